@@ -1,7 +1,7 @@
 //! Curves of all runs in one plot: the main quantities over the longest numeric axis that all runs have, and what differs from the first
 //! run in the quantity of the answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::pairs::values_key;
 use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
@@ -215,20 +215,29 @@ impl Layout {
         quantity: &Quantity,
     ) -> Vec<Mark> {
         // Bits of a place that is not negative are in its order; of all others the sort below takes care.
-        let mut places: BTreeMap<u64, BTreeMap<u32, BTreeMap<&str, f64>>> = BTreeMap::new();
+        let mut places: BTreeMap<u64, BTreeMap<u32, BTreeMap<&str, (i64, f64)>>> = BTreeMap::new();
         for point in points {
             if let Some((place, value)) = self.place(&point.axes).zip(quantity.of(point)) {
                 let replications = places.entry(place.to_bits()).or_default();
                 let results = replications.entry(point.replication).or_default();
-                results.insert(&point.identity, value);
+                results.insert(&point.identity, (point.original, value));
             }
         }
         let mut marks: Vec<Mark> = places
             .into_iter()
             .filter_map(|(place, replications)| {
+                // A replication that repeats another one is that one.
+                let mut known = HashSet::new();
                 let means: Vec<f64> = replications
                     .values()
-                    .map(|results| results.values().sum::<f64>() / results.len() as f64)
+                    .filter(|results| {
+                        let originals = results.values().map(|(original, _)| *original);
+                        known.insert(originals.collect::<BTreeSet<i64>>())
+                    })
+                    .map(|results| {
+                        let sum: f64 = results.values().map(|(_, value)| value).sum();
+                        sum / results.len() as f64
+                    })
                     .collect();
                 Some(mark(
                     f64::from_bits(place),
