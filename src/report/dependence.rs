@@ -295,6 +295,16 @@ mod tests {
             "{sentence}"
         );
         assert!(log.remark(&both).unwrap().contains("about the log"));
+        // So have paired differences.
+        let mut with_differences = both.clone();
+        with_differences.differences =
+            vec![setting("easy − fcfs", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])];
+        let sentences = log.sentences(Some(&with_differences), None);
+        let said = "differences in Gain (VC) of one and of the next correlate with r = 0.50, so that 6 batteries";
+        assert!(
+            sentences[1].starts_with(DIFFERENCES) && sentences[1].contains(said),
+            "{sentences:?}"
+        );
         // Three batteries have no correlation.
         let few = subject(vec![setting("fcfs", &[1.0, 2.0, 3.0])]);
         let sentence = &log.sentences(Some(&few), None)[0];
