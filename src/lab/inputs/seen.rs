@@ -241,7 +241,10 @@ impl SeenCache {
 /// Hashes by where the hashed value is and how much of it counts. A value that is gone keeps its place as long as its entry stands, so
 /// that no other one is taken for it.
 #[derive(Debug)]
-struct OfShared<T: ?Sized>(Mutex<HashMap<(usize, Seconds), (Weak<T>, HashDigits)>>);
+struct OfShared<T: ?Sized>(Mutex<HashMap<Place, (Weak<T>, HashDigits)>>);
+
+/// Where a value is, and until when it counts.
+type Place = (usize, Seconds);
 
 impl<T: ?Sized> Default for OfShared<T> {
     fn default() -> Self {

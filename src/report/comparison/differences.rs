@@ -192,21 +192,26 @@ impl<'p> Difference<'p> {
     }
 }
 
-/// Values of one run by replication, those of one result once, with the place of the first point that has it.
+/// The values of one replication by result, each with the place of the first point that has it.
+type Results<'p> = BTreeMap<&'p str, (i64, f64)>;
+
+/// Values of one run by replication, those of one result once.
 #[derive(Default)]
-struct Set<'p>(BTreeMap<u32, BTreeMap<&'p str, (i64, f64)>>);
+pub(super) struct Set<'p>(BTreeMap<u32, Results<'p>>);
 
 impl<'p> Set<'p> {
-    fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
+    /// Adds the value of a point, where it has one.
+    pub(super) fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
         if let Some(value) = value {
             let results = self.0.entry(point.replication).or_default();
             results.insert(&point.identity, (point.original, value));
         }
     }
 
-    fn means(self) -> Vec<f64> {
+    /// The mean of each replication that repeats no earlier one.
+    pub(super) fn means(self) -> Vec<f64> {
         let mut known = HashSet::new();
-        let mean = |results: BTreeMap<&str, (i64, f64)>| {
+        let mean = |results: Results<'_>| {
             let originals: BTreeSet<i64> =
                 results.values().map(|(original, _)| *original).collect();
             let sum: f64 = results.values().map(|(_, value)| value).sum();
