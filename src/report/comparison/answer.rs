@@ -4,6 +4,7 @@ use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity,
 use crate::report::answer::Setting;
 use crate::report::dependence::{DIFFERENCES, alike, differences_in};
 use crate::report::statistics::is_shown;
+use crate::report::svg::short_number;
 use crate::report::table::{Cell, Column, axes_text};
 use crate::report::trust::looks;
 
@@ -247,6 +248,13 @@ fn sentence(
     );
     text.push(' ');
     text.push_str(&certainty(comparison, row));
+    if let Some(log) = difference.log {
+        text.push_str(&format!(
+            " ± is about these batteries, which are neighbours; about the log the interval is [{}, {}].",
+            short_number(log.interval.low),
+            short_number(log.interval.high)
+        ));
+    }
     if (2..FEWEST_REPLICATIONS).contains(&estimate.count) {
         text.push_str(&format!(" {} replications are few.", estimate.count));
     }

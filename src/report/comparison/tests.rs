@@ -171,6 +171,10 @@ fn a_difference_over_neighbouring_batteries_of_a_log_is_judged_by_the_wider_inte
         answer.contains("± 1.96") && answer.contains(why),
         "{answer}"
     );
+    assert!(
+        answer.contains("about the log the interval is [-0.4278, 7.428]"),
+        "{answer}"
+    );
     assert_eq!(verdict, Cell::Text("may be chance".to_owned()));
     let Some(Cell::Estimate(log)) = log else {
         panic!("an interval about the log: {log:?}")
