@@ -186,7 +186,7 @@ impl<'c> Handed<'c> {
     /// How late jobs may end is a setting (deadlines, estimates), and failures are handed over until
     /// then: under a later deadline a few more of the same ones. So outages count that begin before
     /// `certain`, each with its repair. That instant must follow from what [`Self::jobs`] and
-    /// [`Self::request`] hash ([`latest_work`]); it is [`Seconds::FAR`] where no setting moves the
+    /// [`Self::request`] hash (`latest_work`); it is [`Seconds::FAR`] where no setting moves the
     /// end. Where no outage begins before it, all count: that two clocks are quiet at first does not
     /// make them the same.
     pub fn failures(&mut self, failures: &Arc<FailureTrace>, certain: Seconds) {
