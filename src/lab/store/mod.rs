@@ -27,6 +27,7 @@ mod progress;
 mod query;
 mod read;
 mod record;
+mod repeats;
 mod replays;
 mod rows;
 mod runs;
