@@ -38,8 +38,8 @@ pub struct ClusterMachine {
     policy: Box<dyn Policy>,
     /// How many of the cluster's outcomes the policy has been told.
     told: usize,
-    /// What clients wait for.
-    awaited: Awaited,
+    /// What clients wait for, where they do.
+    awaited: Option<Awaited>,
 }
 
 impl ClusterMachine {
@@ -53,7 +53,7 @@ impl ClusterMachine {
             cluster,
             policy,
             told: 0,
-            awaited: Awaited::default(),
+            awaited: None,
         }
     }
 

@@ -19,7 +19,7 @@ pub struct ClusterInput {
     /// Jobs that their users take back if they have not started, and when.
     pub cancellations: Vec<(Seconds, JobId)>,
     /// What its clients wait for, beside what they said before.
-    pub awaited: Awaited,
+    pub awaited: Option<Awaited>,
 }
 
 /// What clients wait for, and how long after it they do something at the earliest: at least [`REACTION`].
@@ -68,7 +68,9 @@ impl Machine for ClusterMachine {
     type Service = NoService;
 
     fn take(&mut self, input: ClusterInput) {
-        self.awaited.add(input.awaited);
+        if let Some(more) = input.awaited {
+            self.awaited.get_or_insert_default().add(more);
+        }
         self.submit(input.arrivals);
         self.cancel(input.cancellations);
         self.inject(&input.node_events);
@@ -77,13 +79,20 @@ impl Machine for ClusterMachine {
     fn advance(&mut self, mut until: Seconds) -> Step<NoService> {
         let (mut outcomes, mut cancelled) = (0, 0);
         while let Some(time) = self.work_off_one(until) {
+            let Some(awaited) = &self.awaited else {
+                continue;
+            };
+            if self.is_idle() {
+                // Whether there will be more is for the clients to say.
+                until = until.min(time + REACTION);
+            }
             for outcome in &self.cluster.outcomes[outcomes..] {
-                if let Some(at) = self.awaited.reaction_to(outcome) {
+                if let Some(at) = awaited.reaction_to(outcome) {
                     until = until.min(at.max(time + REACTION));
                 }
             }
             for &(at, job) in &self.cluster.cancelled[cancelled..] {
-                if let Some(delay) = self.awaited.jobs.get(&job) {
+                if let Some(delay) = awaited.jobs.get(&job) {
                     until = until.min(at + *delay);
                 }
             }
