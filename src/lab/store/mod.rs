@@ -42,6 +42,7 @@ mod versions;
 mod waiting;
 mod workflows;
 mod write;
+mod writer_actor;
 
 pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};

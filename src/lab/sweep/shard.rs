@@ -6,7 +6,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use super::coordinator::tasks;
+use super::tasks::tasks;
 use super::cost::CostModel;
 use super::spec::Sweep;
 
