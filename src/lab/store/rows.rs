@@ -71,7 +71,8 @@ pub(super) fn spec_json(id: &str, spec: &SimulationSpec) -> Result<String, Store
     })
 }
 
-/// What one writer has looked up so far. The connection is lent to each call, so that whoever owns it can own this too.
+/// What one writer has looked up so far. The connection is lent to each call, so that whoever owns
+/// it can own this too.
 pub(super) struct Rows {
     run: RunId,
     detail: OutcomeDetail,

@@ -1,4 +1,5 @@
-//! The one writer of a run, as everybody else sees it: results are handed over through a bounded mailbox.
+//! The one writer of a run, as everybody else sees it: results are handed over through a bounded
+//! mailbox.
 //!
 //! Senders wait when the mailbox is full, so memory stays bounded by its length.
 
@@ -16,8 +17,8 @@ use super::writer_actor::{Fault, Write, WriterActor};
 use super::{RunId, RunState, Store, StoreError, WriteSummary};
 use crate::sweep::{Point, SimulationProgress, all_end};
 
-/// Owns the thread of the actor that writes. Dropped without [`Writer::finish`], it commits what it was given and leaves the
-/// run in the state "running", as a program that died would.
+/// Owns the thread of the actor that writes. Dropped without [`Writer::finish`], it commits what it
+/// was given and leaves the run in the state "running", as a program that died would.
 #[derive(Debug)]
 pub struct Writer {
     handle: WriterHandle,
@@ -45,8 +46,8 @@ impl std::fmt::Debug for WriterHandle {
 }
 
 impl Writer {
-    /// Starts the writer. `queue` is the number of simulations that may wait; at least one. Where the system gives no thread
-    /// for it, whatever is handed to it is refused with that reason.
+    /// Starts the writer. `queue` is the number of simulations that may wait; at least one. Where
+    /// the system gives no thread for it, whatever is handed to it is refused with that reason.
     #[must_use]
     pub fn start(store: Store, run: RunId, detail: OutcomeDetail, queue: usize) -> Self {
         let prepared = WriterActor::prepare_with_mailbox(mailbox::bounded(queue.max(1)));

@@ -1,8 +1,8 @@
-//! The store's writer: an actor that owns the connection. It runs on a thread of its own, because SQLite blocks, and nothing
-//! restarts it: what could not be written once ends the run.
+//! The store's writer: an actor that owns the connection. It runs on a thread of its own, because
+//! SQLite blocks, and nothing restarts it: what could not be written once ends the run.
 //!
-//! A transaction takes in whole simulations until it has enough rows or is old enough; everything of one simulation is in one
-//! transaction.
+//! A transaction takes in whole simulations until it has enough rows or is old enough; everything
+//! of one simulation is in one transaction.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};

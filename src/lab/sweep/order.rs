@@ -24,7 +24,8 @@ pub(super) struct Order {
     first: VecDeque<usize>,
     /// Combinations with tasks left, by what the next one will take; an entry that is not the newest of its combination is void.
     rest: BinaryHeap<Entry>,
-    /// Tasks of combinations of which nothing has ended yet, with the moment at which they began: one a worker at most.
+    /// Tasks of combinations of which nothing has ended yet, with the moment at which they began:
+    /// one a worker at most.
     untold: Vec<(usize, Duration)>,
     /// Tasks that are not begun.
     open: usize,
@@ -106,8 +107,9 @@ impl Order {
         order
     }
 
-    /// The next tasks for one of so many workers: one that takes at least `slice`, or smaller ones that fill it, but never so many
-    /// that others are left without. `now` is the time since the sweep began.
+    /// The next tasks for one of so many workers: one that takes at least `slice`, or smaller ones
+    /// that fill it, but never so many that others are left without. `now` is the time since the
+    /// sweep began.
     pub(super) fn batch(&mut self, now: Duration, slice: Duration, workers: usize) -> Vec<usize> {
         let most = (self.open / (2 * workers.max(1))).clamp(1, MOST);
         let mut batch = Vec::new();

@@ -7,8 +7,8 @@ use super::digest::Identity;
 use super::spec::{Point, SimulationSpec};
 use crate::studies::SimulationResult;
 
-/// How much of every simulation is kept. Totals ([`crate::scheduling::SimulationMetrics`]) always are: without them a
-/// point would be marked done and have nothing to show.
+/// How much of every simulation is kept. Totals ([`crate::scheduling::SimulationMetrics`]) always
+/// are: without them a point would be marked done and have nothing to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutcomeDetail {
     /// The totals.

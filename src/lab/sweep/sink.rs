@@ -1,4 +1,5 @@
-//! Where results go: what a sweep needs of a store, and nothing more, so that it can be tested without one.
+//! Where results go: what a sweep needs of a store, and nothing more, so that it can be tested
+//! without one.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -35,7 +35,8 @@ pub fn tasks(sweep: &Sweep, done: &HashSet<Identity>, costs: &CostModel) -> Vec<
     tasks
 }
 
-/// For each simulation the first one of its identity: specifications that differ in what their strategy does not read have one.
+/// For each simulation the first one of its identity: specifications that differ in what their
+/// strategy does not read have one.
 fn canonical(sweep: &Sweep) -> Vec<u32> {
     let mut canonical: Vec<u32> = (0..sweep.simulations.len() as u32).collect();
     let ids = &sweep.simulation_ids;

@@ -1,8 +1,8 @@
-//! The coordinator: an actor that supervises the workers and whoever watches, hands work out and counts what became of it.
-//! Which task is next is decided by [`Order`].
+//! The coordinator: an actor that supervises the workers and whoever watches, hands work out and
+//! counts what became of it. Which task is next is decided by [`Order`].
 //!
-//! What is *not* here: how a simulation works, and how results are kept. The order in which results arrive differs from
-//! run to run; the results do not.
+//! What is *not* here: how a simulation works, and how results are kept. The order in which results
+//! arrive differs from run to run; the results do not.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -106,7 +106,8 @@ impl Coordinator {
                 tracing::warn!(%error, "the system gives no more threads: going on with {others}");
             } else {
                 self.stopped.get_or_insert(SinkError::Stopped(format!(
-                    "the system gives no thread to simulate on: {error}; allow this user more processes (`ulimit -u`) or end some"
+                    "the system gives no thread to simulate on: {error}; allow this user more \
+                     processes (`ulimit -u`) or end some"
                 )));
             }
         } else if let Some(panicked) = report.panicked.take() {
@@ -172,7 +173,8 @@ impl Coordinator {
         }
     }
 
-    /// What a worker does next, and how long it waits before; `None` where nothing is left that may be begun.
+    /// What a worker does next, and how long it waits before; `None` where nothing is left that may
+    /// be begun.
     fn next_work(&mut self) -> Option<(Vec<Piece>, Duration)> {
         if self.stopped.is_some() {
             return None;
@@ -228,8 +230,9 @@ impl Actor for Coordinator {
     }
 
     async fn on_start(work: Arc<SweepWork>, own: ActorRef<Self>) -> Result<Self, Infallible> {
+        // Not bounded: waiting for a watcher that waits for its restart by this actor would never end.
         let watcher = Watcher::supervise(&own, Watcher(Arc::clone(&work)))
-            .spawn()
+            .spawn_with_mailbox(mailbox::unbounded())
             .await;
         let mut members = Vec::new();
         for number in 0..work.workers.clamp(1, work.tasks.len().max(1)) {
@@ -237,7 +240,8 @@ impl Actor for Coordinator {
                 number,
                 work: Arc::clone(&work),
             };
-            // Every simulation of a sweep may panic: there is no number of restarts that is too many.
+            // Every simulation of a sweep may panic: there is no number of restarts that is too
+            // many.
             let actor = Worker::supervise_with(&own, move || place.clone())
                 .restart_policy(RestartPolicy::Transient)
                 .restart_limit(u32::MAX, Duration::MAX)
@@ -276,8 +280,8 @@ impl Actor for Coordinator {
         Ok(coordinator)
     }
 
-    /// Workers are restarted without a word to this actor. The death of the sink's actor stops the sweep with its reason; that
-    /// of whoever watches does not.
+    /// Workers are restarted without a word to this actor. The death of the sink's actor stops the
+    /// sweep with its reason; that of whoever watches does not.
     async fn on_link_died(
         &mut self,
         _: WeakActorRef<Self>,
@@ -292,7 +296,7 @@ impl Actor for Coordinator {
             ActorStopReason::Panicked(panic) => panic
                 .with_downcast_ref(|stopped: &SinkError| stopped.to_string())
                 .unwrap_or_else(|| panic.to_string()),
-            other => other.to_string(),
+            other => format!("whoever keeps the results has ended: {other}"),
         };
         self.stopped.get_or_insert(SinkError::Stopped(reason));
         Ok(if self.is_idle() {

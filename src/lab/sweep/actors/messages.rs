@@ -1,4 +1,5 @@
-//! What the actors of a sweep tell each other. What the writer of the store is told belongs to the store.
+//! What the actors of a sweep tell each other. What the writer of the store is told belongs to the
+//! store.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The actors of a sweep: a coordinator that supervises workers and whoever watches, and is linked to the writer of the store.
+//! The actors of a sweep: a coordinator that supervises workers and whoever watches, and is linked
+//! to the writer of the store.
 //!
 //! ```text
 //! coordinator ─ Work ─▶ worker ─▶ its thread: simulations ─ results ─▶ writer (bounded mailbox)
@@ -6,10 +7,11 @@
 //!      └────────── Report ──────────┘
 //! ```
 //!
-//! A simulation that panics ends the thread and with it the worker, which its supervisor begins anew; the points are entered
-//! as failed. A writer that dies stops the sweep with its reason. A writer that is behind has a full mailbox, where the threads
-//! of the workers wait. Actors hold state and speak the protocol of [`messages`]: which task is next is decided by
-//! [`super::order`], and what a thread does with one is in [`shift`].
+//! A simulation that panics ends the thread and with it the worker, which its supervisor begins
+//! anew; the points are entered as failed. A writer that dies stops the sweep with its reason. A
+//! writer that is behind has a full mailbox, where the threads of the workers wait. Actors hold
+//! state and speak the protocol of [`messages`]: which task is next is decided by [`super::order`],
+//! and what a thread does with one is in [`shift`].
 
 mod coordinator;
 mod messages;
@@ -35,7 +37,8 @@ use super::results::SinkError;
 ///
 /// # Errors
 ///
-/// When the sink is broken, or when the system gives not even one thread; simulations under way end first.
+/// When the sink is broken, or when the system gives not even one thread; simulations under way end
+/// first.
 pub fn work_off(work: SweepWork) -> Result<Tally, SinkError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

@@ -1,4 +1,5 @@
-//! Who does what in a sweep: somebody simulates, somebody keeps results, somebody watches. The actors know no more of them.
+//! Who does what in a sweep: somebody simulates, somebody keeps results, somebody watches. The
+//! actors know no more of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,7 +101,7 @@ pub trait ResultSink: Send + Sync {
         SimulationProgress::Open
     }
 
-    /// Links the actor behind the sink to the coordinator, which then learns of its death at once. A sink without an actor of
-    /// its own says that it is broken when it is next handed something.
+    /// Links the actor behind the sink to the coordinator, which then learns of its death at once.
+    /// A sink without an actor of its own says that it is broken when it is next handed something.
     fn link(&self, _coordinator: &ActorRef<Coordinator>) {}
 }

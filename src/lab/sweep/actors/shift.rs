@@ -1,4 +1,5 @@
-//! What a worker's thread does with its pieces of work: simulates, hands results over, and says what became of each.
+//! What a worker's thread does with its pieces of work: simulates, hands results over, and says
+//! what became of each.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +11,12 @@ use crate::sweep::digest::Identity;
 use crate::sweep::results::{FailedSimulation, FinishedSimulation, SimulationProgress, SinkError};
 use crate::sweep::spec::{Point, SimulationSpec};
 
-/// Small tasks travel together: as many as this may take, and no more is begun after it. A message to another thread and back
-/// costs less than a hundredth of it.
+/// Small tasks travel together: as many as this may take, and no more is begun after it. A message
+/// to another thread and back costs less than a hundredth of it.
 pub(super) const SLICE: Duration = Duration::from_millis(20);
 
-/// The pieces of one message on their way through a thread. Where this is dropped, its report is sent: when all is done, and also
-/// when a simulation panics and takes the thread with it.
+/// The pieces of one message on their way through a thread. Where this is dropped, its report is
+/// sent: when all is done, and also when a simulation panics and takes the thread with it.
 pub(super) struct Shift<'w> {
     work: &'w SweepWork,
     pieces: std::vec::IntoIter<Piece>,
@@ -161,6 +162,11 @@ impl<'w> Shift<'w> {
 
 impl Drop for Shift<'_> {
     fn drop(&mut self) {
+        if self.under_way.is_none() && std::thread::panicking() {
+            // Whoever waits for the report finds its sender gone, which is worse than a failed
+            // simulation.
+            return;
+        }
         let mut report = std::mem::take(&mut self.report);
         report.panicked = self.under_way.map(|(place, begun)| Panicked {
             place,

@@ -96,7 +96,8 @@ impl ResultSink for Memory {
 }
 
 impl Memory {
-    /// What a store would hold, in an order of its own: point by identity and axes, with its numbers.
+    /// What a store would hold, in an order of its own: point by identity and axes, with its
+    /// numbers.
     fn content(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for finished in self.done.lock().expect("whole").iter() {
@@ -392,6 +393,27 @@ fn a_broken_store_stops_the_sweep_with_its_reason() {
 }
 
 #[test]
+fn a_worker_that_panics_outside_of_a_simulation_stops_the_sweep_with_the_reason() {
+    struct Broken;
+    impl ResultSink for Broken {
+        fn write(&self, _: FinishedSimulation) -> Result<(), SinkError> {
+            Ok(())
+        }
+        fn fail(&self, _: FailedSimulation) -> Result<(), SinkError> {
+            Ok(())
+        }
+        fn progress(&self, _: &str) -> SimulationProgress {
+            panic!("no such table")
+        }
+    }
+    let error = run(&sweep(), 2, Fake(|_| ()), &Arc::new(Broken)).expect_err("a broken sink");
+    assert_eq!(
+        error.to_string(),
+        "a worker stopped outside of a simulation: no such table"
+    );
+}
+
+#[test]
 fn when_a_sweep_is_over_nothing_of_it_is_kept() {
     let sweep = sweep();
     let memory = Arc::new(Memory::default());
@@ -421,7 +443,8 @@ fn a_refused_result_fails_its_points_only() {
     assert_eq!((tally.simulations, tally.failed_simulations), (28, 7));
 }
 
-/// A sink with an actor behind it, which dies of the third result; nobody who hands it something is told.
+/// A sink with an actor behind it, which dies of the third result; nobody who hands it something is
+/// told.
 struct Mortal(ActorRef<Keeper>);
 
 struct Keeper(usize);

@@ -1,4 +1,5 @@
-//! Whoever watches a sweep, as an actor: it passes on what happened. A watcher that panics is restarted; the sweep goes on.
+//! Whoever watches a sweep, as an actor: it passes on what happened. A watcher that panics is
+//! restarted; the sweep goes on.
 
 use std::sync::Arc;
 use std::time::Duration;

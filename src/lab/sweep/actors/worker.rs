@@ -1,7 +1,8 @@
 //! A worker: an actor that has its simulations done by a thread of its own.
 //!
-//! The actor itself runs on the thread of the coordinator, so that its supervisor can restart it there; kameo would panic where
-//! the system gives no thread. The simulations have actors and a runtime of their own, which no runtime may be around.
+//! The actor itself runs on the thread of the coordinator, so that its supervisor can restart it
+//! there; kameo would panic where the system gives no thread. The simulations have actors and a
+//! runtime of their own, which no runtime may be around.
 
 use std::any::Any;
 use std::io;
@@ -21,8 +22,8 @@ use super::roles::SweepWork;
 use super::shift::Shift;
 use crate::sweep::results::SinkError;
 
-/// The place of a worker, which outlives it. It does not know the coordinator, which keeps it for restarts: neither would ever
-/// be freed.
+/// The place of a worker, which outlives it. It does not know the coordinator, which keeps it for
+/// restarts: neither would ever be freed.
 #[derive(Clone)]
 pub(super) struct Place {
     /// From 0.
@@ -70,7 +71,8 @@ pub(super) fn name_of(number: usize) -> String {
 }
 
 impl Worker {
-    /// Has the work done, and says what became of it; also what the thread panicked with, which is gone then.
+    /// Has the work done, and says what became of it; also what the thread panicked with, which is
+    /// gone then.
     async fn have_done(&mut self, work: Work) -> (Report, Option<Box<dyn Any + Send>>) {
         let hands = match self
             .hands
