@@ -62,5 +62,5 @@ pub use settings::{
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
-pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
+pub use swf::{ParsedTrace, Provenance, SwfError, TraceFile, TraceFolder};
 pub use whole::shaken;

@@ -13,6 +13,7 @@
 //! * anything else that is not 18 numbers is an error with file and line.
 
 mod error;
+mod file;
 mod folder;
 mod header;
 mod parse;
@@ -22,6 +23,7 @@ mod trace;
 mod write;
 
 pub use error::SwfError;
+pub use file::{TraceFile, TraceRecords};
 pub use folder::TraceFolder;
 pub(crate) use folder::log_name;
 pub use header::SwfHeader;
