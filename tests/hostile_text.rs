@@ -600,6 +600,11 @@ fn what_is_no_file_of_ours_is_not_shown() {
         ("env", "PASSWORD=hunter2\nexport TOKEN=\"hunter2\n"),
         ("secret.conf", "[libdefaults]\n hunter2 = 1\nhunter2\n"),
         ("one.toml", "hunter2 = \"hunter2\"\nname = 3\nname = 3\n"),
+        (
+            "keys.json",
+            "{\"jobs\": [\"hunter2\"], \"nb_res\": \"hunter2\", \"workflow\": {\"specification\": \"hunter2\"}}",
+        ),
+        ("hunter.json", "[\"hunter2\"]\n"),
     ];
     fs::write(
         path.join("sound.swf"),
@@ -607,6 +612,8 @@ fn what_is_no_file_of_ours_is_not_shown() {
     )
     .unwrap();
     fs::write(path.join("jobs.csv"), "a,b\n1,2\n").unwrap();
+    let machine = "name = \"m\"\n[[class]]\nname = \"c\"\nnodes = 4\ncores = 1\n[[partition]]\nname = \"p\"\ndefault = true\n";
+    fs::write(path.join("sound.toml"), machine).unwrap();
     for (name, content) in secrets {
         fs::write(path.join(name), content).unwrap();
         fs::write(path.join("slurm.conf"), format!("Include {name}\n")).unwrap();
@@ -627,6 +634,38 @@ fn what_is_no_file_of_ours_is_not_shown() {
                 name,
                 "--out",
                 "o.swf",
+            ],
+            &[
+                "trace",
+                "import",
+                name,
+                "--format",
+                "csv",
+                "--mapping",
+                "pm100",
+                "--out",
+                "o.swf",
+            ],
+            &["trace", "import", name, "--out", "o.swf"],
+            &[
+                "trace",
+                "import",
+                name,
+                "--format",
+                "batsim-json",
+                "--out",
+                "o.swf",
+            ],
+            &["trace", "failures", name],
+            &["trace", "info", name],
+            &["workflow", "info", name],
+            &[
+                "simulate",
+                "sound.swf",
+                "--machine",
+                "sound.toml",
+                "--names",
+                name,
             ],
         ] {
             let ended = output(program(path, command));
