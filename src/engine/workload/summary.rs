@@ -223,7 +223,9 @@ mod tests {
     #[test]
     fn quantiles_are_values_that_occur() {
         let mut tally = Tally::default();
-        [40, 10, 30, 20].map(|value| tally.count(value));
+        [40, 10, 30, 20]
+            .into_iter()
+            .for_each(|value| tally.count(value));
         let quantiles = Quantiles::of(&tally.sorted());
         assert_eq!(
             (
