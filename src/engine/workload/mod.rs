@@ -25,6 +25,7 @@ mod site;
 mod site_load;
 mod summary;
 pub mod swf;
+mod trace_file;
 pub mod tsafrir;
 pub mod uniform_ratio;
 mod users;
@@ -62,5 +63,6 @@ pub use settings::{
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
-pub use swf::{ParsedTrace, Provenance, SwfError, TraceFile, TraceFolder};
+pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
+pub use trace_file::{TraceFile, TraceRecords};
 pub use whole::shaken;

@@ -8,7 +8,7 @@ use super::cleaning::CleaningReport;
 use super::job::Job;
 use super::job_stream::{Demand, JobStreamError};
 use super::settings::CleaningRules;
-use super::swf::TraceFile;
+use super::trace_file::TraceFile;
 use crate::memory::{MemoryBudget, OverBudget};
 use crate::units::Nodes;
 

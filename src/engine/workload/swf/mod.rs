@@ -13,7 +13,6 @@
 //! * anything else that is not 18 numbers is an error with file and line.
 
 mod error;
-mod file;
 mod folder;
 mod header;
 mod parse;
@@ -23,12 +22,11 @@ mod trace;
 mod write;
 
 pub use error::SwfError;
-pub use file::{TraceFile, TraceRecords};
 pub use folder::TraceFolder;
 pub(crate) use folder::log_name;
 pub use header::SwfHeader;
 pub use read::SwfReader;
 pub use record::SwfRecord;
-pub(crate) use trace::hex;
+pub(crate) use trace::{Order, hex};
 pub use trace::{ParsedTrace, Provenance};
 pub use write::{SwfWriter, write_trace};

@@ -130,14 +130,14 @@ impl ParsedTrace {
 
 /// Whether records come in order of submission.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(crate) struct Order {
     latest: i64,
     /// Records that stood below one submitted later than they were.
-    pub(super) out_of_order: u64,
+    pub(crate) out_of_order: u64,
 }
 
 impl Order {
-    pub(super) fn pass(&mut self, record: &SwfRecord) {
+    pub(crate) fn pass(&mut self, record: &SwfRecord) {
         // A record without submit time is not out of order: cleaning drops it.
         if record.submit >= 0 {
             self.out_of_order += u64::from(record.submit < self.latest);

@@ -2,21 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
-use super::error::SwfError;
-use super::folder::log_name;
-use super::header::SwfHeader;
-use super::read::SwfReader;
-use super::record::SwfRecord;
-use super::trace::{Order, ParsedTrace, hex};
+use super::cleaning::CleaningReport;
+use super::job_stream::JobStream;
+use super::settings::CleaningRules;
+use super::swf::{Order, ParsedTrace, SwfError, SwfHeader, SwfReader, SwfRecord, hex, log_name};
 use crate::memory::{MemoryBudget, OverBudget};
 use crate::units::Nodes;
-use crate::workload::cleaning::CleaningReport;
-use crate::workload::job_stream::JobStream;
-use crate::workload::settings::CleaningRules;
 
 /// The records of a [`TraceFile`], in order of submission.
 pub type TraceRecords<'t> = Box<dyn Iterator<Item = Result<SwfRecord, SwfError>> + 't>;
@@ -48,12 +42,9 @@ pub struct TraceFile {
 #[derive(Debug)]
 enum Kept {
     /// In the file, as long as that is the same.
-    InFile(State),
+    InFile(fs::Metadata),
     InMemory(Vec<SwfRecord>),
 }
-
-/// What changes when a file is written: length and time.
-type State = (u64, Option<SystemTime>);
 
 impl TraceFile {
     /// Reads a file to its end. `memory` matters only where its records have to be kept.
@@ -122,7 +113,7 @@ impl TraceFile {
         };
         let reader = SwfReader::open(&self.path)?;
         let is_same = move || match state(&self.path) {
-            Ok(now) if now.as_ref() == Some(found) => None,
+            Ok(Some(now)) if is_same_state(&now, found) => None,
             Ok(_) => Some(Err(SwfError::Changed {
                 path: self.path.clone(),
             })),
@@ -161,12 +152,17 @@ impl TraceFile {
 }
 
 /// `None` of what is no regular file and gives its content once.
-fn state(path: &Path) -> Result<Option<State>, SwfError> {
+fn state(path: &Path) -> Result<Option<fs::Metadata>, SwfError> {
     let found = fs::metadata(path).map_err(|source| SwfError::Read {
         path: path.to_owned(),
         source,
     })?;
-    Ok((found.is_file()).then(|| (found.len(), found.modified().ok())))
+    Ok(found.is_file().then_some(found))
+}
+
+/// Whether nobody has written to a file: its length and time are those that they were.
+fn is_same_state(now: &fs::Metadata, before: &fs::Metadata) -> bool {
+    now.len() == before.len() && now.modified().ok() == before.modified().ok()
 }
 
 #[cfg(test)]
