@@ -27,9 +27,10 @@ use bookahead::workload::workflows::{
     Negatives, Network, dax_text, heft::heft, parse_workflow, summarise_workflow, wf_commons_text,
 };
 use bookahead::workload::{
-    CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFolder, WholeTrace,
-    WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
+    CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFile, TraceFolder,
+    WholeTrace, WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
+use bookahead_engine::memory::MemoryBudget;
 
 /// A format of a foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -565,7 +566,10 @@ fn consume_trace(path: &Path, folder: &Path) {
         ..CleaningRules::default()
     };
     let cleaned = clean(&trace, &rules, machine);
-    discard(serde_json::to_string(&summarise(&trace, &cleaned, machine)));
+    let file = TraceFile::read(path, MemoryBudget::UNLIMITED).expect("read before");
+    let summary = summarise(&file, rules, machine, MemoryBudget::UNLIMITED).expect("read before");
+    assert_eq!(summary.cleaning, cleaned.report);
+    discard(serde_json::to_string(&summary));
     write_trace(&folder.join("copy.swf"), &trace.header, &trace.records).expect("a copy");
     let mut settings = WorkloadSettings {
         source: WorkloadSource::Trace {
