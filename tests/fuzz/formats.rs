@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -286,7 +287,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         missing_estimate: MissingEstimate::Runtime,
         ..CleaningRules::default()
     };
-    let jobs: Vec<PartitionedJob> = JobStream::new(records.iter().copied().map(Ok), rules)
+    let jobs: Arc<[PartitionedJob]> = JobStream::new(records.iter().copied().map(Ok), rules)
         .filter_map(|job| {
             let job = job.expect("in order");
             let record = (records.iter()).find(|record| record.job_number == job.trace_number);
@@ -301,7 +302,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         .sum();
     // A simulation may take as long as it has nodes and windows.
     if nodes <= 10_000 && machine.windows.len() <= 1_000 {
-        discard(simulate_partitioned(&machine, &jobs));
+        discard(simulate_partitioned(&machine.into(), &jobs));
     }
 }
 
