@@ -8,7 +8,7 @@ use super::outcome::PredictedOutcome;
 use super::planned_ends::PlannedEnds;
 use super::waiting::{Room, Waiting, WaitingJobs};
 use super::{BackfillOrder, ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules};
-use crate::kernel::{Agenda, Listed, Machine, NoService, Pause, Scene, Step, drive};
+use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::units::{Nodes, Seconds};
 
@@ -124,7 +124,7 @@ impl Machine for PredictedQueueMachine {
         }
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
             self.handle(event);
