@@ -151,7 +151,7 @@ fn write_schedule(
         simulated.machine.name,
     ));
     let mut writer = SwfWriter::create(path, &header)?;
-    let jobs = simulated.records.iter().zip(&simulated.jobs);
+    let jobs = simulated.records.iter().zip(simulated.jobs.iter());
     for ((record, job), outcome) in jobs.zip(&simulated.outcomes) {
         let PartitionedOutcome::Ran { start, .. } = outcome else {
             continue;
