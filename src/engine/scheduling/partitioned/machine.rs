@@ -11,7 +11,7 @@ use super::description::{Backfilling, PartitionedJob, PartitionedMachine};
 use super::pass::{Pass, Reach};
 use super::queue::Queue;
 use super::site::Site;
-use crate::kernel::{Listed, Machine, NoService, Pause, Scene, Step};
+use crate::kernel::{Listed, Machine, NoService, Scene, Step};
 use crate::units::Seconds;
 
 /// A machine with partitions and the client of its jobs, which are in order of submission.
@@ -80,7 +80,7 @@ impl Machine for PartitionedQueue {
         self.arriving.extend(jobs);
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         while let Some((now, event)) = self.site.events.pop_before(until) {
             match event {
                 Event::End(job) => self.site.end(job, now),

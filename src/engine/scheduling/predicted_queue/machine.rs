@@ -8,7 +8,7 @@ use super::outcome::PredictedOutcome;
 use super::planned_ends::PlannedEnds;
 use super::waiting::{Room, Waiting, WaitingJobs};
 use super::{BackfillOrder, ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules};
-use crate::kernel::{Agenda, Listed, Machine, NoService, Pause, Scene, Step, drive};
+use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::units::{Nodes, Seconds};
 
@@ -21,10 +21,7 @@ pub fn predicted_queue_scene(
     nodes: Nodes,
     settings: &PredictedQueueSettings,
 ) -> Result<Scene<PredictedQueueMachine>, UnknownPredictor> {
-    Ok(scene_of(
-        jobs,
-        PredictedQueueMachine::new(nodes, settings)?,
-    ))
+    Ok(scene_of(jobs, PredictedQueueMachine::new(nodes, settings)?))
 }
 
 /// Runs the jobs of a [`predicted_queue_scene`] from an empty machine to the last end; returns one outcome a job.
@@ -124,7 +121,7 @@ impl Machine for PredictedQueueMachine {
         }
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
             self.handle(event);
@@ -202,8 +199,7 @@ impl PredictedQueueMachine {
         let class = self.rules.class_of(event);
         match event {
             Event::Expiry(job) => {
-                self.events
-                    .push_ranked(time, class, u64::from(job), event);
+                self.events.push_ranked(time, class, u64::from(job), event);
             }
             Event::Submission(_) => self.events.push_next(time, class, event),
             // In the order of the starts.
