@@ -21,10 +21,7 @@ pub fn predicted_queue_scene(
     nodes: Nodes,
     settings: &PredictedQueueSettings,
 ) -> Result<Scene<PredictedQueueMachine>, UnknownPredictor> {
-    Ok(scene_of(
-        jobs,
-        PredictedQueueMachine::new(nodes, settings)?,
-    ))
+    Ok(scene_of(jobs, PredictedQueueMachine::new(nodes, settings)?))
 }
 
 /// Runs the jobs of a [`predicted_queue_scene`] from an empty machine to the last end; returns one outcome a job.
@@ -202,8 +199,7 @@ impl PredictedQueueMachine {
         let class = self.rules.class_of(event);
         match event {
             Event::Expiry(job) => {
-                self.events
-                    .push_ranked(time, class, u64::from(job), event);
+                self.events.push_ranked(time, class, u64::from(job), event);
             }
             Event::Submission(_) => self.events.push_next(time, class, event),
             // In the order of the starts.

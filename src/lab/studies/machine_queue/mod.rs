@@ -15,8 +15,8 @@ use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::partitioned::{
-    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures,
-    machine_measures, partitioned_outcomes, partitioned_scene,
+    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures, machine_measures,
+    partitioned_outcomes, partitioned_scene,
 };
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
