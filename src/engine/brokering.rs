@@ -7,13 +7,14 @@ mod algorithm;
 mod assignment;
 pub mod broker;
 mod counting;
-mod direct;
 #[cfg(test)]
 mod drawn_grid;
 pub mod evaluation;
 mod exchange;
 mod failures;
 mod grid;
+mod grid_machine;
+mod grid_scene;
 #[cfg(test)]
 mod interleaving_tests;
 mod listed;
@@ -40,10 +41,14 @@ mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
 pub use cluster_setup::clusters;
-pub use direct::{MAXIMUM_IDLE_WINDOWS, WINDOW, finish, simulate_grid};
 pub use exchange::{Exchange, Task};
 pub use failures::OutageEvents;
 pub use grid::{ClusterWorkload, GridInputs, GridRun};
+pub use grid_machine::{
+    ClusterAnswer, ClusterProgress, ClusterQuestion, Grid, GridInput, GridOutput,
+    MAXIMUM_IDLE_WINDOWS, WINDOW,
+};
+pub use grid_scene::grid_scene;
 pub use network::Network;
 pub use outcome::{
     AttemptFate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts,

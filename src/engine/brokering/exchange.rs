@@ -1,7 +1,7 @@
 //! The order of events of several clusters and a broker: what is done next, at which cluster, at which instant (Q49).
 //!
-//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. Whoever
-//! drives it carries the task out at a cluster, in a plain loop or by asking an actor, and hands the report back.
+//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. The
+//! machine around it ([`Grid`](super::Grid)) has a cluster carry the task out and hands the report back.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -155,9 +155,8 @@ impl Exchange {
         }
     }
 
-    /// What came of a task.
-    pub fn report(&mut self, task: &Task, report: Report) {
-        let Task { at, cluster, .. } = *task;
+    /// What came of the task at this instant and cluster.
+    pub fn report(&mut self, at: Seconds, cluster: ClusterId, report: Report) {
         for part in report.lost {
             let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
             self.network.send_until_received(at, envelope);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::GridFailureSettings;
+use super::{GridFailureSettings, GridInput, GridOutput};
 use crate::failures::SurvivalModel;
+use crate::kernel::Source;
 use crate::random::Stream;
 use crate::random::StreamSeed;
 use crate::scheduling::local::{ClusterId, OutageEvent};
@@ -15,14 +16,14 @@ use crate::units::{Nodes, Seconds};
 /// for the others and all algorithms see the same failures.
 #[derive(Debug)]
 pub struct OutageEvents {
-    sources: Vec<Source>,
-    /// (When, which source).
+    sources: Vec<Failing>,
+    /// (When, which of them).
     next: BTreeSet<(Seconds, usize)>,
 }
 
 /// Something that fails and is repaired.
 #[derive(Debug)]
-struct Source {
+struct Failing {
     cluster: ClusterId,
     down: OutageEvent,
     up: OutageEvent,
@@ -46,7 +47,7 @@ impl OutageEvents {
         for (cluster, size) in (0..).zip(sizes) {
             let id = ClusterId(cluster);
             if let Some(mtbf) = settings.cluster_mtbf {
-                outages.add(Source {
+                outages.add(Failing {
                     cluster: id,
                     down: OutageEvent::ClusterDown,
                     up: OutageEvent::ClusterUp,
@@ -63,7 +64,7 @@ impl OutageEvents {
             for first in (0..size.0).step_by(width as usize) {
                 let count = width.min(size.0 - first);
                 let node = first / width;
-                outages.add(Source {
+                outages.add(Failing {
                     cluster: id,
                     down: OutageEvent::NodesDown { first, count },
                     up: OutageEvent::NodesUp { first, count },
@@ -99,7 +100,7 @@ impl OutageEvents {
         outages
     }
 
-    fn add(&mut self, source: Source) {
+    fn add(&mut self, source: Failing) {
         self.sources.push(source);
         self.draw(self.sources.len() - 1, Seconds::ZERO);
     }
@@ -122,6 +123,20 @@ impl OutageEvents {
         if at < Seconds::FAR {
             self.next.insert((at, index));
         }
+    }
+}
+
+impl Source<GridInput, GridOutput> for OutageEvents {
+    fn next_event(&self) -> Option<Seconds> {
+        self.next.first().map(|next| next.0)
+    }
+
+    fn hand_over(&mut self, until: Seconds, input: &mut GridInput) {
+        input.outages.extend(self.before(until));
+    }
+
+    fn keeps_going(&self) -> bool {
+        false
     }
 }
 

@@ -6,10 +6,11 @@ use crate::random::StreamSeed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::direct::drive;
 use super::drawn_grid::{Situation, situation};
+use super::grid_scene::scene_of;
 use super::watched_cluster::{Record, Said, WatchedCluster};
 use super::*;
+use crate::kernel::drive;
 use crate::scheduling::local::{ClusterId, LocalService, PartOutcome};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequestId, JobId};
@@ -35,7 +36,8 @@ fn run(situation: &Situation) -> (GridRun, Vec<Said>) {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, &seed).with_jitter(*jitter);
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, &seed);
-    let run = drive(inputs, services, exchange, outages);
+    let scene = scene_of(inputs, services, exchange, outages);
+    let run = GridRun::of(drive(scene, true), inputs);
     let said = record.lock().unwrap().clone();
     (run, said)
 }

@@ -1,4 +1,4 @@
-//! A cluster of a simulation as its driver holds it, with or without an actor around it.
+//! A cluster of a simulation as its broker meets it.
 
 use super::messages::{Answer, Command, Instruction, Report};
 use super::{TimeLine, TimeLineSample};
@@ -39,7 +39,7 @@ impl Site {
         self.service.advance(until);
     }
 
-    /// Carries out an command: the one place where a broker's simulation touches a cluster.
+    /// Carries out a command: the one place where a broker's simulation touches a cluster.
     pub fn carry_out(&mut self, now: Seconds, command: &Command) -> Report {
         self.look_before(now);
         let service = self.service.as_mut();

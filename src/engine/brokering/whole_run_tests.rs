@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use rand::RngExt;
 
-use super::direct::drive;
 use super::drawn_grid::situation;
+use super::grid_scene::scene_of;
 use super::*;
+use crate::kernel::drive;
 use crate::random;
 use crate::scheduling::local::{ClusterId, PartOrder};
 use crate::units::{Nodes, Seconds};
@@ -49,6 +50,11 @@ fn empty_clusters(count: usize, nodes: u32, requests: Vec<CoRequest>) -> GridInp
     }
 }
 
+fn simulate(inputs: &GridInputs, settings: &CoReservationSettings, seed: &StreamSeed) -> GridRun {
+    let scene = grid_scene(inputs, settings, seed).unwrap();
+    GridRun::of(drive(scene, true), inputs)
+}
+
 fn only(run: &GridRun) -> &CoOutcome {
     assert_eq!(run.requests.len(), 1);
     &run.requests[0]
@@ -76,7 +82,8 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
         let seed = StreamSeed::default();
         let exchange = Exchange::new(vec![Nodes(100); 3], &settings, &seed);
         let outages = OutageEvents::new(None, &[], &seed);
-        let run = drive(&inputs, services, exchange, outages);
+        let scene = scene_of(&inputs, services, exchange, outages);
+        let run = GridRun::of(drive(scene, true), &inputs);
         let outcome = only(&run);
         assert_eq!(outcome.verdict, CoVerdict::Granted);
         assert_eq!(outcome.messages.reservation_step(), 2);
@@ -115,7 +122,7 @@ fn requests_without_a_start_or_without_enough_large_clusters_are_impossible_and_
         ],
     );
     for (algorithm, _, _) in Algorithm::ALL {
-        let run = simulate_grid(&inputs, &settings(*algorithm), &StreamSeed::default()).unwrap();
+        let run = simulate(&inputs, &settings(*algorithm), &StreamSeed::default());
         let verdicts: Vec<CoVerdict> = run.requests.iter().map(|it| it.verdict).collect();
         assert_eq!(verdicts[..3], [CoVerdict::Impossible; 3]);
         assert_eq!(verdicts[3], CoVerdict::Granted, "{algorithm:?}");
@@ -140,7 +147,7 @@ fn of_two_requests_that_race_for_the_same_cpus_exactly_one_wins() {
                     seed,
                     ..StreamSeed::default()
                 };
-                let run = simulate_grid(&inputs, &settings, &seed).unwrap();
+                let run = simulate(&inputs, &settings, &seed);
                 let won = run.requests.iter().filter(|it| it.start.is_some()).count();
                 let kept = run.parts.iter().flatten().filter(|it| it.gone.is_none());
                 assert_eq!(kept.count(), 2 * won);
@@ -160,9 +167,7 @@ fn without_requests_the_schedule_of_jobs_is_the_same_under_every_algorithm() {
     for number in 0..50 {
         let mut inputs = situation(number).inputs;
         inputs.requests = Arc::new([]);
-        let run = |algorithm| {
-            simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap()
-        };
+        let run = |algorithm| simulate(&inputs, &settings(algorithm), &StreamSeed::default());
         let reference = run(Algorithm::A1);
         for (algorithm, _, _) in Algorithm::ALL {
             assert_eq!(run(*algorithm), reference);
@@ -182,7 +187,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             let mut requests = inputs.requests.to_vec();
             requests[0].preference = preference;
             inputs.requests = requests.into();
-            let run = simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap();
+            let run = simulate(&inputs, &settings(algorithm), &StreamSeed::default());
             // §10.3, 9.
             for (totals, cluster) in run.totals.iter().zip(&inputs.clusters) {
                 let capacity = cluster.nodes.for_span(inputs.stop);
@@ -243,7 +248,7 @@ fn waiting_jobs_are_counted_on_the_clusters_of_the_request_alone() {
             seed,
             ..StreamSeed::default()
         };
-        let run = simulate_grid(&inputs, &settings, &seed).unwrap();
+        let run = simulate(&inputs, &settings, &seed);
         let outcome = only(&run);
         let cluster = usize::from(outcome.clusters[0].0);
         seen[cluster] = true;
@@ -311,7 +316,7 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         Algorithm::A5,
     ] {
         let began = Instant::now();
-        let run = simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap();
+        let run = simulate(&inputs, &settings(algorithm), &StreamSeed::default());
         let took = began.elapsed();
         let granted = run.requests.iter().filter(|it| it.start.is_some()).count();
         println!("{algorithm:?}: {took:?}, {granted} of 2,000 granted");
@@ -347,12 +352,11 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
     // better; at 410 s the jobs have ended, and the first start is taken at once.
     let mut settings = settings(Algorithm::A2Sorted);
     settings.search.minimum_step = Seconds(490);
-    let once = simulate_grid(
+    let once = simulate(
         &blocked_until_early_ends(),
         &settings,
         &StreamSeed::default(),
-    )
-    .unwrap();
+    );
     assert_eq!(only(&once).start, Some(Seconds(1_480)));
     assert_eq!(
         (only(&once).renegotiations, only(&once).first_start),
@@ -362,12 +366,11 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
         share_percent: 100.0,
         every: Seconds(200),
     });
-    let run = simulate_grid(
+    let run = simulate(
         &blocked_until_early_ends(),
         &settings,
         &StreamSeed::default(),
-    )
-    .unwrap();
+    );
     let outcome = only(&run);
     assert_eq!(outcome.start, Some(Seconds(410)));
     assert_eq!(outcome.first_start, Some(Seconds(1_480)));
@@ -400,7 +403,7 @@ fn the_least_reserved_clusters_are_taken_first_where_degrees_count() {
             seed,
             ..StreamSeed::default()
         };
-        let run = simulate_grid(&inputs, &settings, &seed).unwrap();
+        let run = simulate(&inputs, &settings, &seed);
         let mut clusters = only(&run).clusters.clone();
         clusters.sort_unstable();
         assert_eq!(clusters, [ClusterId(2), ClusterId(3)], "{seed:?}");

@@ -41,7 +41,7 @@ pub struct Listed<L, T, I> {
     list: L,
     next: usize,
     time: fn(&T) -> Seconds,
-    hand: fn(&mut I, &[T]),
+    hand: Box<dyn Fn(&mut I, &[T]) + Send>,
     keeps_going: bool,
     of: PhantomData<fn() -> T>,
 }
@@ -49,12 +49,16 @@ pub struct Listed<L, T, I> {
 impl<L: AsRef<[T]>, T, I> Listed<L, T, I> {
     /// A list in order of time; `hand` adds a part of it to the input.
     #[must_use]
-    pub fn new(list: L, time: fn(&T) -> Seconds, hand: fn(&mut I, &[T])) -> Self {
+    pub fn new(
+        list: L,
+        time: fn(&T) -> Seconds,
+        hand: impl Fn(&mut I, &[T]) + Send + 'static,
+    ) -> Self {
         Self {
             list,
             next: 0,
             time,
-            hand,
+            hand: Box::new(hand),
             keeps_going: true,
             of: PhantomData,
         }

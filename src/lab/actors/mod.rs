@@ -4,14 +4,10 @@
 //! between simulations. Actors hold state and speak the protocol of [`messages`]; they compute nothing: each wraps a state
 //! machine of the domain. A broker is a machine that asks clusters, which are services behind it.
 
-mod client;
 mod clock;
-mod co_reservation;
 mod conduct;
 mod members;
 pub mod messages;
-mod old_clock;
-mod old_messages;
 mod provisioning;
 #[cfg(test)]
 mod tests;
@@ -24,11 +20,7 @@ use kameo::actor::{ActorRef, Spawn};
 use kameo::error::PanicError;
 use tokio::task::JoinHandle;
 
-pub use client::{Client, Submission};
 pub use clock::ClockActor;
-pub use co_reservation::{
-    BrokerActor, LocalClusterActor, OutageInjector, messages as co_reservation_messages,
-};
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 pub use provisioning::{
@@ -39,7 +31,6 @@ pub use provisioning::{
 use crate::brokering::provisioning::{
     ProvisioningError, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
 };
-use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::random::StreamSeed;
 use crate::scheduling::VirtualStudyError;
@@ -138,19 +129,6 @@ pub enum SimulationError {
         /// What it panicked with.
         reason: String,
     },
-}
-
-/// Runs a broker and its clusters as actors.
-///
-/// # Errors
-///
-/// When the policy of clusters cannot sell parts, or when an actor panics.
-pub fn simulate_clusters(
-    inputs: &Arc<GridInputs>,
-    settings: &CoReservationSettings,
-    seed: &StreamSeed,
-) -> Result<GridRun, SimulationError> {
-    on_this_thread(co_reservation::conduct(inputs, settings, seed))
 }
 
 /// Runs a broker of workflows and its sites as actors.

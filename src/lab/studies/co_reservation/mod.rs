@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
+    name_of,
 };
-use crate::actors::{Player, SimulationError, simulate_clusters};
+use crate::actors::{Player, SimulationError};
 use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
-use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun};
+use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun, grid_scene};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::inputs::{Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::keys::problem::Problems;
@@ -45,7 +46,13 @@ impl Simulation for GridSimulation {
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_clusters(&self.inputs, &self.settings, &self.seed)?;
+        let scene = grid_scene(&self.inputs, &self.settings, &self.seed)?;
+        // Measures need every outcome.
+        let played = player.play(scene, true, name_of(STRATEGY))?;
+        if played.machine.is_stuck() {
+            return Err(SimulationError::Unfinished(name_of(STRATEGY).to_owned()));
+        }
+        let run = GridRun::of(played, &self.inputs);
         Ok(grid_result(
             &self.inputs,
             &self.settings,
