@@ -10,7 +10,8 @@ pub trait Source<I, O>: Any + Send {
     /// When it hands over something next, as far as that is known.
     fn next_event(&self) -> Option<Seconds>;
 
-    /// Adds everything before `until` to the input, in order of time.
+    /// Adds everything before `until` to the input, in order of time. One that reacts may add more, as far as nothing can come in
+    /// between.
     fn hand_over(&mut self, until: Seconds, input: &mut I);
 
     /// Whether the simulation goes on for its sake alone. Failures matter only while there is something to fail.

@@ -67,6 +67,8 @@ pub struct ClosedLoop {
     cancellations: BinaryHeap<Reverse<(Seconds, JobId)>>,
     /// By id at the cluster.
     submitted: Vec<Submitted>,
+    /// How long after a decision something follows from it, at the earliest. What is due before that is handed over together.
+    soonest: Seconds,
     totals: Totals,
 }
 
@@ -107,6 +109,13 @@ impl ClosedLoop {
             .filter(|(job, _)| ties.followed_by(*job).is_none())
             .map(|(job, asked)| Reverse((asked.submit, Attempt::first(job))))
             .collect();
+        let again = settings.resubmit_rejected > 0 || settings.resubmit_failed > 0;
+        let again = again.then_some(settings.resubmit_after);
+        let followers = (0..)
+            .zip(jobs.iter())
+            .flat_map(|(job, _)| ties.followers(job));
+        let thought = followers.map(|(_, think_time)| *think_time);
+        let soonest = thought.chain(again).min().unwrap_or(Seconds::FAR);
         Self {
             settings,
             jobs,
@@ -114,6 +123,7 @@ impl ClosedLoop {
             due,
             cancellations: BinaryHeap::new(),
             submitted: Vec::new(),
+            soonest: soonest.max(REACTION),
             totals: Totals::default(),
         }
     }
@@ -237,13 +247,21 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
             failures: delay.filter(|_| self.settings.resubmit_failed > 0),
             ..Awaited::default()
         };
-        while let Some(&Reverse((time, attempt))) = self.due.peek().filter(|it| it.0.0 < until) {
+        // Nothing else can be submitted before that, and who takes back what is not decided in between.
+        let mut ahead = until - REACTION + self.soonest;
+        if let Some(Reverse((time, _))) = self.cancellations.peek() {
+            ahead = ahead.min(*time);
+        }
+        while let Some(&Reverse((time, attempt))) = self.due.peek()
+            && time < ahead.max(until)
+        {
             self.due.pop();
             let job = self.submission(time, attempt);
             if let Some(patience) = self.ties.patience(attempt.job)
                 && !job.is_reservation()
             {
                 self.cancellations.push(Reverse((time + patience, job.id)));
+                ahead = ahead.min(time + patience);
             }
             // Who follows it goes on when it is over.
             let followers = self.ties.followers(attempt.job).iter();

@@ -158,6 +158,7 @@ fn second_by_second(
     let policy = (strategy.build)(NODES, &policy, estimates);
     let mut machine = ClusterMachine::new(NODES, policy);
     let mut clients = clients(case);
+    clients.soonest = REACTION;
     machine.inject(&case.failures.events);
     let mut outcomes = Vec::new();
     loop {
