@@ -54,6 +54,7 @@ pub struct Coordinator {
     /// Whether the last look found nothing but those.
     looked_in_vain: bool,
     said_that_it_waits: bool,
+    said_that_threads_lack: bool,
     /// Simulations that panicked, until they are entered as failed.
     panicked: Vec<Panicked>,
     tally: Tally,
@@ -101,21 +102,24 @@ impl Coordinator {
         }
         if let Some(error) = report.no_thread.take() {
             member.is_gone = true;
-            let others = self.members.iter().filter(|member| !member.is_gone).count();
-            if others > 0 {
-                tracing::warn!(%error, "the system gives no more threads: going on with {others}");
-            } else {
+            if self.members.iter().all(|member| member.is_gone) {
                 self.stopped.get_or_insert(SinkError::Stopped(format!(
                     "the system gives no thread to simulate on: {error}; allow this user more \
                      processes (`ulimit -u`) or end some"
                 )));
+            } else if !self.said_that_threads_lack {
+                self.said_that_threads_lack = true;
+                tracing::warn!(
+                    %error,
+                    "the system does not give every worker a thread: going on with those that have one"
+                );
             }
         } else if let Some(panicked) = report.panicked.take() {
             member.restarts += 1;
             self.panicked.push(panicked);
         }
-        self.looked_in_vain =
-            (report.ended.iter()).all(|ended| matches!(ended.how, How::Elsewhere));
+        self.looked_in_vain = !report.ended.is_empty()
+            && (report.ended.iter()).all(|ended| matches!(ended.how, How::Elsewhere));
         // From the last one on: what was left is put back in front, in its order.
         for Ended { place, how, wall } in report.ended.iter().rev() {
             let points = self.work.tasks[*place].points.len();
@@ -266,6 +270,7 @@ impl Actor for Coordinator {
             waiting: Vec::new(),
             looked_in_vain: false,
             said_that_it_waits: false,
+            said_that_threads_lack: false,
             panicked: Vec::new(),
             tally: Tally::default(),
             adopted: 0,
