@@ -1,8 +1,5 @@
 //! Jobs counted by class and by how much of their estimate they used, and how well an attribute tells that apart.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rand::seq::SliceRandom as _;
 
 use super::classes::{Attribute, Ranking};
@@ -10,6 +7,7 @@ use super::ratio::ratio_bin;
 use super::{
     Binning, ClassFamily, EstimateError, EstimateSettings, Overrun, RATIO_BINS, UserHistory,
 };
+use crate::kernel::Agenda;
 use crate::random::stream;
 use crate::units::Seconds;
 use crate::workload::Job;
@@ -314,18 +312,15 @@ impl<'j> Counted<'j> {
 /// one. Jobs are taken to run at once: a log's waits are not those of the machine that is simulated.
 fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
     let mut history = UserHistory::default();
-    let mut running: BinaryHeap<Reverse<(Seconds, usize)>> = BinaryHeap::new();
+    let mut ends: Agenda<usize> = Agenda::default();
     let mut last = Vec::with_capacity(jobs.len());
     for (index, job) in jobs.iter().enumerate() {
-        while let Some(&Reverse((end, ended))) = running.peek()
-            && end <= job.submit
-        {
-            running.pop();
+        while let Some((_, ended)) = ends.pop_before(job.submit + Seconds(1)) {
             let ended = &jobs[ended];
             history.ended(ended.user, ended.runtime, ended.estimate, false);
         }
         last.push(history.last_ratio(job.user));
-        running.push(Reverse((job.submit + job.runtime, index)));
+        ends.push(job.submit + job.runtime, 0, index);
     }
     (last, history)
 }

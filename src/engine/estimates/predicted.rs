@@ -5,12 +5,12 @@
 //! more than was predicted, and not at all where it says nothing new. Predictors are told of starts and ends together, when the outcome is
 //! final; so none of them sees a running job.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::statistics::RunEnd;
 use super::{EstimateError, PredictionSettings};
+use crate::kernel::Agenda;
 use crate::predictions::{Build, Predictor, Submission, UserIndex, predictor};
 use crate::units::Seconds;
 use crate::workload::Job;
@@ -98,18 +98,15 @@ impl PredictedRuntimes {
             offset: Seconds::ZERO,
             latest: Seconds::ZERO,
         };
-        let mut running: BinaryHeap<Reverse<(Seconds, usize)>> = BinaryHeap::new();
+        let mut ends: Agenda<usize> = Agenda::default();
         let mut predictions: Vec<PredictedRuntime> = Vec::with_capacity(jobs.len());
         for (index, job) in jobs.iter().enumerate() {
-            while let Some(&Reverse((end, ended))) = running.peek()
-                && end <= job.submit
-            {
-                running.pop();
+            while let Some((end, ended)) = ends.pop_before(job.submit + Seconds(1)) {
                 let start = jobs[ended].submit;
                 predicted.decided(&predictions[ended], start, end, RunEnd::Finished);
             }
             predictions.push(predicted.predict(job));
-            running.push(Reverse((job.submit + job.runtime, index)));
+            ends.push(job.submit + job.runtime, 0, index);
         }
         predicted.begin_battery();
         Ok(predicted)

@@ -11,8 +11,6 @@ mod ties;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 pub use self::settings::{ClientSettings, Dependencies};
@@ -20,7 +18,7 @@ pub use self::ties::{ClientTies, Follows};
 use super::cluster::{Awaited, ClusterInput, ClusterOutput};
 use super::measures::Measured;
 use super::outcome::{JobOutcome, Verdict};
-use crate::kernel::{REACTION, Source};
+use crate::kernel::{Agenda, REACTION, Source};
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
@@ -62,9 +60,9 @@ pub struct ClosedLoop {
     jobs: Arc<[Job]>,
     ties: Arc<ClientTies>,
     /// Submissions to come, by time, then job.
-    due: BinaryHeap<Reverse<(Seconds, Attempt)>>,
+    due: Agenda<Attempt>,
     /// Submissions that will be taken back, by time.
-    cancellations: BinaryHeap<Reverse<(Seconds, JobId)>>,
+    cancellations: Agenda<JobId>,
     /// By id at the cluster.
     submitted: Vec<Submitted>,
     /// How long after a decision something follows from it, at the earliest. What is due before that is handed over together.
@@ -104,11 +102,12 @@ impl ClosedLoop {
     /// The users of these jobs (in order of submission, with ids 0, 1, 2, …) before anything was submitted.
     #[must_use]
     pub fn new(settings: ClientSettings, jobs: Arc<[Job]>, ties: Arc<ClientTies>) -> Self {
-        let due = (0..)
-            .zip(jobs.iter())
-            .filter(|(job, _)| ties.followed_by(*job).is_none())
-            .map(|(job, asked)| Reverse((asked.submit, Attempt::first(job))))
-            .collect();
+        let mut due = Agenda::default();
+        for (job, asked) in (0..).zip(jobs.iter()) {
+            if ties.followed_by(job).is_none() {
+                due.push_ranked(asked.submit, 0, u64::from(job), Attempt::first(job));
+            }
+        }
         let again = settings.resubmit_rejected > 0 || settings.resubmit_failed > 0;
         let again = again.then_some(settings.resubmit_after);
         let followers = (0..)
@@ -121,7 +120,7 @@ impl ClosedLoop {
             jobs,
             ties,
             due,
-            cancellations: BinaryHeap::new(),
+            cancellations: Agenda::default(),
             submitted: Vec::new(),
             soonest: soonest.max(REACTION),
             totals: Totals::default(),
@@ -160,7 +159,7 @@ impl ClosedLoop {
                 Some(next) => {
                     self.totals.resubmissions += 1;
                     let time = decision.at + self.settings.resubmit_after.max(REACTION);
-                    self.due.push(Reverse((time, next)));
+                    self.due.push_ranked(time, 0, u64::from(next.job), next);
                 }
                 None => self.over(attempt.job, decision),
             }
@@ -169,7 +168,7 @@ impl ClosedLoop {
             self.totals.first_rejected += u64::from(is_first && is_dropped);
         }
         // Nobody takes back what is over; without these nothing seems to be left to do that is not.
-        while let Some(Reverse((_, job))) = self.cancellations.peek()
+        while let Some(job) = self.cancellations.next()
             && self.submitted[job.0 as usize].decided
         {
             self.cancellations.pop();
@@ -207,7 +206,8 @@ impl ClosedLoop {
         }
         for &(follower, think_time) in self.ties.followers(job) {
             let time = decision.at + think_time.max(REACTION);
-            self.due.push(Reverse((time, Attempt::first(follower))));
+            let attempt = Attempt::first(follower);
+            self.due.push_ranked(time, 0, u64::from(follower), attempt);
         }
     }
 
@@ -234,9 +234,8 @@ impl ClosedLoop {
 
 impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
     fn next_event(&self) -> Option<Seconds> {
-        let submission = self.due.peek().map(|Reverse((time, _))| *time);
-        let cancellation = self.cancellations.peek().map(|Reverse((time, _))| *time);
-        submission.into_iter().chain(cancellation).min()
+        let times = [self.due.next_time(), self.cancellations.next_time()];
+        times.into_iter().flatten().min()
     }
 
     /// Ids of jobs count submissions, from 0.
@@ -249,18 +248,15 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
         };
         // Nothing else can be submitted before that, and who takes back what is not decided in between.
         let mut ahead = until - REACTION + self.soonest;
-        if let Some(Reverse((time, _))) = self.cancellations.peek() {
-            ahead = ahead.min(*time);
+        if let Some(time) = self.cancellations.next_time() {
+            ahead = ahead.min(time);
         }
-        while let Some(&Reverse((time, attempt))) = self.due.peek()
-            && time < ahead.max(until)
-        {
-            self.due.pop();
+        while let Some((time, attempt)) = self.due.pop_before(ahead.max(until)) {
             let job = self.submission(time, attempt);
             if let Some(patience) = self.ties.patience(attempt.job)
                 && !job.is_reservation()
             {
-                self.cancellations.push(Reverse((time + patience, job.id)));
+                self.cancellations.push(time + patience, 0, job.id);
                 ahead = ahead.min(time + patience);
             }
             // Who follows it goes on when it is over.
@@ -271,10 +267,7 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
             input.arrivals.push(job);
         }
         input.awaited = Some(awaited);
-        while let Some(&Reverse(cancellation)) =
-            self.cancellations.peek().filter(|it| it.0.0 < until)
-        {
-            self.cancellations.pop();
+        while let Some(cancellation) = self.cancellations.pop_before(until) {
             input.cancellations.push(cancellation);
         }
     }

@@ -1,8 +1,6 @@
 //! What a provider of free slots would advertise over a whole trace: how many slots, how wide, how soon, how long.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use crate::kernel::Agenda;
 use crate::plan::{ADVERTISING_HORIZON, Slot, SlotList, SlotRules};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
@@ -153,7 +151,8 @@ impl SlotScheduler {
             sampler: Sampler {
                 next: first,
                 period: sample_period,
-                ends: BinaryHeap::new(),
+                ends: Agenda::default(),
+                tasks: 0,
                 statistics,
             },
             first,
@@ -183,7 +182,10 @@ impl SlotScheduler {
             .nodes
             .for_span((end.min(self.last) - start.max(self.first)).max(Seconds::ZERO));
         self.waited += start - job.submit;
-        self.sampler.ends.push(Reverse(end));
+        if self.sampler.period > Seconds::ZERO {
+            self.sampler.ends.push(end, 0, ());
+            self.sampler.tasks += 1;
+        }
         Some(start)
     }
 
@@ -231,7 +233,9 @@ struct Sampler {
     next: Seconds,
     period: Seconds,
     /// Ends of the tasks in the system.
-    ends: BinaryHeap<Reverse<Seconds>>,
+    ends: Agenda<()>,
+    /// How many these are.
+    tasks: u32,
     statistics: SlotStatistics,
 }
 
@@ -240,17 +244,13 @@ impl Sampler {
     fn sample_before(&mut self, time: Seconds, list: &mut SlotList) {
         while self.period.0 > 0 && self.next < time {
             let now = self.next;
-            while self.ends.peek().is_some_and(|&Reverse(end)| end <= now) {
-                self.ends.pop();
+            while self.ends.pop_before(now + Seconds(1)).is_some() {
+                self.tasks -= 1;
             }
             list.clip(now);
             let advertised = list.advertised(now, list.horizon_end(now));
-            let tasks = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
-            self.statistics.sample(now, &advertised, tasks);
+            self.statistics.sample(now, &advertised, self.tasks);
             self.next += self.period;
-        }
-        if self.period.0 <= 0 {
-            self.ends.clear();
         }
     }
 }

@@ -39,8 +39,9 @@ pub fn simulate_predicted_queue(
 
 pub(super) fn scene_of(
     jobs: &Arc<[QueueJob]>,
-    machine: PredictedQueueMachine,
+    mut machine: PredictedQueueMachine,
 ) -> Scene<PredictedQueueMachine> {
+    machine.open.expect(jobs.len());
     let submit = |input: &mut Vec<QueueJob>, jobs: &[QueueJob]| input.extend_from_slice(jobs);
     let time = |job: &QueueJob| job.submission.submit;
     let client = Listed::new(Arc::clone(jobs), time, submit);
@@ -101,7 +102,7 @@ pub struct PredictedQueueMachine {
     waiting: WaitingJobs,
     ends: PlannedEnds,
     events: Agenda<Event>,
-    /// Jobs that were started in this second.
+    /// Jobs that were started now.
     started: Vec<u32>,
     /// Of the last pass; `None` when something has become better since.
     reservation: Option<Reservation>,
@@ -123,12 +124,12 @@ impl Machine for PredictedQueueMachine {
 
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
         while let Some((time, event)) = self.events.pop_before(until) {
-            self.now = time;
-            self.handle(event);
             // Only after all events of a second a start is known to predictors.
-            if self.events.next_time() != Some(time) {
+            if time != self.now {
                 self.make_starts_known();
+                self.now = time;
             }
+            self.handle(event);
         }
         Step::Reached(until)
     }

@@ -72,6 +72,11 @@ pub(super) struct OpenJobs {
 }
 
 impl OpenJobs {
+    /// So many jobs will come: no result depends on it.
+    pub(super) fn expect(&mut self, jobs: usize) {
+        self.outcomes.reserve(jobs);
+    }
+
     /// The place of the next job.
     pub(super) fn next_place(&self) -> u32 {
         (self.outcomes.len() + self.jobs.len()) as u32

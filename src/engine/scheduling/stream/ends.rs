@@ -1,4 +1,5 @@
-//! What will end when: a heap in order of (time, who was entered first).
+//! What will end when: a heap in order of (time, who was entered first). It is no [`Agenda`](crate::kernel::Agenda), but four-way and
+//! without classes, as the engines of this module are to work off a million jobs a second.
 
 use crate::units::Seconds;
 
