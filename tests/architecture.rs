@@ -253,10 +253,27 @@ fn only_the_store_holds_a_connection() {
 }
 
 #[test]
-fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_parses_arguments() {
+fn only_reports_use_polars_and_only_the_command_line_parses_arguments() {
     assert_only("polars::", &["report"]);
-    assert_only("kameo", &["actors"]);
     assert_only("clap::", &["cli"]);
+}
+
+#[test]
+fn only_simulations_sweeps_and_the_writer_of_the_store_are_actors() {
+    let places = [
+        "lab/actors/",
+        "lab/sweep/actors/",
+        "lab/store/sweeps.rs",
+        "lab/store/write.rs",
+        "lab/store/writer_actor.rs",
+    ];
+    for (path, _, code) in sources() {
+        let name = path.to_string_lossy();
+        assert!(
+            places.iter().any(|place| name.starts_with(place)) || !code.contains("kameo"),
+            "{name} mentions kameo, which only {places:?} may"
+        );
+    }
 }
 
 #[test]

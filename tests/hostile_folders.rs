@@ -75,6 +75,13 @@ fn home() -> tempfile::TempDir {
         let done = output(program(path, &arguments));
         assert!(done.status.success(), "{}", text(&done.stderr));
     }
+    fs::write(path.join("long.swf"), long_log()).expect("written");
+    let paper = path.join("configs/reports");
+    fs::create_dir_all(&paper).expect("made");
+    for (name, content) in PAPER {
+        fs::write(paper.join(name), content).expect("written");
+    }
+    fs::copy(path.join("small.toml"), paper.join("sweep.toml")).expect("copied");
     fs::create_dir_all(path.join("mine/tables")).expect("made");
     for name in ["notes.md", "best.csv", "tables/best.csv", ".writing-a1b2c3"] {
         fs::write(path.join("mine").join(name), "mine").expect("written");
@@ -82,12 +89,43 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-/// Every command that writes a report, into a folder; the last one does it without being told where.
-fn commands(path: &Path, out: &str) -> [Command; 3] {
+/// A paper of one sweep, whose reports go into the folder `reports/small` of the one that `reproduce` is told.
+const PAPER: [(&str, &str); 2] = [
+    (
+        "paper.toml",
+        "title = \"A paper\"\n[[trace]]\nname = \"small\"\nsubject = \"A model\"\nruns = [\"sweep\"]\n",
+    ),
+    (
+        "findings.toml",
+        "[[finding]]\nid = \"M1\"\nsection = \"2\"\nstatement = \"Nothing is rejected.\"\nprovenance = \"stated\"\n\
+         [finding.bound]\nrun = \"sweep\"\nmeasure = \"rejection_rate\"\nequals = 0\n",
+    ),
+];
+
+/// A log that advice can be given on.
+fn long_log() -> String {
+    let jobs = (1..=2_100).map(|job| {
+        format!(
+            "{job} {} -1 600 2 -1 -1 2 900 -1 1 1 1 1 1 1 -1 -1\n",
+            300 * job
+        )
+    });
+    "; MaxProcs: 4\n".to_owned() + &jobs.collect::<String>()
+}
+
+/// Where the reports of the attacked folder are.
+const REPORT: &str = "reports/small";
+
+/// Every command that writes a report, into a folder. `run` does it without being told where; `reproduce` into its own two folders
+/// below the one that it is told, which is the current one for [`REPORT`].
+fn commands(path: &Path, out: &str) -> [Command; 5] {
     let report = ["report", "latest", "--store", "s.db", "--out", out];
     let compare = ["compare", "1", "2", "--store", "s.db", "--out", out];
     let run = ["run", "small.toml", "--store", "s.db"];
-    [&report[..], &compare, &run].map(|arguments| program(path, arguments))
+    let advise = ["advise", "long.swf", "--store", "a.db", "--report", out];
+    let above = if out == REPORT { "." } else { out };
+    let reproduce = ["reproduce", "reports", "--store", "s.db", "--report", above];
+    [&report[..], &compare, &run, &advise, &reproduce].map(|arguments| program(path, arguments))
 }
 
 /// What a stranger does with a folder that already holds a report.
@@ -174,9 +212,14 @@ fn a_report_folder_of_a_stranger_deleted_the_users_files_or_hung() {
             fs::write(folder.join("index.html"), "mine").expect("written");
         }),
     ];
-    let name = "reports/small";
+    let name = REPORT;
+    // What is stored already takes no time again.
+    for command in commands(&path, "before").into_iter().skip(3) {
+        let (code, said) = ended(command);
+        assert_eq!(code, Some(0), "{said}");
+    }
     for (what, why, attack) in attacks {
-        for at in 0..3 {
+        for at in 0..commands(&path, name).len() {
             let folder = path.join(name);
             if folder.exists() {
                 fs::remove_dir_all(&folder).expect("gone");
@@ -190,13 +233,8 @@ fn a_report_folder_of_a_stranger_deleted_the_users_files_or_hung() {
             assert!(copied.expect("cp").success());
             attack(&folder, &mine);
             let before = [everything(&mine), everything(&folder)];
-            let [report, compare, run] = commands(&path, name);
-            let (code, said) = ended(
-                [report, compare, run]
-                    .into_iter()
-                    .nth(at)
-                    .expect("one of three"),
-            );
+            let command = commands(&path, name).into_iter().nth(at);
+            let (code, said) = ended(command.expect("one of them"));
             assert_ne!(code, Some(0), "{what}: {said}");
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(why), "{what}: {said}");
@@ -277,6 +315,16 @@ fn a_folder_of_version_0_2_is_written_again_and_loses_nothing_else() {
 const SACCT: &str = "JobIDRaw|Submit|Start|End|ElapsedRaw|NCPUS|NNodes|State|User|TimelimitRaw\n\
     1|1000|1010|1060|50|4|1|COMPLETED|anna|10\n";
 
+/// Its files stand in `cards/reports`, and those of its one trace in `small` there.
+const REPRODUCE: [&str; 6] = [
+    "reproduce",
+    "reports",
+    "--store",
+    "s.db",
+    "--report",
+    "cards",
+];
+
 #[test]
 fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     let home = home();
@@ -290,15 +338,7 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     for folder in ["shares", "saved"] {
         fs::create_dir(path.join(folder)).expect("made");
     }
-    let jobs = (1..=2_100).map(|job| {
-        format!(
-            "{job} {} -1 600 2 -1 -1 2 900 -1 1 1 1 1 1 1 -1 -1\n",
-            300 * job
-        )
-    });
-    let log = "; MaxProcs: 4\n".to_owned() + &jobs.collect::<String>();
-    fs::write(path.join("long.swf"), log).expect("written");
-    let commands: [(&str, &[&str]); 18] = [
+    let commands: [(&str, &[&str]); 23] = [
         (
             "o.html",
             &[
@@ -409,7 +449,13 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
                 "--dry-run",
             ],
         ),
+        ("cards/reports/small/score-card.md", &REPRODUCE),
+        ("cards/reports/small/score-card.json", &REPRODUCE),
+        ("cards/reports/index.html", &REPRODUCE),
+        ("cards/reports/index.md", &REPRODUCE),
+        ("cards/reports/claims.csv", &REPRODUCE),
     ];
+    fs::create_dir_all(path.join("cards/reports/small")).expect("made");
     let given = output(program(
         path,
         &["workflow", "generate", "cyber-shake", "given.json"],
@@ -418,6 +464,8 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     for (file, arguments) in commands {
         let (file, mine) = (path.join(file), path.join("mine"));
         let before = everything(&mine);
+        // `reproduce` has written it in its turn before.
+        let _ = fs::remove_file(&file);
         symlink(mine.join("notes.md"), &file).expect("linked");
         let (code, said) = ended(program(path, arguments));
         let words = said.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -451,6 +451,142 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
     assert!(changed > 15, "{changed} of {columns:?}");
 }
 
+/// What a command says, which ends with this code.
+fn assert_ends_printable(path: &Path, arguments: &[&str], code: i32) {
+    let ended = output(program(path, arguments));
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(code), "{arguments:?}: {said}");
+    assert_said_printable(&format!("{arguments:?}"), &ended);
+}
+
+#[test]
+fn no_text_of_a_log_its_names_or_its_machine_is_live_on_a_page_of_advice() {
+    let place = folder();
+    let path = place.path();
+    let quoted = toml::Value::String(HOSTILE.to_owned()).to_string();
+    let machine = format!(
+        "name = {quoted}\npriority = {{ age = 10, fair_share = 5, holder = \"account\", half_life_hours = 1, qos = 3 }}\n\
+         [[class]]\nname = {quoted}\nnodes = 16\ncores = 1\n\
+         [[partition]]\nname = {quoted}\nclasses = [{quoted}]\ndefault = true\ndefault_request_hours = 1\nqueues = [{quoted}]\n\
+         [[qos]]\nname = {quoted}\npriority_factor = 0.5\nqueues = [{quoted}]\n\
+         [[account]]\nname = {quoted}\nshares = 3\ngroups = [{quoted}]\n"
+    );
+    fs::write(path.join("machine.toml"), machine).unwrap();
+    let name = format!("\"{}\"", HOSTILE.replace('"', "\"\""));
+    let names = ["queue", "user", "group", "partition"].map(|kind| format!("{kind},1,{name}\n"));
+    fs::write(
+        path.join("names.csv"),
+        format!("kind,number,name\n{}", names.concat()),
+    )
+    .unwrap();
+    let header = ["Computer", "Note", "Acknowledge", "Information", "Queue: 1"]
+        .map(|key| format!("; {key}: {HOSTILE}\n"))
+        .concat();
+    let jobs: String = (1..=2_100)
+        .map(|job| {
+            format!(
+                "{job} {} 5 600 2 -1 -1 2 900 -1 1 1 1 1 1 1 -1 -1\n",
+                300 * job
+            )
+        })
+        .collect();
+    // A name of a file has no slash.
+    let log = "![l](evil)<img src=x onerror=y>```.swf";
+    fs::write(
+        path.join(log),
+        format!("{header}; MaxProcs: 16\n; UnixStartTime: 843484831\n{jobs}"),
+    )
+    .unwrap();
+    let machine = ["--machine", "machine.toml", "--names", "names.csv"];
+    let advise = ["advise", log, "--store", "a.db", "--report", "page"];
+    assert_ends_printable(path, &[&advise[..], &machine].concat(), 0);
+    let page = fs::read_to_string(path.join("page/advice.md")).expect("a page");
+    assert!(page.contains("evil"), "the machine's name is on the page");
+    assert_inert_report("advice", &path.join("page"));
+}
+
+#[test]
+fn no_text_of_a_papers_files_is_live_on_its_score_cards_and_pages() {
+    let place = folder();
+    let path = place.path();
+    let mine = path.join("configs/mine");
+    fs::create_dir_all(&mine).unwrap();
+    let quoted = toml::Value::String(HOSTILE.to_owned()).to_string();
+    let finding = |id: &str, check: &str| {
+        format!(
+            "[[finding]]\nid = \"{id}\"\nsection = {quoted}\nstatement = {quoted}\nnote = {quoted}\nprovenance = \"stated\"\n\
+             [finding.bound]\nrun = \"small\"\nmeasure = \"rejection_rate\"\n{check}\n"
+        )
+    };
+    let files = [
+        (
+            "paper.toml",
+            format!(
+                "title = {quoted}\n[[trace]]\nname = \"model\"\nsubject = {quoted}\nremark = {quoted}\nruns = [\"small\"]\n"
+            ),
+        ),
+        (
+            "small.toml",
+            format!(
+                "[experiment]\nname = \"small\"\ndescription = {quoted}\nreplications = 2\n[workload]\nmodel = \"uniform-ratio\"\n\
+                 jobs = 600\nnodes = 32\nevaluation_jobs = 200\nbattery_jobs = 100\ntarget_load = 2.0\nlaxity = 2.0\n\
+                 [estimates]\nclasses = \"all\"\n[acceptance]\npof_max = 0.5\n\
+                 [[axis]]\nkey = \"scheduling.strategy\"\nvalues = [\"conservative-backfilling\", \"overbooking-2008\"]\n"
+            ),
+        ),
+        (
+            "findings.toml",
+            [
+                finding("M1", "at_least = 0"),
+                finding("M2", "equals = 0"),
+                finding("M3", "equals = 0"),
+                finding(
+                    "M4",
+                    &format!("equals = 0\nwhere = {{ \"scheduling.strategy\" = {quoted} }}"),
+                ),
+            ]
+            .concat(),
+        ),
+        (
+            "explanations.toml",
+            format!(
+                "[[explanation]]\nid = {quoted}\nfindings = [\"M2\"]\ntext = {quoted}\nevidence = [{quoted}]\n"
+            ),
+        ),
+        (
+            "readings.toml",
+            format!(
+                "[[reading]]\nname = \"text\"\nsummary = {quoted}\nreason = {quoted}\n\
+                 [[reading]]\nname = \"blind\"\nsummary = {quoted}\nreason = {quoted}\nset = {{ \"acceptance.pof_max\" = 0.1 }}\n"
+            ),
+        ),
+    ];
+    for (name, content) in files {
+        fs::write(mine.join(name), content).unwrap();
+    }
+    assert_ends_printable(path, &["reproduce", "--list", "--all"], 0);
+    let all = ["reproduce", "mine", "--reading", "all", "--report", "out"];
+    assert_ends_printable(path, &all, 0);
+    assert_inert_report("score cards", &path.join("out"));
+    let card = path.join("out/mine/model/score-card.json");
+    let recorded = fs::read_to_string(&card).expect("a card");
+    let mut recorded: serde_json::Value = serde_json::from_str(&recorded).expect("JSON");
+    let mut changed = 0;
+    for record in recorded.as_array_mut().expect("records") {
+        for (key, value) in record.as_object_mut().expect("a record") {
+            if value.is_string() && !["id", "verdict"].contains(&key.as_str()) {
+                *value = HOSTILE.into();
+                changed += 1;
+            }
+        }
+    }
+    assert!(changed > 8, "{changed} texts");
+    fs::write(&card, recorded.to_string()).unwrap();
+    let page = ["reproduce", "mine", "--from-cards", "--report", "out"];
+    assert_ends_printable(path, &page, 0);
+    assert_inert_report("the page of a paper", &path.join("out"));
+}
+
 #[test]
 fn what_is_no_file_of_ours_is_not_shown() {
     let place = folder();
@@ -464,6 +600,11 @@ fn what_is_no_file_of_ours_is_not_shown() {
         ("env", "PASSWORD=hunter2\nexport TOKEN=\"hunter2\n"),
         ("secret.conf", "[libdefaults]\n hunter2 = 1\nhunter2\n"),
         ("one.toml", "hunter2 = \"hunter2\"\nname = 3\nname = 3\n"),
+        (
+            "keys.json",
+            "{\"jobs\": [\"hunter2\"], \"nb_res\": \"hunter2\", \"workflow\": {\"specification\": \"hunter2\"}}",
+        ),
+        ("hunter.json", "[\"hunter2\"]\n"),
     ];
     fs::write(
         path.join("sound.swf"),
@@ -471,6 +612,8 @@ fn what_is_no_file_of_ours_is_not_shown() {
     )
     .unwrap();
     fs::write(path.join("jobs.csv"), "a,b\n1,2\n").unwrap();
+    let machine = "name = \"m\"\n[[class]]\nname = \"c\"\nnodes = 4\ncores = 1\n[[partition]]\nname = \"p\"\ndefault = true\n";
+    fs::write(path.join("sound.toml"), machine).unwrap();
     for (name, content) in secrets {
         fs::write(path.join(name), content).unwrap();
         fs::write(path.join("slurm.conf"), format!("Include {name}\n")).unwrap();
@@ -491,6 +634,38 @@ fn what_is_no_file_of_ours_is_not_shown() {
                 name,
                 "--out",
                 "o.swf",
+            ],
+            &[
+                "trace",
+                "import",
+                name,
+                "--format",
+                "csv",
+                "--mapping",
+                "pm100",
+                "--out",
+                "o.swf",
+            ],
+            &["trace", "import", name, "--out", "o.swf"],
+            &[
+                "trace",
+                "import",
+                name,
+                "--format",
+                "batsim-json",
+                "--out",
+                "o.swf",
+            ],
+            &["trace", "failures", name],
+            &["trace", "info", name],
+            &["workflow", "info", name],
+            &[
+                "simulate",
+                "sound.swf",
+                "--machine",
+                "sound.toml",
+                "--names",
+                name,
             ],
         ] {
             let ended = output(program(path, command));

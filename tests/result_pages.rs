@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use bookahead::report::findings::parse_explanations;
 use bookahead::store::Store;
 use rusqlite::{Connection, Row};
 
@@ -98,6 +99,42 @@ fn every_page_of_results_says_what_its_design_can_show() {
             assert!(section.contains(said), "docs/{page} does not say: {said}");
         }
     }
+}
+
+/// Phrases that say more than replications can show: that two things are equal because no difference
+/// was seen, that something has a cause which no run varied, that a mean holds everywhere.
+const TOO_MUCH: [&str; 11] = [
+    "must have",
+    "were lucky",
+    "is lucky",
+    "hardly chance",
+    "level with",
+    "stays the same",
+    "hardly changes",
+    "within its interval",
+    "no effect",
+    "makes no difference",
+    "in each replication",
+];
+
+#[test]
+fn explanations_of_misses_claim_no_more_than_runs_can_show() {
+    let mut explained = 0;
+    for entry in fs::read_dir(project().join("configs")).expect("papers") {
+        let path = entry.expect("a paper").path().join("explanations.toml");
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let file = path.display().to_string();
+        for own in parse_explanations(&file, &text).expect("explanations") {
+            let words = own.text.replace('\n', " ").to_lowercase();
+            for phrase in TOO_MUCH {
+                assert!(!words.contains(phrase), "{file}: `{phrase}` in: {words}");
+            }
+            explained += 1;
+        }
+    }
+    assert!(explained > 50, "{explained} explanations");
 }
 
 #[test]

@@ -170,6 +170,38 @@ fn command(arguments: &[&str], folder: &Path) -> assert_cmd::assert::Assert {
 }
 
 #[test]
+fn the_log_says_in_a_line_each_what_every_worker_the_writer_and_the_coordinator_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("small.toml"), TEXT).expect("an experiment");
+    let arguments = "run small.toml --workers 2 --store log.db --no-report --log log.jsonl";
+    let words: Vec<&str> = arguments.split(' ').collect();
+    command(&words, folder.path()).success();
+    let log = std::fs::read_to_string(folder.path().join("log.jsonl")).expect("a log");
+    let fields: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
+        .map(|line| line["fields"].clone())
+        .collect();
+    let of = |actor: &str| -> &serde_json::Value {
+        let mut lines = fields.iter().filter(|line| line["actor"] == actor);
+        let line = lines.next().expect(actor);
+        assert!(lines.next().is_none(), "{actor} has one line");
+        line
+    };
+    let number = |actor: &str, what: &str| of(actor)[what].as_u64().expect(what);
+    let of_workers = |what| number("worker-1", what) + number("worker-2", what);
+    assert_eq!(of_workers("simulations"), 21);
+    assert_eq!(of_workers("restarts"), 0);
+    assert_eq!(number("coordinator", "simulations"), 21);
+    // A report for each message.
+    assert_eq!(of_workers("messages"), number("coordinator", "messages"));
+    assert_eq!(number("store", "simulations"), 21);
+    // Each begins and ends, and the run ends once.
+    assert_eq!(number("store", "messages"), 21 + 21 + 1);
+    assert!(number("store", "transactions") >= 1);
+}
+
+#[test]
 fn a_dry_run_prints_every_point_to_standard_output_and_makes_no_store() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("small.toml"), TEXT).expect("written");

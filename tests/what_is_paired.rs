@@ -168,6 +168,126 @@ fn runs_are_paired_by_what_they_saw_compared_as_independent_or_refused() {
     );
 }
 
+/// Outages of a machine of 64 nodes, a few hours apart.
+fn write_failures(path: &Path) {
+    let mut table =
+        "System,machine type,nodes,nodenumz,Prob Started,Prob Fixed,Down Time\n".to_owned();
+    for number in 0..300 {
+        let (day, hour, node) = (1 + number / 12, 2 * (number % 12), number * 7 % 64);
+        let _ = writeln!(
+            table,
+            "5,cluster,64,{node},1/{day}/2004 {hour}:00,1/{day}/2004 {hour}:{},50",
+            10 + number % 50
+        );
+    }
+    fs::write(path, table).expect("written");
+}
+
+#[test]
+fn another_laxity_leaves_recorded_failures_what_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    write_log(&path.join("log.swf"));
+    write_failures(&path.join("failures.csv"));
+    let recorded = "[failures]\nsource = \"lanl\"\nfile = \"failures.csv\"\nsystems = [5]\n";
+    let with = |laxity: u32| format!("{LOG}nodes = 64\nlaxity = {laxity}\n{recorded}");
+    run(path, "two", 6, &with(2));
+    run(path, "three", 6, &with(3));
+    run(path, "later", 6, &(with(2) + "offset_hours = 3\n"));
+    let (found, said) = compared(path, "two", "three");
+    assert_eq!(
+        (&found["method"], &found["pairs"]),
+        (&"paired".into(), &12.into()),
+        "{said}"
+    );
+    assert_eq!(found["differs"], true);
+    // Batteries of a log are neighbours, in differences, too.
+    let gain = &found["differences"][0];
+    for key in [
+        "lag_1_correlation",
+        "effective_replications",
+        "log_low",
+        "log_high",
+    ] {
+        assert!(gain[key].is_number(), "{key}: {gain}");
+    }
+    assert!(said.contains("6 batteries say as much as"), "{said}");
+    // The same failures at another time are others.
+    let (found, said) = compared(path, "two", "later");
+    assert_eq!(found["method"], "refused", "{said}");
+}
+
+#[test]
+fn replications_that_repeat_one_result_count_once_wherever_n_stands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    write_log(&path.join("log.swf"));
+    let experiment = |name: &str, nodes: u32| {
+        let text = format!(
+            "[experiment]\nname = \"{name}\"\nreplications = 5\n[workload]\ntrace = \"log.swf\"\nnodes = {nodes}\n\
+             whole_trace = true\n[[axis]]\nkey = \"scheduling.strategy\"\nvalues = [\"predicted-queue\"]\n"
+        );
+        fs::write(path.join("this.toml"), text).expect("written");
+        let arguments = ["run", "this.toml", "--quiet", "--store", "all.db"];
+        let done = output(program(path, &arguments));
+        assert!(done.status.success(), "{name}: {done:?}");
+    };
+    experiment("narrow", 64);
+    experiment("wide", 128);
+    let said = |arguments: &[&str]| {
+        let done = output(program(path, arguments));
+        assert!(done.status.success(), "{done:?}");
+        text(&done.stdout)
+    };
+    let reported = ["report", "narrow", "--store", "all.db"];
+    let one = "4 of 5 points repeat another replication of their setting";
+    let shown = said(&[&reported[..], &["--out", "report"]].concat());
+    assert!(shown.contains(one), "{shown}");
+    let page = fs::read_to_string(path.join("report/report.md")).expect("a page");
+    assert!(page.contains(one), "{page}");
+    let answer = fs::read_to_string(path.join("report/index.html")).expect("a page");
+    assert!(answer.contains("5 replications that repeat one another"));
+    let table = fs::read_to_string(path.join("report/tables/summary.csv")).expect("a table");
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let headings = rows.headers().expect("headings").clone();
+    let row = rows.records().next().expect("a row").expect("a row");
+    let of = |name: &str| {
+        headings
+            .iter()
+            .position(|own| own == name)
+            .map(|at| &row[at])
+    };
+    assert_eq!(of("replications"), Some("1"), "{table}");
+    assert_eq!(of("bounded_slowdown_low"), Some(""), "{table}");
+    let json: Value =
+        serde_json::from_str(&said(&[&reported[..], &["--json"]].concat())).expect("JSON");
+    assert!(json.to_string().contains("\"replications\":1"), "{json}");
+    let arguments = [
+        "compare",
+        "narrow",
+        "wide",
+        "--store",
+        "all.db",
+        "--metric",
+        "mean_wait",
+        "--json",
+    ];
+    let found: Value = serde_json::from_str(&said(&arguments)).expect("JSON");
+    let wait = &found["differences"][0];
+    assert_eq!(
+        (&found["pairs"], &wait["replications"]),
+        (&5.into(), &1.into())
+    );
+    assert!(
+        wait["p_value"].is_null() && wait["difference_low"].is_null(),
+        "{wait}"
+    );
+    assert!(
+        wait["difference"].as_f64().is_some_and(|value| value < 0.0),
+        "{wait}"
+    );
+}
+
 #[test]
 fn an_experiment_that_was_looked_at_before_it_grew_says_so() {
     let folder = tempfile::tempdir().expect("a folder");

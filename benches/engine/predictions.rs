@@ -2,7 +2,7 @@
 //!
 //! With `BOOKAHEAD_TRACES` set it is KTH SP2 on 100 nodes; else 20,000 jobs of the Lublin–Feitelson model on 128.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use bookahead::predictions::{Build, PREDICTORS, Predictor, PredictorSettings, predictor};
 use bookahead::scheduling::predicted_queue::{
@@ -18,7 +18,7 @@ use divan::counter::ItemsCount;
 
 struct Log {
     nodes: Nodes,
-    jobs: Vec<QueueJob>,
+    jobs: Arc<[QueueJob]>,
     /// When EASY starts and ends them: what predictors are shown.
     outcomes: Vec<PredictedOutcome>,
 }

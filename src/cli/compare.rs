@@ -427,6 +427,7 @@ fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String {
             let _ = writeln!(text, "  and {} more: --json has all", gaps.len() - 5);
         }
     }
+    text.push_str(&about_the_log(rows));
     for (family, what) in [
         (
             Family::Primary,
@@ -461,6 +462,42 @@ fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String {
         };
     }
     text
+}
+
+/// Rows of which it is said what neighbouring batteries say of their log.
+const MOST_OF_LOG: usize = 5;
+
+/// What the differences of neighbouring batteries say of their log.
+fn about_the_log(rows: &[&Row<'_>]) -> String {
+    let of_log = |row: &&Row<'_>| {
+        let log = row.difference.log.filter(|_| row.difference.differs())?;
+        let group = match row.group.as_str() {
+            "" => String::new(),
+            group => format!(" ({group})"),
+        };
+        Some(format!(
+            "  {}{group}: r = {:.2}, {} batteries say as much as {:.1} independent ones, [{}, {}] about the log\n",
+            row.measure,
+            log.correlation,
+            log.count,
+            log.effective,
+            number(log.interval.low),
+            number(log.interval.high)
+        ))
+    };
+    let lines: Vec<String> = rows.iter().filter_map(of_log).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let more = match lines.len().saturating_sub(MOST_OF_LOG) {
+        0 => String::new(),
+        more => format!("  and {more} more: --json has all\n"),
+    };
+    format!(
+        "\nthe batteries are neighbouring stretches of one log, and ± is about these batteries. Differences of a battery and \
+         of the next correlate with r; p-values are by the wider of both intervals:\n{}{more}",
+        lines.into_iter().take(MOST_OF_LOG).collect::<String>()
+    )
 }
 
 /// About five significant digits; a difference that is there never looks like zero.
@@ -518,6 +555,10 @@ fn difference_json(row: &Row<'_>) -> Value {
         "difference_sd": estimate.and_then(|estimate| estimate.deviation),
         "difference_low": estimate.and_then(|estimate| estimate.low()),
         "difference_high": estimate.and_then(|estimate| estimate.high()),
+        "lag_1_correlation": row.log.map(|log| log.correlation),
+        "effective_replications": row.log.map(|log| log.effective),
+        "log_low": row.log.map(|log| log.interval.low),
+        "log_high": row.log.map(|log| log.interval.high),
         "largest": row.largest.as_ref().map(|(value, point)| json!({
             "difference": value, "place": point.place, "axes": axes_json(&point.axes),
             "replication": point.replication})),

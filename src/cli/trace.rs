@@ -25,10 +25,11 @@ use self::failures::{FailuresArguments, failures};
 use self::import::{ImportArguments, import};
 use super::memory::MemoryArguments;
 use crate::units::Nodes;
-use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
+use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use crate::workload::{
-    CleanedTrace, CleaningReport, CleaningRules, MissingEstimate, ParsedTrace, ProcessorsField,
-    TraceFolder, WorkloadError, WorkloadSource, arminius, battery, clean, load, summarise,
+    CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, MissingEstimate,
+    ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, WorkloadSource, arminius,
+    battery, load, summarise,
 };
 
 /// Arguments of `bookahead trace`.
@@ -226,14 +227,19 @@ pub fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Resul
 
 fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
-    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
+    let trace = TraceFile::read(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
-    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
-    let cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
-    (cleaned.report)
-        .require_estimates(&trace.label, &arguments.cleaning.rules())
+    let machine = machine(
+        arguments.nodes,
+        &trace.header,
+        trace.widest,
+        &mut answer.messages,
+    );
+    let rules = arguments.cleaning.rules();
+    let summary = summarise(&trace, rules, machine, folder.memory).into_diagnostic()?;
+    (summary.cleaning)
+        .require_estimates(&trace.label, &rules)
         .into_diagnostic()?;
-    let summary = summarise(&trace, &cleaned, machine);
     answer.data = if arguments.json {
         crate::cli::output::json(&summary).into_diagnostic()?
     } else {
@@ -245,12 +251,22 @@ fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answe
 fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
     refuse_overwriting(&path, &arguments.out)?;
-    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
+    let trace = TraceFile::read(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
-    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
-    let mut cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
-    (cleaned.report)
-        .require_estimates(&trace.label, &arguments.cleaning.rules())
+    let machine = machine(
+        arguments.nodes,
+        &trace.header,
+        trace.widest,
+        &mut answer.messages,
+    );
+    let rules = arguments.cleaning.rules();
+    // The header says what cleaning did and how arrivals were scaled, so both are found out before the first record is written.
+    let jobs = || trace.jobs(rules, machine).into_diagnostic();
+    let mut all = jobs()?;
+    let mut demand = demand_of(&mut all, machine)?;
+    let report = all.report;
+    report
+        .require_estimates(&trace.label, &rules)
         .into_diagnostic()?;
     let mut header = trace.header.clone();
     header.note(&format!(
@@ -262,23 +278,25 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
         ),
         trace.content_hash
     ));
-    note_cleaning(&cleaned.report, &mut header);
+    note_cleaning(&report, &mut header);
+    let mut left_out = 0;
     if let Some(last) = arguments.last {
-        keep_last(last, &trace, &mut cleaned)?;
+        left_out = all_but(last, &trace.label, &report)?;
+        demand = demand_of(&mut jobs()?.skip(left_out), machine)?;
         header.note(&format!("only the last {last} usable jobs"));
     }
-    if cleaned.jobs.is_empty() {
+    if report.usable == 0 {
         return Err(miette!(
             "{}: none of the {} records is usable, so there is nothing to write",
             path.display(),
-            cleaned.report.records
+            report.records
         ));
     }
     let factor = factor(
         arguments.compression,
         arguments.target_load,
         &trace.label,
-        &cleaned,
+        &demand,
         machine,
     )?;
     if let Some(factor) = factor {
@@ -293,10 +311,13 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
             ));
         }
     }
-    let records = scaled(&trace, &cleaned, factor);
-    write_trace(&arguments.out, &header, &records).into_diagnostic()?;
-    describe_cleaning(&cleaned.report, &mut answer.data);
-    let _ = writeln!(answer.data, "written      {}", records.len());
+    let mut jobs = jobs()?;
+    for job in jobs.by_ref().take(left_out) {
+        job.into_diagnostic()?;
+    }
+    write(&arguments.out, &header, &mut jobs, factor)?;
+    describe_cleaning(&report, &mut answer.data);
+    let _ = writeln!(answer.data, "written      {}", demand.jobs);
     if let Some(factor) = factor {
         let _ = writeln!(answer.data, "compression  {factor}");
     }
@@ -333,8 +354,10 @@ fn synthesize(arguments: &SynthesizeArguments, folder: &TraceFolder) -> miette::
     };
     let machine = Nodes(nodes);
     let trace = load(&source, machine, folder, arguments.seed, 0).into_diagnostic()?;
-    let cleaned = clean(&trace, &CleaningRules::default(), machine);
-    let factor = factor(None, arguments.target_load, &trace.label, &cleaned, machine)?;
+    let records = || trace.records.iter().copied().map(Ok);
+    let jobs = || JobStream::new(records(), CleaningRules::default());
+    let demand = demand_of(&mut jobs(), machine)?;
+    let factor = factor(None, arguments.target_load, &trace.label, &demand, machine)?;
     let mut header = trace.header.clone();
     if let (Some(factor), Some(load)) = (factor, arguments.target_load) {
         header.note(&format!(
@@ -342,35 +365,22 @@ fn synthesize(arguments: &SynthesizeArguments, folder: &TraceFolder) -> miette::
              {load} on {nodes} nodes"
         ));
     }
-    let records = scaled(&trace, &cleaned, factor);
-    write_trace(&arguments.out, &header, &records).into_diagnostic()?;
+    write(&arguments.out, &header, &mut jobs(), factor)?;
     Ok(Answer {
         data: format!(
             "model        {}\nwritten      {}\n",
-            trace.label,
-            records.len()
+            trace.label, demand.jobs
         ),
         messages: format!("wrote {}\n", arguments.out.display()),
     })
 }
 
 /// The machine that loads refer to: as asked, else as the header says, else the widest record.
-fn machine(nodes: Option<u32>, trace: &ParsedTrace, messages: &mut String) -> Nodes {
-    let header = || {
-        trace
-            .header
-            .max_procs()
-            .or_else(|| trace.header.max_nodes())
-    };
-    if let Some(nodes) = nodes.or_else(header).filter(|nodes| *nodes > 0) {
+fn machine(nodes: Option<u32>, header: &SwfHeader, widest: i64, messages: &mut String) -> Nodes {
+    let named = || header.max_procs().or_else(|| header.max_nodes());
+    if let Some(nodes) = nodes.or_else(named).filter(|nodes| *nodes > 0) {
         return Nodes(nodes);
     }
-    let widest = trace
-        .records
-        .iter()
-        .map(|record| record.allocated_processors.max(record.requested_processors))
-        .max()
-        .unwrap_or(1);
     let nodes = u32::try_from(widest.max(1)).unwrap_or(u32::MAX);
     let _ = writeln!(
         messages,
@@ -393,26 +403,37 @@ fn refuse_overwriting(input: &Path, output: &Path) -> miette::Result<()> {
     Ok(())
 }
 
-fn keep_last(last: u32, trace: &ParsedTrace, cleaned: &mut CleanedTrace) -> miette::Result<()> {
-    let Some(first) = cleaned.jobs.len().checked_sub(last as usize) else {
-        return Err(WorkloadError::TooFewJobs {
-            label: trace.label.clone(),
-            usable: cleaned.jobs.len(),
-            records: cleaned.report.records,
+/// How many usable jobs stand before the last ones.
+fn all_but(last: u32, label: &str, report: &CleaningReport) -> miette::Result<usize> {
+    let left_out = report.usable.checked_sub(last.into());
+    let left_out = left_out.and_then(|jobs| usize::try_from(jobs).ok());
+    left_out
+        .ok_or_else(|| WorkloadError::TooFewJobs {
+            label: label.to_owned(),
+            usable: usize::try_from(report.usable).unwrap_or(usize::MAX),
+            records: report.records,
             needed: last,
         })
-        .into_diagnostic();
-    };
-    cleaned.jobs.drain(..first);
-    cleaned.origins.drain(..first);
-    Ok(())
+        .into_diagnostic()
+}
+
+/// What jobs ask of a machine, to the last of them.
+fn demand_of(
+    jobs: &mut impl Iterator<Item = Result<Job, JobStreamError>>,
+    machine: Nodes,
+) -> miette::Result<Demand> {
+    let mut demand = Demand::default();
+    for job in jobs {
+        demand.count(&job.into_diagnostic()?, machine);
+    }
+    Ok(demand)
 }
 
 fn factor(
     compression: Option<f64>,
     target_load: Option<f64>,
     label: &str,
-    cleaned: &CleanedTrace,
+    demand: &Demand,
     machine: Nodes,
 ) -> miette::Result<Option<f64>> {
     for (key, value) in [
@@ -428,7 +449,7 @@ fn factor(
     let Some(target) = target_load else {
         return Ok(compression);
     };
-    match battery::offered_load(&cleaned.jobs, machine) {
+    match demand.booked_load(machine) {
         Some(offered) if offered > 0.0 => Ok(Some(offered / target)),
         _ => Err(WorkloadError::NoLoad {
             label: label.to_owned(),
@@ -438,25 +459,35 @@ fn factor(
     }
 }
 
-/// The usable records; with a factor, their arrivals rebased and compressed and their wait times removed.
-fn scaled(trace: &ParsedTrace, cleaned: &CleanedTrace, factor: Option<f64>) -> Vec<SwfRecord> {
-    let first = cleaned.jobs.first().map(|job| job.submit);
-    cleaned
-        .jobs
-        .iter()
-        .zip(&cleaned.origins)
-        .map(|(job, &origin)| {
-            let record = trace.records[origin as usize];
-            match (factor, first) {
-                (Some(factor), Some(first)) => SwfRecord {
-                    submit: battery::compressed(job.submit, first, factor).0,
-                    wait: -1,
-                    ..record
-                },
-                _ => record,
-            }
-        })
-        .collect()
+/// Writes the records of usable jobs; with a factor, their arrivals rebased and compressed and their wait times removed.
+fn write<I>(
+    path: &Path,
+    header: &SwfHeader,
+    jobs: &mut JobStream<I>,
+    factor: Option<f64>,
+) -> miette::Result<()>
+where
+    I: Iterator<Item = Result<SwfRecord, SwfError>>,
+{
+    let mut out = SwfWriter::create(path, header).into_diagnostic()?;
+    let mut first = None;
+    while let Some(job) = jobs.next() {
+        let submit = job.into_diagnostic()?.submit;
+        let first = *first.get_or_insert(submit);
+        let Some(record) = jobs.last_record() else {
+            continue;
+        };
+        let written = match factor {
+            Some(factor) => out.write(&SwfRecord {
+                submit: battery::compressed(submit, first, factor).0,
+                wait: -1,
+                ..*record
+            }),
+            None => out.write(record),
+        };
+        written.into_diagnostic()?;
+    }
+    out.finish().into_diagnostic()
 }
 
 fn note_cleaning(report: &CleaningReport, header: &mut SwfHeader) {

@@ -25,7 +25,7 @@ mod tables;
 // What simulations can be about: inputs, runs, keys and tables of each study.
 pub mod studies;
 
-// Experiment files, axes, points, and the coordinator that shards them over cores.
+// Experiment files, axes, points, and the actors that share them out over cores.
 pub mod sweep;
 
 // SQLite: schema, migrations, the writer, the readers.

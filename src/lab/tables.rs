@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
 pub(crate) use shape::{Kind, Table, Tables};
-pub(crate) use writer::{Layout, Number, RowWriter};
+pub(crate) use writer::{Layout, Lookups, Number, RowWriter};
 
 /// The name of a view and its query.
 pub(crate) type View = (&'static str, &'static str);

@@ -4,7 +4,7 @@
 mod fold;
 mod seen;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use polars::prelude::PolarsResult;
 
@@ -130,6 +130,9 @@ pub struct Analysis {
     pub same_inputs: SameInputs,
     /// Points that are not compared with their baseline, because it did not see the same, or that is not known.
     pub apart: usize,
+    /// Points whose replication repeats another one of the same setting (the same jobs and failures, the
+    /// same results): they count for nothing.
+    pub repetitions: usize,
 }
 
 impl Analysis {
@@ -150,7 +153,7 @@ impl Analysis {
             ["gain", "fees", "forfeited"].map(|name| &points.metrics[name]);
         // At the penalty ratio of the point that is compared with it.
         let baselines: Vec<Option<f64>> = pairing
-            .baseline
+            .counted(points, &membership)
             .iter()
             .zip(&points.penalty_ratio)
             .map(|(baseline, ratio)| Some(fees[(*baseline)?]? - ratio * forfeited[(*baseline)?]?))
@@ -195,6 +198,9 @@ impl Analysis {
             relaxed_axes: pairing.relaxed_axes,
             same_inputs: SameInputs::of(points),
             apart: pairing.apart,
+            repetitions: (0..points.len())
+                .filter(|point| points.is_repetition(*point))
+                .count(),
             measures,
         })
     }
@@ -402,6 +408,23 @@ impl Pairing {
             relaxed_axes,
             apart,
         }
+    }
+
+    /// The baselines of points, without those of pairs that repeat an earlier one of the same
+    /// combination: both results are the same.
+    fn counted(&self, points: &PointColumns, membership: &[u32]) -> Vec<Option<usize>> {
+        let mut known = HashSet::new();
+        let pairs = self.baseline.iter().zip(membership).enumerate();
+        let counted = pairs.map(|(point, (baseline, combination))| {
+            baseline.filter(|baseline| {
+                known.insert((
+                    *combination,
+                    points.original[point],
+                    points.original[*baseline],
+                ))
+            })
+        });
+        counted.collect()
     }
 }
 

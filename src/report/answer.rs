@@ -5,7 +5,7 @@ use super::figure::{Figure, Mark, Marks};
 use super::figures::drawn::{Drawn, drawn};
 use super::figures::paired::Pairs;
 use super::figures::words;
-use super::statistics::{Estimate, Neighbours};
+use super::statistics::{Interval, Replicated};
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
 use super::tables::short;
@@ -36,16 +36,18 @@ pub(super) struct Subject {
     pub(super) title: String,
     /// At least one; of strategies that earn money the best come first.
     pub(super) settings: Vec<Setting>,
+    /// Of strategies that earn money, of each situation, the best minus the next one, in pairs that saw
+    /// the same.
+    pub(super) differences: Vec<Setting>,
 }
 
-/// A setting of an answer.
+/// A setting of an answer, or two that are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     /// Its strategy or study.
     pub(super) name: String,
-    pub(super) estimate: Estimate,
-    /// How alike replications are that follow each other; `None` where that cannot be measured.
-    pub(super) neighbours: Option<Neighbours>,
+    /// What it has of the answer's quantity.
+    pub(super) found: Replicated,
 }
 
 impl Subject {
@@ -75,14 +77,25 @@ impl Subject {
         let setting = |combination: &Combination| {
             Some(Setting {
                 name: combination.strategy.clone(),
-                estimate: quantity.estimate(combination)?,
-                neighbours: pairs.neighbours(&quantity, analysis, combination),
+                found: pairs.replicated(&quantity, analysis, combination)?,
             })
         };
         let settings: Vec<Setting> = combinations.into_iter().filter_map(setting).collect();
+        let difference = |ranked: &Vec<&Combination>| {
+            let (best, next) = (ranked.first()?, ranked.get(1)?);
+            Some(Setting {
+                name: format!("{} − {}", best.strategy, next.strategy),
+                found: pairs.difference(&quantity, best, next)?,
+            })
+        };
+        let situations = match analysis.is_study() {
+            true => Vec::new(),
+            false => situations(analysis),
+        };
         (!settings.is_empty()).then_some(Self {
-            title: quantity.title,
             settings,
+            differences: situations.iter().filter_map(difference).collect(),
+            title: quantity.title,
         })
     }
 }
@@ -96,13 +109,29 @@ pub(super) fn statements(
     remark: Option<&str>,
     optimism: Option<&str>,
 ) -> Vec<Statement> {
-    let sure = replications(run) + remark.unwrap_or_default();
+    let sure = replications(run, analysis) + remark.unwrap_or_default();
     if analysis.is_study() {
         return study(figures, sure);
     }
     let Some(gain) = drawn(analysis, &run.configuration_hash).into_iter().next() else {
         return Vec::new();
     };
+    let situations = situations(analysis);
+    let asked = Asked {
+        analysis,
+        pairs,
+        gain,
+        optimism,
+    };
+    match situations.as_slice() {
+        [] => Vec::new(),
+        [only] => asked.one(only, sure),
+        several => asked.several(several, sure),
+    }
+}
+
+/// The strategies at their best in each situation, the one with the highest gain first.
+fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
     let mut situations: Vec<Vec<&Combination>> = Vec::new();
     let given = analysis.given_axes();
     let places =
@@ -119,17 +148,7 @@ pub(super) fn statements(
     for situation in &mut situations {
         situation.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     }
-    let asked = Asked {
-        analysis,
-        pairs,
-        gain,
-        optimism,
-    };
-    match situations.as_slice() {
-        [] => Vec::new(),
-        [only] => asked.one(only, sure),
-        several => asked.several(several, sure),
-    }
+    situations
 }
 
 /// What is asked of strategies that earn money.
@@ -152,7 +171,7 @@ impl Asked<'_> {
             "{} earns most: {} VC a replication{}.",
             best.strategy,
             grouped(gain.mean, 0),
-            interval(&gain)
+            interval(gain.interval)
         );
         if let Some(percent) = best.additional.and_then(|additional| additional.percent) {
             let baseline = registry::strategy(&best.strategy).and_then(|known| known.baseline);
@@ -173,25 +192,27 @@ impl Asked<'_> {
 
     /// Whether the second is told apart from the first.
     fn beside(&self, best: &Combination, next: &Combination) -> String {
-        match self.pairs.difference(&self.gain, best, next) {
-            Some(difference) if difference.is_significant() => format!(
-                " The next, {}, earns {} VC less{}, paired by replication.",
-                next.strategy,
-                grouped(difference.mean, 0),
-                interval(&difference)
-            ),
-            Some(difference) if difference.interval.is_some() => format!(
-                " It is not told apart from {} (paired difference {} VC{}).",
-                next.strategy,
-                grouped(difference.mean, 0),
-                interval(&difference)
-            ),
-            Some(difference) => format!(
-                " The next, {}, earns {} VC less in the one replication.",
-                next.strategy,
-                grouped(difference.mean, 0)
-            ),
-            None => String::new(),
+        let Some(difference) = self.pairs.difference(&self.gain, best, next) else {
+            return String::new();
+        };
+        let (name, mean) = (&next.strategy, grouped(difference.estimate.mean, 0));
+        let within = interval(difference.interval());
+        let of_log = match difference.wider() {
+            Some(_) => " about the log",
+            None => "",
+        };
+        if difference.is_significant() {
+            format!(
+                " The next, {name}, earns {mean} VC less{within}{of_log}, paired by replication."
+            )
+        } else if difference.interval().is_some() {
+            format!(
+                " It is not told apart from {name} (paired difference {mean} VC{within}{of_log})."
+            )
+        } else if difference.estimate.count == 1 {
+            format!(" The next, {name}, earns {mean} VC less in the one replication that counts.")
+        } else {
+            format!(" The next, {name}, earns {mean} VC less in each replication.")
         }
     }
 
@@ -232,12 +253,16 @@ impl Asked<'_> {
             .map(value)
             .collect();
         let mut text = format!("{} earns most at {}", best.strategy, value(best));
+        let of_log = match self.pairs.are_neighbours() {
+            true => ", where it is wider that about the log",
+            false => "",
+        };
         match open.as_slice() {
-            [] => {
-                text.push_str("; every other value earns less, each by its paired 95 % interval.")
-            }
+            [] => text.push_str(&format!(
+                "; every other value earns less, each by its paired 95 % interval{of_log}."
+            )),
             open => text.push_str(&format!(
-                "; not told apart from it: {} (paired 95 % intervals).",
+                "; not told apart from it: {} (paired 95 % intervals{of_log}).",
                 open.join(", ")
             )),
         }
@@ -312,8 +337,14 @@ impl Asked<'_> {
     }
 }
 
-fn replications(run: &RunSummary) -> String {
+fn replications(run: &RunSummary, analysis: &Analysis) -> String {
+    let counted = analysis.combinations.iter();
+    let counted = counted.filter_map(|combination| Some(combination.estimates[0]?.count));
     match run.replications {
+        count if count > 1 && counted.max() == Some(1) && analysis.repetitions > 0 => format!(
+            "{count} replications that repeat one another (the same jobs and failures, the same results) are one result: \
+             there are no intervals, and another workload may give other numbers."
+        ),
         1 => "One replication: there are no intervals, and differences may be chance.".to_owned(),
         count => format!(
             "{count} replications; 95 % intervals of means over them{}.",
@@ -400,9 +431,12 @@ fn ends_of_lines(figure: &Figure) -> Vec<String> {
 const MOST_LINES: usize = 4;
 
 /// ` [1,200, 1,400]`, or nothing with a single replication.
-fn interval(estimate: &Estimate) -> String {
-    match (estimate.low(), estimate.high()) {
-        (Some(low), Some(high)) => format!(" [{}, {}]", grouped(low, 0), grouped(high, 0)),
-        _ => String::new(),
-    }
+fn interval(interval: Option<Interval>) -> String {
+    interval.map_or_else(String::new, |interval| {
+        format!(
+            " [{}, {}]",
+            grouped(interval.low, 0),
+            grouped(interval.high, 0)
+        )
+    })
 }

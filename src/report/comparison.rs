@@ -22,6 +22,7 @@ mod workloads;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::dependence::are_neighbours;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
 pub use answer::{incomparable, remarks};
 pub use differences::Difference;
@@ -101,7 +102,18 @@ impl ComparedRun {
     /// Its points that have the partners that those of another run have.
     #[must_use]
     pub fn pair_with<'p>(&'p self, other: &'p Self) -> Pairing<'p> {
-        Pairing::new(self.points(), other.points(), self.store == other.store)
+        let pairing = Pairing::new(self.points(), other.points(), self.store == other.store);
+        // Pairs saw the same jobs, so that what they are of the first run they are of both.
+        let are_neighbours = self.are_neighbours();
+        pairing.of_neighbours(are_neighbours)
+    }
+
+    /// Whether its replications are neighbouring stretches of one log.
+    fn are_neighbours(&self) -> bool {
+        let configuration: Option<toml::Table> = toml::from_str(&self.run.configuration).ok();
+        let axes = self.points.first().map(|point| &point.axes);
+        let axes = axes.into_iter().flatten().map(|(key, _)| key.as_str());
+        configuration.is_some_and(|configuration| are_neighbours(&configuration, axes))
     }
 }
 

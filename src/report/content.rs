@@ -82,7 +82,8 @@ impl<'e> Content<'e> {
             points: &points,
             analysis: &analysis,
         })?;
-        let pairs = Pairs::new(&points, &extras.claimed);
+        let dependence = Dependence::of(&run, &analysis, &points);
+        let pairs = Pairs::new(&points, &extras.claimed).of_neighbours(dependence.is_of_neighbours);
         let (over_axes, left_out) = if analysis.is_study() {
             studies(&analysis, &pairs, hash)
         } else {
@@ -128,9 +129,10 @@ impl<'e> Content<'e> {
             .flat_map(|calibration| &mut calibration.tables);
         let of_means = tables[first_of_means..].iter_mut().chain(scores);
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
-        mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
+        let mut of_means: Vec<&mut Table> = of_means.chain(shown_first).collect();
+        mark_repetitions(&analysis, &mut of_means);
+        mark_incomplete(&run, &mut of_means, &mut figures);
         let subject = Subject::of(&analysis, &pairs, &run, &figures);
-        let dependence = Dependence::of(&run, &analysis, &points);
         let shared_jobs = match dependence.is_drawn {
             true => Some(store.shared_jobs(run.id, run.replications)?),
             false => None,
@@ -180,12 +182,20 @@ impl<'e> Content<'e> {
     }
 }
 
+/// Where replications repeat others, every table of means says so, because its query counts them all.
+fn mark_repetitions(analysis: &Analysis, tables: &mut [&mut Table]) {
+    if analysis.repetitions == 0 {
+        return;
+    }
+    for table in tables {
+        let sentence = "Replications that repeat another one (the same jobs and failures, the same results) count once; the query counts \
+                        each of them.";
+        table.note = format!("{} {sentence}", table.note).trim_start().to_owned();
+    }
+}
+
 /// Where results are missing, every table and figure of means says so: its reader may never see the first page.
-fn mark_incomplete<'t>(
-    run: &RunSummary,
-    tables: impl Iterator<Item = &'t mut Table>,
-    figures: &mut [Figure],
-) {
+fn mark_incomplete(run: &RunSummary, tables: &mut [&mut Table], figures: &mut [Figure]) {
     let Some(shortfall) = shortfall(run) else {
         return;
     };

@@ -2,7 +2,7 @@
 //! overlap. Intervals over them then say less of another log than of these replications.
 
 use super::analysis::Analysis;
-use super::answer::Subject;
+use super::answer::{Setting, Subject};
 use super::statistics::{FEWEST_NEIGHBOURS, Neighbours};
 use super::svg::short_number;
 use crate::store::{PointColumns, RunSummary, SharedJobs};
@@ -12,7 +12,7 @@ use crate::sweep::AxisValue;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dependence {
     /// Whether they are neighbouring stretches of one log.
-    is_of_neighbours: bool,
+    pub(super) is_of_neighbours: bool,
     /// Whether they replay one recorded log of failures, and any of them met one.
     is_one_clock: bool,
     /// Whether they are excerpts of a log that are drawn.
@@ -50,22 +50,17 @@ impl Dependence {
             let value = AxisValue::Text(name.to_owned());
             is_given || axis.is_some_and(|axis| axis.values.contains(&value))
         };
+        let axes = analysis.axes.iter().map(|axis| axis.key.as_str());
+        let is_of_neighbours = are_neighbours(configuration, axes);
         let (is_log, is_whole, is_fresh) = (has("trace"), is_on("whole_trace"), is_on("fresh"));
         let is_drawn = names("clusters", "excerpts", "drawn");
         Self {
-            is_of_neighbours: is_log && !is_whole,
+            is_of_neighbours,
             is_one_clock: meets_failures && names("failures", "source", "lanl"),
             is_drawn,
             is_one_workload: is_whole && !is_fresh && !is_drawn,
             is_one_factor: is_log && !is_whole && !is_fresh && has("target_load"),
         }
-    }
-
-    /// How alike neighbouring replications are in the settings of the answer; empty where they are
-    /// no neighbours.
-    pub(super) fn neighbours(&self, subject: &Subject) -> Vec<Neighbours> {
-        let settings = subject.settings.iter().filter(|_| self.is_of_neighbours);
-        settings.filter_map(|setting| setting.neighbours).collect()
     }
 
     /// What a reader must know of the interval of the answer, as a sentence behind it.
@@ -74,7 +69,7 @@ impl Dependence {
             return None;
         }
         let first = subject.settings.first()?;
-        let log = first.neighbours?.interval;
+        let log = first.found.log?.interval;
         Some(format!(
             " They are about these batteries, which are neighbours; about the log that of {} ({}) is [{}, {}].",
             subject.title,
@@ -98,7 +93,11 @@ impl Dependence {
             found.push("one factor brings all batteries to the load: intervals hold given this stretch of this log".to_owned());
         }
         if let Some(subject) = subject.filter(|_| self.is_of_neighbours) {
-            found.push(alike(subject, &self.neighbours(subject)));
+            found.push(alike(BATTERIES, &subject.title, &subject.settings));
+            if !subject.differences.is_empty() {
+                let differences = differences_in(&subject.title);
+                found.push(alike(DIFFERENCES, &differences, &subject.differences));
+            }
         }
         if self.is_one_clock {
             found.push("all replications replay one recorded log of failures from the same instant: intervals do not cover other failures".to_owned());
@@ -108,22 +107,43 @@ impl Dependence {
     }
 }
 
-/// How alike neighbouring batteries are, and what that does to the interval of the answer.
-fn alike(subject: &Subject, neighbours: &[Neighbours]) -> String {
-    let title = &subject.title;
-    let begin = "the batteries are neighbouring stretches of one log";
+/// Whether the replications of an experiment with these axes are neighbouring stretches of one log.
+pub(super) fn are_neighbours<'k>(
+    configuration: &toml::Table,
+    mut axes: impl Iterator<Item = &'k str>,
+) -> bool {
+    let workload = |key: &str| configuration.get("workload")?.get(key);
+    let is_whole = workload("whole_trace").and_then(toml::Value::as_bool) == Some(true);
+    !is_whole && (workload("trace").is_some() || axes.any(|key| key == "workload.trace"))
+}
+
+/// How a sentence about means over batteries of a log begins.
+const BATTERIES: &str = "the batteries are neighbouring stretches of one log";
+
+/// How one about paired differences does.
+pub(super) const DIFFERENCES: &str = "paired differences over neighbouring batteries of one log are judged by the wider of two intervals";
+
+/// What the differences of a quantity are called in that sentence.
+pub(super) fn differences_in(title: &str) -> String {
+    format!("differences in {title}")
+}
+
+/// How alike neighbouring batteries are in a quantity, and what that does to the interval of the first
+/// of these settings.
+pub(super) fn alike(begin: &str, title: &str, settings: &[Setting]) -> String {
+    let neighbours = || settings.iter().filter_map(|setting| setting.found.log);
     let by_effect =
-        |one: &&Neighbours, other: &&Neighbours| one.effective.total_cmp(&other.effective);
+        |one: &Neighbours, other: &Neighbours| one.effective.total_cmp(&other.effective);
     let (Some(least), Some(most)) = (
-        neighbours.iter().min_by(by_effect),
-        neighbours.iter().max_by(by_effect),
+        neighbours().min_by(by_effect),
+        neighbours().max_by(by_effect),
     ) else {
         return format!(
             "{begin}: intervals are about these batteries, not about the log; how alike neighbours are is measured from {FEWEST_NEIGHBOURS} \
              batteries that differ and lack no result on"
         );
     };
-    let mut correlations: Vec<f64> = neighbours.iter().map(|it| it.correlation).collect();
+    let mut correlations: Vec<f64> = neighbours().map(|it| it.correlation).collect();
     correlations.sort_by(f64::total_cmp);
     let range = |low: f64, high: f64, decimals: usize| {
         let (low, high) = (format!("{low:.decimals$}"), format!("{high:.decimals$}"));
@@ -138,12 +158,13 @@ fn alike(subject: &Subject, neighbours: &[Neighbours]) -> String {
         range(f64::from(least.count), f64::from(most.count), 0),
         range(least.effective, most.effective, 1),
     );
-    let first = &subject.settings[0];
-    if let (Some(own), Some(log)) = (first.estimate.interval, first.neighbours) {
+    let first = &settings[0];
+    let estimate = first.found.estimate;
+    if let (Some(own), Some(log)) = (estimate.interval, first.found.log) {
         let ends = |low, high| format!("[{}, {}]", short_number(low), short_number(high));
         sentence.push_str(&format!(
             "; the 95 % interval of {} ({}) about these batteries is {}, about the log {} (circular block bootstrap, blocks of {})",
-            short_number(first.estimate.mean),
+            short_number(estimate.mean),
             first.name,
             ends(own.low, own.high),
             ends(log.interval.low, log.interval.high),
@@ -167,8 +188,7 @@ fn overlap(shared: &SharedJobs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::answer::Setting;
-    use crate::report::statistics::Estimate;
+    use crate::report::statistics::Replicated;
     use crate::scheduling::measures::QuantityKind;
     use crate::sweep::Axis;
 
@@ -180,6 +200,7 @@ mod tests {
             measures: Vec::new(),
             same_inputs: Default::default(),
             apart: 0,
+            repetitions: 0,
         }
     }
 
@@ -189,10 +210,10 @@ mod tests {
     }
 
     fn setting(name: &str, values: &[f64]) -> Setting {
+        let values = (0..).zip(values.iter().copied()).collect();
         Setting {
             name: name.to_owned(),
-            estimate: Estimate::of(values).unwrap(),
-            neighbours: Neighbours::of(values, QuantityKind::Signed),
+            found: Replicated::of(&values, QuantityKind::Signed, true).unwrap(),
         }
     }
 
@@ -200,6 +221,7 @@ mod tests {
         Subject {
             title: "Gain (VC)".to_owned(),
             settings,
+            differences: Vec::new(),
         }
     }
 
@@ -273,6 +295,16 @@ mod tests {
             "{sentence}"
         );
         assert!(log.remark(&both).unwrap().contains("about the log"));
+        // So have paired differences.
+        let mut with_differences = both.clone();
+        with_differences.differences =
+            vec![setting("easy − fcfs", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])];
+        let sentences = log.sentences(Some(&with_differences), None);
+        let said = "differences in Gain (VC) of one and of the next correlate with r = 0.50, so that 6 batteries";
+        assert!(
+            sentences[1].starts_with(DIFFERENCES) && sentences[1].contains(said),
+            "{sentences:?}"
+        );
         // Three batteries have no correlation.
         let few = subject(vec![setting("fcfs", &[1.0, 2.0, 3.0])]);
         let sentence = &log.sentences(Some(&few), None)[0];

@@ -24,6 +24,7 @@ pub use tally::{Tallies, Tally};
 
 use super::findings::tables::{MeasuredTable, ToleranceRule};
 use super::findings::{Explanation, FindingResult, Reading, explain};
+use super::format::inline;
 use super::section::ClaimsSection;
 use super::table::{Cell, Column, Table};
 use cells::{chosen, line, title};
@@ -164,14 +165,15 @@ impl ScoreCard {
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut page = format!(
-            "<!-- made by: {} -->\n\n# {}: {}\n\n{}. Made by `{0}`.\n\n",
-            self.command,
-            self.paper,
-            self.about(),
-            self.title.trim_end_matches('.')
+            "<!-- made by: {} -->\n\n# {}: {}\n\n{}. Made by {}.\n\n",
+            inline::comment(&self.command),
+            inline::sentence(&self.paper),
+            inline::sentence(&self.about()),
+            inline::sentence(self.title.trim_end_matches('.')),
+            inline::code(&self.command),
         );
         for remark in &self.remarks {
-            line(&mut page, &format!("> {remark}\n"));
+            line(&mut page, &format!("> {}\n", inline::sentence(remark)));
         }
         let (has_tables, has_sections) = self.parts();
         if has_tables {

@@ -20,7 +20,7 @@ mod welch;
 pub use self::choice::{Choice, distinct};
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
-pub use self::neighbours::{FEWEST_NEIGHBOURS, Neighbours};
+pub use self::neighbours::{FEWEST_NEIGHBOURS, Neighbours, Replicated};
 pub use self::weeks::{Blocks, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
 pub use self::welch::Welch;
 

@@ -83,11 +83,15 @@ pub(super) fn remarks(content: &Content<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Of what intervals do not contain: the choice of the best, earlier looks, and what replications share.
+/// Of what intervals do not contain: the choice of the best, earlier looks, replications that repeat others, and what replications
+/// share.
 fn of_intervals(content: &Content<'_>) -> Vec<(bool, String)> {
     let shared =
         (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref());
-    let warnings = looks(&content.earlier_looks).into_iter().chain(shared);
+    let repeated = repetitions(content.analysis.repetitions, content.run.points_done);
+    let warnings = (looks(&content.earlier_looks).into_iter())
+        .chain(repeated)
+        .chain(shared);
     (content.optimism.iter().cloned())
         .chain(warnings.map(|sentence| (false, sentence)))
         .collect()
@@ -121,7 +125,8 @@ fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
             .map(|loss| (false, loss.to_string())),
     );
     let is_study = content.analysis.is_study();
-    found.extend((content.subject.as_ref()).map(|subject| precision(subject, is_study)));
+    let subject = content.subject.as_ref();
+    found.extend(subject.map(|subject| precision(subject, is_study, run.replications)));
     found
 }
 
@@ -160,21 +165,38 @@ pub(super) fn looks(earlier: &[u32]) -> Option<String> {
     ))
 }
 
+/// That replications repeat others, and count once.
+fn repetitions(repetitions: usize, points: u64) -> Option<String> {
+    (repetitions > 0).then(|| {
+        format!(
+            "{repetitions} of {points} points repeat another replication of their setting (the same jobs and failures, the same \
+             results): n counts distinct ones, each once"
+        )
+    })
+}
+
 /// Whether there are enough replications of the quantity that the answer is about, and whether its
 /// intervals are narrow enough to compare settings. What stands beside it does not count.
-fn precision(subject: &Subject, is_study: bool) -> (bool, String) {
+fn precision(subject: &Subject, is_study: bool, run: u32) -> (bool, String) {
     let title = &subject.title;
-    let estimates = || subject.settings.iter().map(|setting| setting.estimate);
+    let estimates = || {
+        let settings = subject.settings.iter();
+        settings.map(|setting| setting.found.estimate)
+    };
     let replications = estimates().map(|estimate| estimate.count).min();
     let Some(replications) = replications.filter(|count| *count > 1) else {
+        let one = match run {
+            1 => "one replication",
+            _ => "one replication that counts",
+        };
         return (
             false,
-            "one replication: no intervals, so differences may be chance".to_owned(),
+            format!("{one}: no intervals, so differences may be chance"),
         );
     };
     if estimates().all(|estimate| estimate.has_no_spread() && estimate.interval.is_none()) {
         let sentence = format!(
-            "{replications} replications that do not differ in {title} are one result, which has no interval"
+            "{replications} replications that do not differ in {title}, which therefore has no interval"
         );
         return (false, sentence);
     }
@@ -266,7 +288,7 @@ fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, Str
 mod tests {
     use super::*;
     use crate::report::answer::Setting;
-    use crate::report::statistics::{Estimate, Interval, Method};
+    use crate::report::statistics::{Estimate, Interval, Method, Replicated};
 
     #[test]
     fn strategies_saw_the_same_only_where_the_hashes_say_so() {
@@ -296,21 +318,24 @@ mod tests {
     fn subject(replications: u32, widths: &[f64]) -> Subject {
         let settings = widths.iter().map(|width| Setting {
             name: String::new(),
-            estimate: Estimate {
-                count: replications,
-                mean: 100.0,
-                deviation: None,
-                interval: Some(Interval {
-                    low: 100.0 - width,
-                    high: 100.0 + width,
-                    method: Method::Student,
-                }),
+            found: Replicated {
+                estimate: Estimate {
+                    count: replications,
+                    mean: 100.0,
+                    deviation: None,
+                    interval: Some(Interval {
+                        low: 100.0 - width,
+                        high: 100.0 + width,
+                        method: Method::Student,
+                    }),
+                },
+                log: None,
             },
-            neighbours: None,
         });
         Subject {
             title: "Gain (VC)".to_owned(),
             settings: settings.collect(),
+            differences: Vec::new(),
         }
     }
 
@@ -322,25 +347,25 @@ mod tests {
             (9, 4.0, false, ", which are few", ""),
             (10, 25.0, true, "", ""),
         ] {
-            let (is_good, sentence) = precision(&subject(replications, &[1.0, width]), false);
+            let (is_good, sentence) = precision(&subject(replications, &[1.0, width]), false, 20);
             assert_eq!(is_good, good, "{sentence}");
             assert!(sentence.starts_with(&format!("{replications} replications{few};")));
             assert!(sentence.contains("of Gain (VC) is"), "{sentence}");
             assert!(sentence.ends_with(&format!("{} %{wide}", svg::short_number(width))));
         }
-        assert!(!precision(&subject(1, &[1.0]), false).0);
+        assert!(!precision(&subject(1, &[1.0]), false, 1).0);
+        let (is_good, sentence) = precision(&subject(1, &[1.0]), false, 5);
+        assert!(!is_good && sentence.starts_with("one replication that counts:"));
         // Of a study half of the intervals count.
-        assert!(precision(&subject(10, &[1.0, 2.0, 900.0]), true).0);
+        assert!(precision(&subject(10, &[1.0, 2.0, 900.0]), true, 10).0);
         // Replications that repeat each other say nothing of others.
         let mut equal = subject(10, &[1.0]);
-        equal.settings[0].estimate = Estimate::of(&[31.13; 10]).unwrap();
-        let (is_good, sentence) = precision(&equal, false);
-        assert!(!is_good && sentence.contains("do not differ in Gain (VC) are one result"));
-        equal.settings[0].estimate = Estimate {
-            deviation: Some(1.0),
-            ..equal.settings[0].estimate
-        };
-        let (is_good, sentence) = precision(&equal, false);
+        let estimate = &mut equal.settings[0].found.estimate;
+        *estimate = Estimate::of(&[31.13; 10]).unwrap();
+        let (is_good, sentence) = precision(&equal, false, 10);
+        assert!(!is_good && sentence.contains("do not differ in Gain (VC)"));
+        equal.settings[0].found.estimate.deviation = Some(1.0);
+        let (is_good, sentence) = precision(&equal, false, 10);
         assert!(!is_good && sentence == "10 replications; Gain (VC) has no interval");
     }
 }

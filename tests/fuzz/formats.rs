@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Parser;
 
@@ -27,9 +28,10 @@ use bookahead::workload::workflows::{
     Negatives, Network, dax_text, heft::heft, parse_workflow, summarise_workflow, wf_commons_text,
 };
 use bookahead::workload::{
-    CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFolder, WholeTrace,
-    WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
+    CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFile, TraceFolder,
+    WholeTrace, WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
+use bookahead_engine::memory::MemoryBudget;
 
 /// A format of a foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,7 +287,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         missing_estimate: MissingEstimate::Runtime,
         ..CleaningRules::default()
     };
-    let jobs: Vec<PartitionedJob> = JobStream::new(records.iter().copied().map(Ok), rules)
+    let jobs: Arc<[PartitionedJob]> = JobStream::new(records.iter().copied().map(Ok), rules)
         .filter_map(|job| {
             let job = job.expect("in order");
             let record = (records.iter()).find(|record| record.job_number == job.trace_number);
@@ -300,7 +302,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         .sum();
     // A simulation may take as long as it has nodes and windows.
     if nodes <= 10_000 && machine.windows.len() <= 1_000 {
-        discard(simulate_partitioned(&machine, &jobs));
+        discard(simulate_partitioned(&machine.into(), &jobs));
     }
 }
 
@@ -565,7 +567,10 @@ fn consume_trace(path: &Path, folder: &Path) {
         ..CleaningRules::default()
     };
     let cleaned = clean(&trace, &rules, machine);
-    discard(serde_json::to_string(&summarise(&trace, &cleaned, machine)));
+    let file = TraceFile::read(path, MemoryBudget::UNLIMITED).expect("read before");
+    let summary = summarise(&file, rules, machine, MemoryBudget::UNLIMITED).expect("read before");
+    assert_eq!(summary.cleaning, cleaned.report);
+    discard(serde_json::to_string(&summary));
     write_trace(&folder.join("copy.swf"), &trace.header, &trace.records).expect("a copy");
     let mut settings = WorkloadSettings {
         source: WorkloadSource::Trace {

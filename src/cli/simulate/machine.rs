@@ -5,6 +5,7 @@ mod announced;
 mod answer;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::answer::{Loss, MachineAnswer};
@@ -24,10 +25,10 @@ const BYTES_A_PLACED_JOB: usize =
 
 /// What was simulated.
 struct Simulated {
-    machine: PartitionedMachine,
+    machine: Arc<PartitionedMachine>,
     /// Records and jobs, in order of submission.
     records: Vec<SwfRecord>,
-    jobs: Vec<PartitionedJob>,
+    jobs: Arc<[PartitionedJob]>,
     outcomes: Vec<PartitionedOutcome>,
     loss: Loss,
     reading: Duration,
@@ -103,6 +104,7 @@ pub(super) fn simulate(
         });
     }
     let (records, jobs): (Vec<SwfRecord>, Vec<PartitionedJob>) = placed.into_iter().unzip();
+    let (machine, jobs) = (Arc::new(machine), jobs.into());
     let between = Instant::now();
     let outcomes = simulate_partitioned(&machine, &jobs);
     let simulated = Simulated {
@@ -149,7 +151,7 @@ fn write_schedule(
         simulated.machine.name,
     ));
     let mut writer = SwfWriter::create(path, &header)?;
-    let jobs = simulated.records.iter().zip(&simulated.jobs);
+    let jobs = simulated.records.iter().zip(simulated.jobs.iter());
     for ((record, job), outcome) in jobs.zip(&simulated.outcomes) {
         let PartitionedOutcome::Ran { start, .. } = outcome else {
             continue;

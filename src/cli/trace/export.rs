@@ -10,8 +10,8 @@ use miette::{IntoDiagnostic, miette};
 use super::{Answer, machine, refuse_overwriting};
 use crate::output::OutputFile;
 use crate::workload::foreign::{BatsimVersion, BatsimWritten, write_batsim};
-use crate::workload::swf::write_trace;
-use crate::workload::{ParsedTrace, TraceFolder};
+use crate::workload::swf::{SwfRecord, SwfWriter};
+use crate::workload::{ParsedTrace, TraceFile, TraceFolder};
 
 pub(super) const HELP: &str = "\
 What Batsim has no field for (users, queues, waits, …) stands in each job's extra_data, which Batsim hands on unread.
@@ -50,12 +50,17 @@ enum OutputFormat {
 pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
     refuse_overwriting(&path, &arguments.out)?;
-    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
     let version = match arguments.format {
         OutputFormat::Swf => {
-            write_trace(&arguments.out, &trace.header, &trace.records).into_diagnostic()?;
-            let _ = writeln!(answer.data, "written      {}", trace.records.len());
+            // Comments may stand behind records, so the file is read to its end before the first line is written.
+            let trace = TraceFile::read(&path, folder.memory).into_diagnostic()?;
+            let mut out = SwfWriter::create(&arguments.out, &trace.header).into_diagnostic()?;
+            for record in trace.records().into_diagnostic()? {
+                out.write(&record.into_diagnostic()?).into_diagnostic()?;
+            }
+            out.finish().into_diagnostic()?;
+            let _ = writeln!(answer.data, "written      {}", trace.records);
             if trace.out_of_order > 0 || trace.rounded_decimals > 0 {
                 let _ = writeln!(
                     answer.messages,
@@ -69,7 +74,15 @@ pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miett
         OutputFormat::BatsimJson => BatsimVersion::Five,
         OutputFormat::Batsim4Json => BatsimVersion::Four,
     };
-    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
+    // Of every job it is kept which identifier it has, as each may have one of its own only.
+    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
+    let widths = trace.records.iter().map(SwfRecord::width);
+    let machine = machine(
+        arguments.nodes,
+        &trace.header,
+        widths.max().unwrap_or(0),
+        &mut answer.messages,
+    );
     let written = write_workload(&arguments.out, &trace, machine.0, version).map_err(|error| {
         miette!(
             "cannot write {}: {error}; nothing was written",

@@ -1,7 +1,7 @@
 use clap::Parser;
 
 use super::*;
-use crate::workload::TraceSummary;
+use crate::workload::{ParsedTrace, TraceSummary};
 
 #[derive(Parser)]
 struct Program {

@@ -71,6 +71,19 @@ impl FailureTrace {
             .collect()
     }
 
+    /// The outages that begin before an instant, each with its repair, which may come later.
+    #[must_use]
+    pub fn beginning_before(&self, instant: Seconds) -> Self {
+        let mut down = std::collections::BTreeSet::new();
+        let counts = |event: &&NodeEvent| match event.up {
+            true => down.remove(&event.node),
+            false => event.time < instant && down.insert(event.node),
+        };
+        Self {
+            events: self.events.iter().filter(counts).copied().collect(),
+        }
+    }
+
     /// The events of these outages, in any order. Outages of one node that overlap or touch are merged into one; an outage
     /// of no length lasts one second, because the node did fail.
     ///

@@ -1,25 +1,41 @@
 //! What is still to happen, in the order in which it will.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::units::Seconds;
 
 /// Pending events in order of (time, class, sequence): of one instant those of the lowest class come first, and of one class those
-/// that were entered first. Nothing is ever taken back; owners let stale events pass.
+/// that were entered first, or those of the lowest rank where they were [entered with one](Agenda::push_ranked). Nothing is ever taken
+/// back; owners let stale events pass.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<Pending<E>>>,
+    /// Events that were entered in their order: they need no heap.
+    in_order: VecDeque<Pending<E>>,
     sequence: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Pending<E> {
     time: Seconds,
-    class: u8,
-    sequence: u64,
+    /// The class in the highest byte, the sequence or rank in the others.
+    order: u64,
     event: E,
 }
+
+impl<E> Pending<E> {
+    fn new(time: Seconds, class: u8, rank: u64, event: E) -> Self {
+        debug_assert!(rank >> SEQUENCE_BITS == 0, "it would change the class");
+        Self {
+            time,
+            order: u64::from(class) << SEQUENCE_BITS | rank,
+            event,
+        }
+    }
+}
+
+const SEQUENCE_BITS: u32 = 56;
 
 impl<E> PartialEq for Pending<E> {
     fn eq(&self, other: &Self) -> bool {
@@ -37,7 +53,7 @@ impl<E> PartialOrd for Pending<E> {
 
 impl<E> Ord for Pending<E> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.time, self.class, self.sequence).cmp(&(other.time, other.class, other.sequence))
+        (self.time, self.order).cmp(&(other.time, other.order))
     }
 }
 
@@ -45,6 +61,7 @@ impl<E> Default for Agenda<E> {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
+            in_order: VecDeque::new(),
             sequence: 0,
         }
     }
@@ -54,28 +71,44 @@ impl<E> Agenda<E> {
     /// Enters an event of this class.
     pub fn push(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;
-        self.heap.push(Reverse(Pending {
-            time,
-            class,
-            sequence: self.sequence,
-            event,
-        }));
+        self.push_ranked(time, class, self.sequence, event);
+    }
+
+    /// Enters an event of a class whose events come in another order than they were entered. All of this class need a rank then.
+    pub fn push_ranked(&mut self, time: Seconds, class: u8, rank: u64, event: E) {
+        self.heap
+            .push(Reverse(Pending::new(time, class, rank, event)));
+    }
+
+    /// Does as [`Agenda::push`], faster if the event comes after all that were entered so: submissions of a list.
+    pub fn push_next(&mut self, time: Seconds, class: u8, event: E) {
+        self.sequence += 1;
+        let pending = Pending::new(time, class, self.sequence, event);
+        if self.in_order.back().is_none_or(|last| *last < pending) {
+            self.in_order.push_back(pending);
+        } else {
+            self.heap.push(Reverse(pending));
+        }
     }
 
     /// The time of the next event.
     pub fn next_time(&self) -> Option<Seconds> {
-        self.heap.peek().map(|pending| pending.0.time)
+        self.first().map(|pending| pending.time)
     }
 
     /// The next event.
     pub fn next(&self) -> Option<&E> {
-        self.heap.peek().map(|pending| &pending.0.event)
+        self.first().map(|pending| &pending.event)
     }
 
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Seconds, E)> {
-        let Reverse(Pending { time, event, .. }) = self.heap.pop()?;
-        Some((time, event))
+        let pending = if self.is_in_order() {
+            self.in_order.pop_front()?
+        } else {
+            self.heap.pop()?.0
+        };
+        Some((pending.time, pending.event))
     }
 
     /// Takes the next event if it comes before `until`.
@@ -84,6 +117,22 @@ impl<E> Agenda<E> {
             return None;
         }
         self.pop()
+    }
+
+    fn first(&self) -> Option<&Pending<E>> {
+        if self.is_in_order() {
+            self.in_order.front()
+        } else {
+            self.heap.peek().map(|pending| &pending.0)
+        }
+    }
+
+    /// Whether the next event is one of those that were entered in their order.
+    fn is_in_order(&self) -> bool {
+        match (self.in_order.front(), self.heap.peek()) {
+            (Some(one), Some(Reverse(other))) => one < other,
+            (one, _) => one.is_some(),
+        }
     }
 }
 
@@ -113,5 +162,34 @@ mod tests {
             [(Seconds(5), 'c'), (Seconds(5), 'd'), (Seconds(5), 'e')]
         );
         assert_eq!(agenda.next_time(), None);
+    }
+
+    #[test]
+    fn events_with_a_rank_come_by_it_among_those_of_their_class() {
+        let mut agenda = Agenda::default();
+        for (class, rank, event) in [(1, 9, 'd'), (1, 2, 'c'), (0, 7, 'b'), (0, 1, 'a')] {
+            agenda.push_ranked(Seconds(5), class, rank, event);
+        }
+        let events = std::iter::from_fn(|| agenda.pop());
+        assert_eq!(events.map(|(_, event)| event).collect::<String>(), "abcd");
+    }
+
+    #[test]
+    fn events_that_are_said_to_come_next_come_in_the_order_of_all_others() {
+        let entered = [(5, 1), (7, 0), (7, 0), (6, 2), (7, 1), (7, 0), (9, 1)];
+        let (mut plain, mut mixed) = (Agenda::default(), Agenda::default());
+        for (number, (time, class)) in entered.into_iter().enumerate() {
+            plain.push(Seconds(time), class, number);
+            if number % 3 == 1 {
+                mixed.push(Seconds(time), class, number);
+            } else {
+                mixed.push_next(Seconds(time), class, number);
+            }
+        }
+        while let Some(event) = plain.pop() {
+            assert_eq!(mixed.next(), Some(&event.1));
+            assert_eq!(mixed.pop(), Some(event));
+        }
+        assert_eq!(mixed.next_time(), None);
     }
 }

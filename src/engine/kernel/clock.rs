@@ -32,17 +32,9 @@ impl Pending {
     }
 }
 
-/// A window of virtual time that begins with the earliest pending event, so that empty stretches cost nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant {
-    /// Until when sources that react hand over, exclusive: the end of the first second.
-    pub first: Seconds,
-    /// End of the window, exclusive, unless such a source has something before.
-    pub until: Seconds,
-}
-
-/// Grants windows of virtual time, one after the other, none longer than a fixed length, so that a source never hands over more than
-/// that. The length has no influence on results.
+/// Grants windows of virtual time, one after the other. A window begins with the earliest pending event, so that empty stretches cost
+/// nothing, and is not longer than a fixed length, so that a source never hands over more than that. The length has no influence on
+/// results.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     now: Seconds,
@@ -59,49 +51,59 @@ impl Clock {
         }
     }
 
-    /// The next window; `None` when nothing is left to happen.
+    /// When the next window begins, as far as a source that reacts has no say in it; `None` when nothing is left to happen.
     #[must_use]
-    pub fn grant(
+    pub fn next(
         &self,
         sources: impl IntoIterator<Item = Pending>,
         machine: Option<Seconds>,
         is_idle: bool,
-    ) -> Option<Grant> {
+    ) -> Option<Seconds> {
         let mut begin = machine.filter(|_| !is_idle);
-        let mut beside = None;
+        let (mut beside, mut reacts) = (None, false);
         for source in sources {
-            let earliest = if source.keeps_going {
+            let earliest = if source.reacts {
+                reacts = true;
+                continue;
+            } else if source.keeps_going {
                 &mut begin
             } else {
                 &mut beside
             };
             *earliest = (*earliest).into_iter().chain(source.next_event).min();
         }
-        // A job may wait for a repair alone.
-        let begin = begin.or(beside.filter(|_| !is_idle))?.max(self.now);
-        Some(Grant {
-            first: begin + REACTION,
-            until: begin + self.longest,
-        })
+        // A job may wait for a repair alone, and a client for a failure.
+        let beside = beside.filter(|_| !is_idle && (reacts || begin.is_none()));
+        let begin = begin.into_iter().chain(beside).min();
+        begin.map(|begin| begin.max(self.now))
+    }
+
+    /// Has a source that reacts hand over what it has in the first second of the next window; returns when that begins, if it does.
+    /// `others` is what [`Clock::next`] says.
+    pub fn first_second<I: 'static, O: 'static>(
+        &self,
+        source: &mut BoxedSource<I, O>,
+        others: Option<Seconds>,
+        input: &mut I,
+    ) -> Option<Seconds> {
+        let own = source.next_event().map(|next| next.max(self.now));
+        let begin = own.into_iter().chain(others).min()?;
+        source.hand_over(begin + REACTION, input);
+        Some(begin)
+    }
+
+    /// The end of the window that begins then, exclusive: before anything more of a source that reacts.
+    #[must_use]
+    pub fn end(&self, begin: Seconds, sources: impl IntoIterator<Item = Pending>) -> Seconds {
+        let reacting = sources.into_iter().filter(|source| source.reacts);
+        let events = reacting.filter_map(|source| source.next_event);
+        let longest = begin + self.longest;
+        events.fold(longest, |end, event| end.min(event.max(begin + REACTION)))
     }
 
     /// Everything before this was worked off.
     pub fn reached(&mut self, time: Seconds) {
         self.now = time;
-    }
-}
-
-impl Grant {
-    /// Until when the machine may go on, once sources that react have handed over the first second.
-    #[must_use]
-    pub fn end(&self, sources: impl IntoIterator<Item = Pending>) -> Seconds {
-        let reacting = sources.into_iter().filter(|source| source.reacts);
-        let events = reacting.filter_map(|source| source.next_event);
-        events
-            .map(|event| event.max(self.first))
-            .chain([self.until])
-            .min()
-            .unwrap_or(self.until)
     }
 }
 
@@ -122,31 +124,44 @@ mod tests {
     fn a_window_begins_with_the_earliest_event_and_never_in_the_past() {
         let mut clock = Clock::new(Seconds(100));
         let clients = [source(30, true, false), source(20, true, false)];
-        let grant = clock.grant(clients, Some(Seconds(25)), false);
-        assert_eq!(grant.map(|grant| grant.until), Some(Seconds(120)));
+        assert_eq!(
+            clock.next(clients, Some(Seconds(25)), false),
+            Some(Seconds(20))
+        );
+        assert_eq!(
+            clock.next(clients, Some(Seconds(15)), true),
+            Some(Seconds(20))
+        );
         clock.reached(Seconds(120));
-        let grant = clock.grant(clients, None, true);
-        assert_eq!(grant.map(|grant| grant.until), Some(Seconds(220)));
+        assert_eq!(clock.next(clients, None, true), Some(Seconds(120)));
+        assert_eq!(clock.end(Seconds(120), clients), Seconds(220));
     }
 
     #[test]
     fn failures_alone_do_not_keep_the_world_going() {
         let clock = Clock::new(Seconds(100));
         let failures = [source(30, false, false)];
-        assert_eq!(clock.grant(failures, Some(Seconds(5)), true), None);
-        let waiting = clock.grant(failures, None, false);
-        assert_eq!(waiting.map(|grant| grant.until), Some(Seconds(130)));
+        assert_eq!(clock.next(failures, Some(Seconds(5)), true), None);
+        assert_eq!(clock.next(failures, None, false), Some(Seconds(30)));
+        assert_eq!(
+            clock.next(failures, Some(Seconds(50)), false),
+            Some(Seconds(50))
+        );
     }
 
     #[test]
     fn a_window_ends_where_a_source_that_reacts_has_something_to_hand_over() {
         let clock = Clock::new(Seconds(100));
         let client = source(30, true, true);
-        let grant = clock.grant([client], Some(Seconds(10)), false);
-        let grant = grant.expect("something happens at 10");
-        assert_eq!(grant.first, Seconds(11));
-        assert_eq!(grant.end([client]), Seconds(30));
-        assert_eq!(grant.end([source(5, true, true)]), Seconds(11));
-        assert_eq!(grant.end([source(30, true, false)]), Seconds(110));
+        assert_eq!(
+            clock.next([client], Some(Seconds(10)), false),
+            Some(Seconds(10))
+        );
+        assert_eq!(clock.end(Seconds(10), [client]), Seconds(30));
+        assert_eq!(clock.end(Seconds(10), [source(5, true, true)]), Seconds(11));
+        assert_eq!(
+            clock.end(Seconds(10), [source(30, true, false)]),
+            Seconds(110)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A whole simulation by plain calls.
 
-use super::{BoxedSource, Clock, Machine, Pause, Pending, Service, Step};
+use super::{BoxedSource, Clock, Machine, Pending, Service, Step};
 use crate::units::Seconds;
 
 const WEEK: Seconds = Seconds(7 * 24 * 3_600);
@@ -88,26 +88,25 @@ pub fn drive<M: Machine>(scene: Scene<M>, keep: bool) -> Played<M> {
     let mut sources: Vec<_> = sources.into_iter().map(|(_, source)| source).collect();
     let mut clock = Clock::new(window);
     let mut outputs = Vec::new();
-    while !machine.is_done()
-        && let Some(grant) = clock.grant(
-            sources.iter().map(Pending::of),
-            machine.next_event(),
-            machine.is_idle(),
-        )
-    {
+    while !machine.is_done() {
+        let pending = sources.iter().map(Pending::of);
+        let others = clock.next(pending, machine.next_event(), machine.is_idle());
         let mut input = M::Input::default();
-        let mut pause = Pause::Never;
-        for source in sources.iter_mut().filter(|source| source.reacts()) {
-            source.hand_over(grant.first, &mut input);
-            pause = Pause::AtOutput;
-        }
-        let until = grant.end(sources.iter().map(Pending::of));
+        let reacting = sources.iter_mut().find(|source| source.reacts());
+        let begin = match reacting {
+            Some(source) => clock.first_second(source, others, &mut input),
+            None => others,
+        };
+        let Some(begin) = begin else {
+            break;
+        };
+        let until = clock.end(begin, sources.iter().map(Pending::of));
         for source in sources.iter_mut().filter(|source| !source.reacts()) {
             source.hand_over(until, &mut input);
         }
         machine.take(input);
         let reached = loop {
-            match machine.advance(until, pause) {
+            match machine.advance(until) {
                 Step::Ask(service, question) => {
                     machine.answered(services[service].answer(question));
                 }

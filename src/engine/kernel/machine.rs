@@ -16,8 +16,9 @@ pub trait Machine: Send + 'static {
     /// Takes what happens from outside in the window that begins, in any order; nothing of it lies in the past.
     fn take(&mut self, input: Self::Input);
 
-    /// Works off every event before `until`, or until it needs an answer ([`Machine::answered`]), after which it is called again.
-    fn advance(&mut self, until: Seconds, pause: Pause) -> Step<Self::Service>;
+    /// Works off every event before `until`, or until it needs an answer ([`Machine::answered`]), after which it is called again. It may
+    /// stop before, where something became final that a source reacts to.
+    fn advance(&mut self, until: Seconds) -> Step<Self::Service>;
 
     /// Takes the answer to the question that [`Machine::advance`] returned. A machine that asks nothing has nothing to do here.
     fn answered(&mut self, answer: <Self::Service as Service>::Answer);
@@ -35,15 +36,6 @@ pub trait Machine: Send + 'static {
 
     /// What became final since the last call.
     fn hand_out(&mut self) -> Self::Output;
-}
-
-/// Where a machine stops before the end of the window that it may work off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
-    /// Nowhere.
-    Never,
-    /// After the first second in which something became final: a source may react to it. Machines whose sources never react need not.
-    AtOutput,
 }
 
 /// What a call of [`Machine::advance`] came to.

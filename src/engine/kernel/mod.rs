@@ -13,8 +13,8 @@ mod questions;
 mod source;
 
 pub use agenda::Agenda;
-pub use clock::{Clock, Grant, Pending, REACTION};
+pub use clock::{Clock, Pending, REACTION};
 pub use drive::{Played, Scene, drive};
-pub use machine::{Machine, NoService, Pause, Service, Step};
+pub use machine::{Machine, NoService, Service, Step};
 pub use questions::{Desk, Questions};
 pub use source::{BoxedSource, Listed, Source};

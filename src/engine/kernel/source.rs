@@ -18,7 +18,8 @@ pub trait Source<I, O>: Any + Send {
         true
     }
 
-    /// Whether what it hands over may follow from what became of earlier things; if so, it reacts a second later at the earliest.
+    /// Whether what it hands over may follow from what became of earlier things; if so, a second later at the earliest. A machine may
+    /// have one such source; it says with its input what it waits for.
     fn reacts(&self) -> bool {
         false
     }

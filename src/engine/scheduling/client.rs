@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub use self::settings::{ClientSettings, Dependencies};
 pub use self::ties::{ClientTies, Follows};
-use super::cluster::{ClusterInput, ClusterOutput};
+use super::cluster::{Awaited, ClusterInput, ClusterOutput};
 use super::measures::Measured;
 use super::outcome::{JobOutcome, Verdict};
 use crate::kernel::{REACTION, Source};
@@ -231,6 +231,12 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
 
     /// Ids of jobs count submissions, from 0.
     fn hand_over(&mut self, until: Seconds, input: &mut ClusterInput) {
+        let delay = Some(self.settings.resubmit_after.max(REACTION));
+        let mut awaited = Awaited {
+            rejections: delay.filter(|_| self.settings.resubmit_rejected > 0),
+            failures: delay.filter(|_| self.settings.resubmit_failed > 0),
+            ..Awaited::default()
+        };
         while let Some(&Reverse((time, attempt))) = self.due.peek().filter(|it| it.0.0 < until) {
             self.due.pop();
             let job = self.submission(time, attempt);
@@ -239,8 +245,14 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
             {
                 self.cancellations.push(Reverse((time + patience, job.id)));
             }
+            // Who follows it goes on when it is over.
+            let followers = self.ties.followers(attempt.job).iter();
+            if let Some(soonest) = followers.map(|(_, think_time)| *think_time).min() {
+                awaited.jobs.insert(job.id, soonest.max(REACTION));
+            }
             input.arrivals.push(job);
         }
+        input.awaited = Some(awaited);
         while let Some(&Reverse(cancellation)) =
             self.cancellations.peek().filter(|it| it.0.0 < until)
         {

@@ -17,7 +17,7 @@ mod windows;
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
-pub use self::machine::{ClusterInput, ClusterOutput};
+pub use self::machine::{Awaited, ClusterInput, ClusterOutput};
 pub use self::moved::MovedJob;
 use self::progress::RunEnd;
 use super::bandwidth::SharedBandwidth;
@@ -38,6 +38,8 @@ pub struct ClusterMachine {
     policy: Box<dyn Policy>,
     /// How many of the cluster's outcomes the policy has been told.
     told: usize,
+    /// What clients wait for, where they do.
+    awaited: Option<Awaited>,
 }
 
 impl ClusterMachine {
@@ -51,6 +53,7 @@ impl ClusterMachine {
             cluster,
             policy,
             told: 0,
+            awaited: None,
         }
     }
 

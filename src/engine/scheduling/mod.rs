@@ -48,7 +48,7 @@ pub use checkpoint::{
 };
 pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
 pub use cluster::{
-    Allocation, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
+    Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
 pub use counted::Counted;
 pub use direct::{

@@ -10,7 +10,7 @@ use super::measures::Measured;
 use super::outcome::JobOutcome;
 use super::reserving::{ReservingMachine, ReservingSettings};
 use super::slot_statistics::{SlotSample, SlotScheduler, SlotStatistics, slot_run_time, span_of};
-use crate::kernel::{Listed, Machine, NoService, Pause, Scene, Step};
+use crate::kernel::{Listed, Machine, NoService, Scene, Step};
 use crate::plan::{SlotList, SlotRules};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -83,7 +83,7 @@ impl Machine for SlotMachine {
         self.submit(input);
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.advance(until);
         Step::Reached(until)
     }

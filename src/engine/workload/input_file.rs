@@ -160,6 +160,32 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// What is wrong with JSON, without the values and names that stand there: before it is known what a file is, it may be any.
+#[must_use]
+pub fn json_fault(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(&*said, |(said, _)| said);
+    if !error.is_data() {
+        return said.to_owned();
+    }
+    let is_ours = said.starts_with("missing field") || said.starts_with("duplicate field");
+    let kind = [
+        "invalid type",
+        "invalid value",
+        "invalid length",
+        "unknown field",
+        "unknown variant",
+    ];
+    let kind = kind.into_iter().find(|kind| said.starts_with(kind));
+    match (kind, said.rsplit_once(", expected ")) {
+        _ if is_ours => said.to_owned(),
+        (Some(kind), Some((_, expected))) => format!("{kind}, expected {expected}"),
+        (kind, _) => kind.unwrap_or("it has another form").to_owned(),
+    }
+}
+
 fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.0.take(most + 1).read_to_end(&mut bytes)?;
@@ -205,6 +231,29 @@ mod tests {
             read_whole(written(b"").path(), MemoryBudget::UNLIMITED).unwrap(),
             b""
         );
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_said_without_what_stands_there() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Form {
+            #[expect(dead_code, reason = "only its type counts")]
+            number: u32,
+        }
+        for (text, said) in [
+            (
+                r#"{"number": "secret, expected secret"}"#,
+                "invalid type, expected u32",
+            ),
+            (r#"{"number": -1}"#, "invalid value, expected u32"),
+            (r#"{"secret": 1}"#, "unknown field, expected `number`"),
+            ("{}", "missing field `number`"),
+            ("secret", "expected value"),
+        ] {
+            let error = serde_json::from_str::<Form>(text).unwrap_err();
+            assert_eq!(json_fault(&error), said);
+        }
     }
 
     #[test]

@@ -80,6 +80,7 @@ pub struct JobStream<I> {
     pub report: CleaningReport,
     last: Option<SwfRecord>,
     submitted: i64,
+    machine: Nodes,
 }
 
 impl<I> JobStream<I> {
@@ -91,7 +92,14 @@ impl<I> JobStream<I> {
             report: CleaningReport::default(),
             last: None,
             submitted: i64::MIN,
+            machine: Nodes(u32::MAX),
         }
+    }
+
+    /// Counts the jobs that are wider than this machine.
+    #[must_use]
+    pub fn for_machine(self, machine: Nodes) -> Self {
+        Self { machine, ..self }
     }
 
     /// The record of the last job.
@@ -122,6 +130,7 @@ impl<I: Iterator<Item = Result<SwfRecord, SwfError>>> Iterator for JobStream<I> 
             self.submitted = record.submit;
             job.id.0 = self.report.usable as u32;
             self.report.usable += 1;
+            self.report.wider_than_machine += u64::from(job.nodes > self.machine);
             self.last = Some(record);
             return Some(Ok(job));
         }

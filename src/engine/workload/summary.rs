@@ -1,11 +1,15 @@
 //! The summary of a trace: what `bookahead trace info` prints.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::battery;
-use super::cleaning::{CleanedTrace, CleaningReport};
+use super::cleaning::CleaningReport;
 use super::job::Job;
-use super::swf::ParsedTrace;
+use super::job_stream::{Demand, JobStreamError};
+use super::settings::CleaningRules;
+use super::trace_file::TraceFile;
+use crate::memory::{MemoryBudget, OverBudget};
 use crate::units::Nodes;
 
 /// Minimum, quartiles, 90 % and 99 % points and maximum; each is a value that occurs (the smallest with at least that share
@@ -29,14 +33,14 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// The quantiles of some values; zeros for none.
+    /// The quantiles of values that ascend, each with how often it occurs; zeros for none.
     #[must_use]
-    pub fn of(values: impl IntoIterator<Item = i64>) -> Self {
-        let mut values: Vec<i64> = values.into_iter().collect();
-        values.sort_unstable();
-        let point = |percent: usize| {
-            let place = (values.len() * percent).div_ceil(100).max(1) - 1;
-            values.get(place).copied().unwrap_or(0)
+    fn of(values: &[(i64, u64)]) -> Self {
+        let count: u64 = values.iter().map(|(_, count)| count).sum();
+        let point = |percent: u64| {
+            // Of 64 bits each, so that no count overflows.
+            let rank = (u128::from(count) * u128::from(percent)).div_ceil(100);
+            at_rank(values, rank.max(1) as u64).unwrap_or(0)
         };
         Self {
             min: point(0),
@@ -47,6 +51,80 @@ impl Quantiles {
             q99: point(99),
             max: point(100),
         }
+    }
+}
+
+/// The value at a rank, from 1.
+fn at_rank(values: &[(i64, u64)], rank: u64) -> Option<i64> {
+    let mut passed = 0;
+    let reaches = |(_, count): &&(i64, u64)| {
+        passed += count;
+        passed >= rank
+    };
+    values.iter().find(reaches).map(|(value, _)| *value)
+}
+
+/// How often each value occurs: exact, and no larger than there are different values.
+#[derive(Debug, Default)]
+struct Tally(HashMap<i64, u64>);
+
+impl Tally {
+    /// Bytes of a value in a table that doubles when it is seven eighths full, and once more in order.
+    const BYTES_A_VALUE: usize = 80;
+
+    fn count(&mut self, value: i64) {
+        *self.0.entry(value).or_default() += 1;
+    }
+
+    /// The values in ascending order.
+    fn sorted(self) -> Vec<(i64, u64)> {
+        let mut values: Vec<(i64, u64)> = self.0.into_iter().collect();
+        values.sort_unstable();
+        values
+    }
+}
+
+/// What is counted of all usable jobs.
+#[derive(Debug, Default)]
+struct Tallies {
+    demand: Demand,
+    /// Bits of runtime ÷ estimate, which ascend as the ratios do, because none is negative.
+    ratios: Tally,
+    users: Tally,
+    applications: Tally,
+    sizes: Tally,
+    runtimes: Tally,
+    estimates: Tally,
+}
+
+impl Tallies {
+    fn count(&mut self, job: &Job, machine: Nodes) {
+        self.demand.count(job, machine);
+        let ratio = job.runtime.0 as f64 / job.estimate.0 as f64;
+        self.ratios.count(ratio.to_bits().cast_signed());
+        self.sizes.count(i64::from(job.nodes.0));
+        self.runtimes.count(job.runtime.0);
+        self.estimates.count(job.estimate.0);
+        if let Some(user) = job.user {
+            self.users.count(user);
+        }
+        if let Some(application) = job.application {
+            self.applications.count(application);
+        }
+    }
+
+    fn check(&self, memory: MemoryBudget) -> Result<(), OverBudget> {
+        let tallies = [
+            &self.ratios,
+            &self.users,
+            &self.applications,
+            &self.sizes,
+            &self.runtimes,
+            &self.estimates,
+        ];
+        let values: usize = tallies.iter().map(|tally| tally.0.len()).sum();
+        let what = "different values of its jobs (ratios, run times, users, …)";
+        memory.check(values as u64, Tally::BYTES_A_VALUE, what)
     }
 }
 
@@ -89,59 +167,53 @@ pub struct TraceSummary {
     pub acknowledgement: Option<String>,
 }
 
-/// Summarises the usable jobs of a trace.
-#[must_use]
-pub fn summarise(trace: &ParsedTrace, cleaned: &CleanedTrace, machine: Nodes) -> TraceSummary {
-    let jobs = &cleaned.jobs;
-    let mut ratios: Vec<f64> = jobs.iter().map(ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let count = ratios.len().max(1) as f64;
-    let share = |test: &dyn Fn(&f64) -> bool| {
-        ratios.iter().filter(|ratio| test(ratio)).count() as f64 / count
+/// Summarises the usable jobs of a trace: one reading, which keeps no job but the different values of all.
+///
+/// # Errors
+/// Faults of reading; [`SwfError::TooManyValues`](super::SwfError::TooManyValues) where the values do not fit into the budget.
+pub fn summarise(
+    trace: &TraceFile,
+    rules: CleaningRules,
+    machine: Nodes,
+    memory: MemoryBudget,
+) -> Result<TraceSummary, JobStreamError> {
+    let mut jobs = trace.jobs(rules, machine)?;
+    let mut tallies = Tallies::default();
+    for job in jobs.by_ref() {
+        tallies.count(&job?, machine);
+        (tallies.check(memory)).map_err(|over| trace.too_many_values(over))?;
+    }
+    let cleaning = jobs.report;
+    let Tallies { demand, .. } = tallies;
+    let ratios = tallies.ratios.sorted();
+    let ratio = |bits: i64| f64::from_bits(bits.cast_unsigned());
+    let count = demand.jobs.max(1) as f64;
+    let share = |test: &dyn Fn(f64) -> bool| {
+        let counts = ratios.iter().filter(|(bits, _)| test(ratio(*bits)));
+        counts.map(|(_, count)| *count).sum::<u64>() as f64 / count
     };
-    let span = match (jobs.first(), jobs.last()) {
-        (Some(first), Some(last)) => (last.submit - first.submit).0,
-        _ => 0,
-    };
-    let used: i128 = jobs
-        .iter()
-        .filter(|job| job.nodes <= machine)
-        .map(|job| i128::from(job.nodes.for_span(job.runtime.min(job.estimate)).0))
-        .sum();
-    let capacity = i128::from(machine.0) * i128::from(span);
-    TraceSummary {
+    // One by one, in ascending order: a sum of products would be another number.
+    let each = (ratios.iter()).flat_map(|(bits, count)| (0..*count).map(|_| ratio(*bits)));
+    let median = at_rank(&ratios, demand.jobs.div_ceil(2));
+    Ok(TraceSummary {
         label: trace.label.clone(),
         content_hash: trace.content_hash.clone(),
         nodes: machine,
-        span_seconds: span,
-        load_by_runtime: (capacity > 0).then(|| used as f64 / capacity as f64),
-        load_by_estimate: battery::offered_load(jobs, machine),
-        mean_ratio: ratios.iter().sum::<f64>() / count,
-        median_ratio: ratios
-            .get(ratios.len().div_ceil(2).max(1) - 1)
-            .copied()
-            .unwrap_or(0.0),
-        share_under_tenth: share(&|ratio| *ratio < 0.1),
-        share_over_estimate: share(&|ratio| *ratio > 1.0),
-        users: distinct(jobs.iter().filter_map(|job| job.user)),
-        applications: distinct(jobs.iter().filter_map(|job| job.application)),
-        size: Quantiles::of(jobs.iter().map(|job| i64::from(job.nodes.0))),
-        runtime_seconds: Quantiles::of(jobs.iter().map(|job| job.runtime.0)),
-        estimate_seconds: Quantiles::of(jobs.iter().map(|job| job.estimate.0)),
-        cleaning: cleaned.report.clone(),
+        span_seconds: demand.first.map_or(0, |first| (demand.last - first).0),
+        load_by_runtime: demand.used_load(machine),
+        load_by_estimate: demand.booked_load(machine),
+        mean_ratio: each.sum::<f64>() / count,
+        median_ratio: median.map_or(0.0, ratio),
+        share_under_tenth: share(&|ratio| ratio < 0.1),
+        share_over_estimate: share(&|ratio| ratio > 1.0),
+        users: tallies.users.0.len() as u64,
+        applications: tallies.applications.0.len() as u64,
+        size: Quantiles::of(&tallies.sizes.sorted()),
+        runtime_seconds: Quantiles::of(&tallies.runtimes.sorted()),
+        estimate_seconds: Quantiles::of(&tallies.estimates.sorted()),
+        cleaning,
         acknowledgement: trace.header.acknowledgement(),
-    }
-}
-
-fn ratio(job: &Job) -> f64 {
-    job.runtime.0 as f64 / job.estimate.0 as f64
-}
-
-fn distinct(values: impl Iterator<Item = i64>) -> u64 {
-    let mut values: Vec<i64> = values.collect();
-    values.sort_unstable();
-    values.dedup();
-    values.len() as u64
+    })
 }
 
 #[cfg(test)]
@@ -150,7 +222,11 @@ mod tests {
 
     #[test]
     fn quantiles_are_values_that_occur() {
-        let quantiles = Quantiles::of([40, 10, 30, 20]);
+        let mut tally = Tally::default();
+        [40, 10, 30, 20]
+            .into_iter()
+            .for_each(|value| tally.count(value));
+        let quantiles = Quantiles::of(&tally.sorted());
         assert_eq!(
             (
                 quantiles.min,
@@ -162,6 +238,6 @@ mod tests {
             ),
             (10, 10, 20, 30, 40, 40)
         );
-        assert_eq!(Quantiles::of([]), Quantiles::default());
+        assert_eq!(Quantiles::of(&[]), Quantiles::default());
     }
 }

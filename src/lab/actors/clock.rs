@@ -5,10 +5,8 @@ use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 
 use super::members::{MachineActor, SourceActor};
-use super::messages::{
-    Advance, Ended, HandOver, Noted, Over, Play, Progress, Silent, Told, Worked,
-};
-use crate::kernel::{Clock, Machine, Pause, Pending};
+use super::messages::{Advance, Ended, HandOver, Noted, Over, Play, React, Silent, Told, Worked};
+use crate::kernel::{Clock, Machine, Pending};
 use crate::units::Seconds;
 
 /// Grants windows of virtual time, one after the other, and passes what sources hand over to the machine, and what becomes of it to
@@ -43,47 +41,50 @@ impl<M: Machine> Message<Play> for ClockActor<M> {
 impl<M: Machine> ClockActor<M> {
     async fn play(&mut self) -> Result<Ended<M::Output>, Silent> {
         let mut outputs = Vec::new();
-        while !self.is_done
-            && let Some(grant) = self
+        // What became final in the last window, as long as a source that reacts has not been told.
+        let mut told = None;
+        while !self.is_done {
+            let others = self
                 .clock
-                .grant(self.pending(), self.next_event, self.is_idle)
-        {
-            let mut input = M::Input::default();
-            input = self.collect(input, grant.first, true).await?;
-            let until = grant.end(self.pending());
-            input = self.collect(input, until, false).await?;
-            let reacts = self.sources.iter().any(|source| source.pending.reacts);
-            let pause = if reacts {
-                Pause::AtOutput
-            } else {
-                Pause::Never
-            };
-            let advance = Advance {
-                input,
-                until,
-                pause,
-            };
-            let worked = self.machine.ask(advance).await;
-            let Worked(progress) = worked.map_err(|_| Silent::Machine)?;
-            let Progress {
-                mut output,
-                reached,
-                next_event,
-                is_idle,
-                is_done,
-            } = progress?;
-            self.clock.reached(reached);
-            (self.next_event, self.is_idle, self.is_done) = (next_event, is_idle, is_done);
-            for (index, source) in self.sources.iter_mut().enumerate() {
-                if source.pending.listens {
-                    let noted = source.actor.ask(Told(output)).await;
-                    let Noted { given, pending } = noted.map_err(|_| Silent::Source(index))?;
-                    (output, source.pending) = (given, pending);
+                .next(self.pending(), self.next_event, self.is_idle);
+            let (begin, input) = match self.sources.iter().position(|it| it.pending.reacts) {
+                Some(index) => {
+                    let react = React {
+                        told: told.take(),
+                        clock: self.clock,
+                        others,
+                    };
+                    let source = &mut self.sources[index];
+                    let reacted = source.actor.ask(react).await;
+                    let reacted = reacted.map_err(|_| Silent::Source(index))?;
+                    source.pending = reacted.pending;
+                    if self.keep {
+                        outputs.extend(reacted.told);
+                    }
+                    (reacted.begin, reacted.input)
                 }
-            }
-            if self.keep {
+                None => (others, M::Input::default()),
+            };
+            let Some(begin) = begin else {
+                break;
+            };
+            let until = self.clock.end(begin, self.pending());
+            let input = self.collect(input, until).await?;
+            let worked = self.machine.ask(Advance { input, until }).await;
+            let Worked(progress) = worked.map_err(|_| Silent::Machine)?;
+            let progress = progress?;
+            self.clock.reached(progress.reached);
+            self.next_event = progress.next_event;
+            (self.is_idle, self.is_done) = (progress.is_idle, progress.is_done);
+            let output = self.tell(progress.output).await?;
+            if self.sources.iter().any(|source| source.pending.reacts) {
+                told = Some(output);
+            } else if self.keep {
                 outputs.push(output);
             }
+        }
+        if self.keep {
+            outputs.extend(told);
         }
         Ok(Ended {
             outputs,
@@ -91,22 +92,29 @@ impl<M: Machine> ClockActor<M> {
         })
     }
 
-    /// Has sources that have something before `until` add it to the input: those that react, or the others.
-    async fn collect(
-        &mut self,
-        mut input: M::Input,
-        until: Seconds,
-        reacts: bool,
-    ) -> Result<M::Input, Silent> {
+    /// Has sources that do not react and have something before `until` add it to the input.
+    async fn collect(&mut self, mut input: M::Input, until: Seconds) -> Result<M::Input, Silent> {
         for (index, source) in self.sources.iter_mut().enumerate() {
             let has_some = source.pending.next_event.is_some_and(|next| next < until);
-            if has_some && source.pending.reacts == reacts {
+            if has_some && !source.pending.reacts {
                 let noted = source.actor.ask(HandOver { until, input }).await;
                 let Noted { given, pending } = noted.map_err(|_| Silent::Source(index))?;
                 (input, source.pending) = (given, pending);
             }
         }
         Ok(input)
+    }
+
+    /// Tells sources that listen and do not react what became final.
+    async fn tell(&mut self, mut output: M::Output) -> Result<M::Output, Silent> {
+        for (index, source) in self.sources.iter_mut().enumerate() {
+            if source.pending.listens && !source.pending.reacts {
+                let noted = source.actor.ask(Told(output)).await;
+                let Noted { given, pending } = noted.map_err(|_| Silent::Source(index))?;
+                (output, source.pending) = (given, pending);
+            }
+        }
+        Ok(output)
     }
 
     fn pending(&self) -> impl Iterator<Item = Pending> {

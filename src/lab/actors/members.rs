@@ -5,7 +5,7 @@ use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 
 use super::messages::{
-    Advance, Answered, AskService, HandOver, Noted, Progress, Silent, Told, Worked,
+    Advance, Answered, AskService, HandOver, Noted, Progress, React, Reacted, Silent, Told, Worked,
 };
 use crate::kernel::{BoxedSource, Machine, Pending, Service, Step};
 
@@ -41,7 +41,7 @@ impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
         let machine = &mut self.machine;
         machine.take(advance.input);
         let reached = loop {
-            match machine.advance(advance.until, advance.pause) {
+            match machine.advance(advance.until) {
                 Step::Ask(service, question) => {
                     let answered = self.services[service].ask(AskService(question)).await;
                     let Ok(Answered(answer)) = answered else {
@@ -135,5 +135,26 @@ impl<I: Send + 'static, O: Send + 'static> Message<Told<O>> for SourceActor<I, O
     async fn handle(&mut self, told: Told<O>, _: &mut Context<Self, Self::Reply>) -> Self::Reply {
         self.source.told(&told.0);
         self.noted(told.0)
+    }
+}
+
+impl<I: Default + Send + 'static, O: Send + 'static> Message<React<O>> for SourceActor<I, O> {
+    type Reply = Reacted<I, O>;
+
+    async fn handle(&mut self, ask: React<O>, _: &mut Context<Self, Self::Reply>) -> Self::Reply {
+        self.handled += 1;
+        if let Some(output) = &ask.told {
+            self.source.told(output);
+        }
+        let mut input = I::default();
+        let begin = ask
+            .clock
+            .first_second(&mut self.source, ask.others, &mut input);
+        Reacted {
+            told: ask.told,
+            input,
+            begin,
+            pending: Pending::of(&self.source),
+        }
     }
 }

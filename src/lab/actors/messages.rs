@@ -2,7 +2,7 @@
 
 use kameo::Reply;
 
-use crate::kernel::{Pause, Pending};
+use crate::kernel::{Clock, Pending};
 use crate::units::Seconds;
 
 /// To the clock: play the simulation to its end.
@@ -42,9 +42,34 @@ pub struct HandOver<I> {
     pub input: I,
 }
 
-/// To a source: this became final. Replied to with the same, for whoever is told next.
+/// To a source that listens: this became final. Replied to with the same, for whoever is told next.
 #[derive(Clone, Debug)]
 pub struct Told<O>(pub O);
+
+/// To a source that reacts: hand over the first second of the next window ([`Clock::first_second`]), knowing what became final in the
+/// last one.
+#[derive(Clone, Debug)]
+pub struct React<O> {
+    /// What became final; `None` before the first window.
+    pub told: Option<O>,
+    /// The clock.
+    pub clock: Clock,
+    /// When the window begins as far as others have a say in it.
+    pub others: Option<Seconds>,
+}
+
+/// Reply to [`React`].
+#[derive(Clone, Debug, Reply)]
+pub struct Reacted<I: Send + 'static, O: Send + 'static> {
+    /// What it was told.
+    pub told: Option<O>,
+    /// What it hands over.
+    pub input: I,
+    /// When the window begins; `None` when nothing is left to happen.
+    pub begin: Option<Seconds>,
+    /// What it says of itself now.
+    pub pending: Pending,
+}
 
 /// Reply of a source.
 #[derive(Clone, Debug, Reply)]
@@ -62,8 +87,6 @@ pub struct Advance<I> {
     pub input: I,
     /// End of the window, exclusive.
     pub until: Seconds,
-    /// Where to stop before.
-    pub pause: Pause,
 }
 
 /// Reply of a machine to [`Advance`], or who did not answer it.

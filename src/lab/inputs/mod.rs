@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use self::cache::Cache;
 pub use self::loss::RecordLoss;
 use self::seen::SeenCache;
-pub use self::seen::{Handed, HashDigits, JobsHash, Seen};
+pub use self::seen::{Handed, HashDigits, JobsHash, Seen, latest_work};
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 use serde_json::Value;

@@ -7,6 +7,7 @@ use arrayvec::ArrayString;
 use sha2::{Digest, Sha256};
 
 use crate::failures::FailureTrace;
+use crate::units::Seconds;
 use crate::workload::Job;
 use crate::workload::workflows::Workflow;
 
@@ -34,7 +35,8 @@ pub struct Seen {
     /// study was asked for. Estimates, deadlines and release times are left out: settings derive them, and whoever compares settings
     /// wants the same jobs under both.
     pub jobs: Option<HashDigits>,
-    /// Hash of the failures that it was handed; the word `none` where there are none.
+    /// Hash of the failures that it was handed, as far as settings cannot move them ([`Handed::failures`]);
+    /// the word `none` where there are none.
     pub failures: Option<HashDigits>,
 }
 
@@ -71,6 +73,18 @@ impl Seen {
         handed.part("jobs", digits(jobs.0).as_bytes());
         handed.finish()
     }
+}
+
+/// When the last of these jobs would be over if each ran as soon as it is submitted, or, of a fixed
+/// reservation, as it begins: no setting that leaves the jobs the same makes it earlier or later.
+#[must_use]
+pub fn latest_work(jobs: &[Job]) -> Seconds {
+    let begin = |job: &Job| {
+        let fixed = job.fixed_window().map(|(start, _)| start);
+        fixed.map_or(job.submit, |start| start.max(job.submit))
+    };
+    let ends = jobs.iter().map(|job| begin(job) + job.runtime);
+    ends.max().unwrap_or(Seconds::ZERO)
 }
 
 /// Hashes jobs one after the other.
@@ -118,7 +132,7 @@ impl<'c> Handed<'c> {
 
     /// The jobs of the next machine.
     pub fn jobs(&mut self, jobs: &Arc<[Job]>) {
-        let hash = self.cache.jobs.get(jobs, |jobs| {
+        let hash = self.cache.jobs.get(jobs, Seconds::ZERO, |jobs| {
             let mut hash = JobsHash::default();
             jobs.iter().for_each(|job| hash.add(job));
             digits(hash.0)
@@ -138,24 +152,27 @@ impl<'c> Handed<'c> {
 
     /// A workflow.
     pub fn workflow(&mut self, workflow: &Arc<Workflow>) {
-        let hash = self.cache.workflows.get(workflow, |workflow| {
-            let mut hash = Sha256::new();
-            for task in workflow.tasks() {
-                hash.update((task.name.len() as u64).to_le_bytes());
-                hash.update(&task.name);
-                hash.update(task.nodes.0.to_le_bytes());
-                hash.update((task.seconds_by_resource.len() as u64).to_le_bytes());
-                for seconds in task.seconds_by_resource.iter().chain([&task.seconds]) {
-                    hash.update(seconds.to_bits().to_le_bytes());
+        let hash = self
+            .cache
+            .workflows
+            .get(workflow, Seconds::ZERO, |workflow| {
+                let mut hash = Sha256::new();
+                for task in workflow.tasks() {
+                    hash.update((task.name.len() as u64).to_le_bytes());
+                    hash.update(&task.name);
+                    hash.update(task.nodes.0.to_le_bytes());
+                    hash.update((task.seconds_by_resource.len() as u64).to_le_bytes());
+                    for seconds in task.seconds_by_resource.iter().chain([&task.seconds]) {
+                        hash.update(seconds.to_bits().to_le_bytes());
+                    }
                 }
-            }
-            for edge in workflow.edges() {
-                hash.update(edge.parent.0.to_le_bytes());
-                hash.update(edge.child.0.to_le_bytes());
-                hash.update(edge.bytes.to_le_bytes());
-            }
-            digits(hash)
-        });
+                for edge in workflow.edges() {
+                    hash.update(edge.parent.0.to_le_bytes());
+                    hash.update(edge.child.0.to_le_bytes());
+                    hash.update(edge.bytes.to_le_bytes());
+                }
+                digits(hash)
+            });
         self.part("workflow", hash.as_bytes());
     }
 
@@ -165,9 +182,22 @@ impl<'c> Handed<'c> {
     }
 
     /// The failures of the next machine.
-    pub fn failures(&mut self, failures: &Arc<FailureTrace>) {
-        let hash = self.cache.failures.get(failures, |failures| {
-            HashDigits::from(&failures.content_hash()).unwrap_or_default()
+    ///
+    /// How late jobs may end is a setting (deadlines, estimates), and failures are handed over until
+    /// then: under a later deadline a few more of the same ones. So outages count that begin before
+    /// `certain`, each with its repair. That instant must follow from what [`Self::jobs`] and
+    /// [`Self::request`] hash (`latest_work`); it is [`Seconds::FAR`] where no setting moves the
+    /// end. Where no outage begins before it, all count: that two clocks are quiet at first does not
+    /// make them the same.
+    pub fn failures(&mut self, failures: &Arc<FailureTrace>, certain: Seconds) {
+        let hash = self.cache.failures.get(failures, certain, |failures| {
+            let early = failures.beginning_before(certain);
+            let counted = if early.events.is_empty() {
+                failures
+            } else {
+                &early
+            };
+            HashDigits::from(&counted.content_hash()).unwrap_or_default()
         });
         self.has_failures |= !failures.events.is_empty();
         self.failures.update(hash.as_bytes());
@@ -209,10 +239,13 @@ impl SeenCache {
     }
 }
 
-/// Hashes by where the hashed value is. A value that is gone keeps its place as long as its entry stands, so that no other one is
-/// taken for it.
+/// Hashes by where the hashed value is and how much of it counts. A value that is gone keeps its place as long as its entry stands, so
+/// that no other one is taken for it.
 #[derive(Debug)]
-struct OfShared<T: ?Sized>(Mutex<HashMap<usize, (Weak<T>, HashDigits)>>);
+struct OfShared<T: ?Sized>(Mutex<HashMap<Place, (Weak<T>, HashDigits)>>);
+
+/// Where a value is, and until when it counts.
+type Place = (usize, Seconds);
 
 impl<T: ?Sized> Default for OfShared<T> {
     fn default() -> Self {
@@ -221,8 +254,13 @@ impl<T: ?Sized> Default for OfShared<T> {
 }
 
 impl<T: ?Sized> OfShared<T> {
-    fn get(&self, value: &Arc<T>, hash: impl FnOnce(&T) -> HashDigits) -> HashDigits {
-        let place = Arc::as_ptr(value).cast::<()>() as usize;
+    fn get(
+        &self,
+        value: &Arc<T>,
+        until: Seconds,
+        hash: impl FnOnce(&T) -> HashDigits,
+    ) -> HashDigits {
+        let place = (Arc::as_ptr(value).cast::<()>() as usize, until);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, digits)) = known.get(&place) {
             return *digits;
@@ -240,8 +278,8 @@ impl<T: ?Sized> OfShared<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failures::NodeEvent;
-    use crate::units::{NodeIndex, Nodes, Seconds};
+    use crate::failures::{NodeEvent, Outage};
+    use crate::units::{NodeIndex, Nodes};
     use crate::workload::{JobId, JobKind};
 
     fn jobs(change: impl Fn(&mut Job)) -> Arc<[Job]> {
@@ -318,7 +356,11 @@ mod tests {
             })
         };
         let of = |traces: &[&Arc<FailureTrace>]| {
-            let hand = |handed: &mut Handed<'_>| traces.iter().for_each(|one| handed.failures(one));
+            let hand = |handed: &mut Handed<'_>| {
+                for one in traces {
+                    handed.failures(one, Seconds(100));
+                }
+            };
             SeenCache::default().seen(hand).failures.unwrap()
         };
         let (one, none) = (trace(&[1]), trace(&[]));
@@ -329,12 +371,39 @@ mod tests {
     }
 
     #[test]
+    fn failures_that_only_a_later_deadline_adds_do_not_change_what_was_seen() {
+        let trace = |outages: &[(i64, i64)]| {
+            let outages = outages.iter().map(|(start, end)| Outage {
+                node: NodeIndex(0),
+                start: Seconds(*start),
+                end: Seconds(*end),
+            });
+            Arc::new(FailureTrace::from_outages(outages).unwrap())
+        };
+        let of = |outages: &[(i64, i64)]| {
+            let trace = trace(outages);
+            let hand = |handed: &mut Handed<'_>| handed.failures(&trace, Seconds(170));
+            SeenCache::default().seen(hand).failures.unwrap()
+        };
+        // The jobs of `jobs` are submitted at 0, 60 and 120 and run for 50.
+        assert_eq!(latest_work(&jobs(|_| ())), Seconds(170));
+        let early = of(&[(10, 20), (160, 300)]);
+        assert_eq!(of(&[(10, 20), (160, 300), (400, 500)]), early);
+        assert_ne!(of(&[(10, 20), (160, 301)]), early, "another repair");
+        assert_ne!(of(&[(10, 20)]), early);
+        // A clock that is quiet at first says nothing of another that is.
+        let later = of(&[(400, 500)]);
+        assert_ne!(later, of(&[(410, 500)]));
+        assert_ne!(later.as_str(), "none");
+    }
+
+    #[test]
     fn what_simulations_share_is_hashed_once_and_what_is_gone_is_forgotten() {
         let cache = SeenCache::default();
         let shared = jobs(|_| ());
         let counted = std::cell::Cell::new(0);
         let get = |value: &Arc<[Job]>| {
-            cache.jobs.get(value, |_| {
+            cache.jobs.get(value, Seconds::ZERO, |_| {
                 counted.set(counted.get() + 1);
                 HashDigits::new()
             })

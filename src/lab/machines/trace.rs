@@ -59,8 +59,7 @@ impl TraceNames {
         let mut rows = csv::Reader::from_reader(text.as_bytes());
         let headings = rows.headers().map_err(|error| fault(error.to_string()))?;
         if headings != vec!["kind", "number", "name"] {
-            let found: Vec<&str> = headings.iter().collect();
-            return Err(fault(format!("its columns are {}", found.join(", "))));
+            return Err(fault("its first line names other columns".to_owned()));
         }
         for row in rows.records() {
             let row = row.map_err(|error| fault(error.to_string()))?;

@@ -27,21 +27,16 @@ const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Syncs the journal of a store in time, where its durability asks for that.
-#[derive(Debug)]
-pub(super) struct JournalSync<'s> {
-    store: &'s Store,
+#[derive(Debug, Default)]
+pub(super) struct JournalSync {
     /// When the oldest commit was made that may not be on the disk.
     since: Option<Instant>,
 }
 
-impl<'s> JournalSync<'s> {
-    pub(super) fn new(store: &'s Store) -> Self {
-        Self { store, since: None }
-    }
-
+impl JournalSync {
     /// Something was committed.
-    pub(super) fn committed(&mut self) {
-        if self.store.durability == Durability::Normal {
+    pub(super) fn committed(&mut self, store: &Store) {
+        if store.durability == Durability::Normal {
             self.since.get_or_insert_with(Instant::now);
         }
     }
@@ -52,17 +47,17 @@ impl<'s> JournalSync<'s> {
     }
 
     /// Syncs the journal if it is time.
-    pub(super) fn sync_if_due(&mut self) -> Result<(), StoreError> {
+    pub(super) fn sync_if_due(&mut self, store: &Store) -> Result<(), StoreError> {
         if self.due().is_some_and(|due| due <= Instant::now()) {
-            return self.sync();
+            return self.sync(store);
         }
         Ok(())
     }
 
     /// Syncs the journal if anything was committed since the last time.
-    pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+    pub(super) fn sync(&mut self, store: &Store) -> Result<(), StoreError> {
         if self.since.take().is_some() {
-            self.store.sync_journal()?;
+            store.sync_journal()?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
 use super::read::seen;
+use super::repeats::{Candidate, originals};
 use super::runs::axis_value;
 use super::{METRICS, RecordLoss, RunId, SqlValue, Store, StoreError};
 use crate::studies::measures;
@@ -28,12 +29,32 @@ pub struct MeasuredPoint {
     pub replication: u32,
     /// What its simulation saw.
     pub seen: Seen,
+    /// The place of the first point of its run with the same strategy and axis values whose simulation
+    /// saw the same and has the same results; its own where its replication repeats no other.
+    pub original: i64,
     /// Everything that determines its simulation, as JSON.
     pub spec: String,
     /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
     /// What its study measured, by name, in the order of [`measures::MEASURES`].
     pub measured: NamedValues,
+}
+
+fn with_originals(mut points: Vec<MeasuredPoint>) -> Vec<MeasuredPoint> {
+    let candidate = |point: &MeasuredPoint| Candidate {
+        setting: format!("{} {:?}", point.strategy, point.axes),
+        simulation: point.simulation,
+        seen: point.seen,
+    };
+    let originals = originals(points.iter().map(candidate), |one, other| {
+        let (one, other) = (&points[one], &points[other]);
+        one.values == other.values && one.measured == other.measured
+    });
+    let places: Vec<i64> = originals.iter().map(|at| points[*at].place).collect();
+    for (point, place) in points.iter_mut().zip(places) {
+        point.original = place;
+    }
+    points
 }
 
 /// A point of a run that has no result.
@@ -141,12 +162,13 @@ impl Store {
                  WHERE v.run = ?1 AND v.state = 'done' ORDER BY v.place"
             ))
             .map_err(sql)?;
-        statement
+        let points: Vec<MeasuredPoint> = statement
             .query_map([run.0], |row| {
                 let place = row.get(0)?;
                 let simulation = row.get(2)?;
                 Ok(MeasuredPoint {
                     place,
+                    original: place,
                     identity: row.get(1)?,
                     simulation,
                     measured: measured.entry(simulation).or_default().clone(),
@@ -161,7 +183,8 @@ impl Store {
                 })
             })
             .and_then(Iterator::collect)
-            .map_err(sql)
+            .map_err(sql)?;
+        Ok(with_originals(points))
     }
 
     /// The points of a run that failed, were not run yet or are under way, in the order of the sweep.

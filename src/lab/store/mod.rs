@@ -1,8 +1,9 @@
 //! The store: one SQLite file that keeps every run, point and job outcome, and the only way out of a simulation.
 //!
-//! By verb: [`Store::open`] and what brings older files forward (`versions`), the tables and views (`tables`), the one writer on
-//! its own thread ([`Writer`]), and the readers. Only this module holds a connection. What a simulation produced, the mark that
-//! it is done and its points commit together, so a kill at any instant loses at most the simulations under way.
+//! By verb: [`Store::open`] and what brings older files forward (`versions`), the tables and views
+//! (`tables`), the one writer, an actor on a thread of its own ([`Writer`]), and the readers. Only
+//! this module holds a connection. What a simulation produced, the mark that it is done and its
+//! points commit together, so a kill at any instant loses at most the simulations under way.
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
@@ -27,6 +28,7 @@ mod progress;
 mod query;
 mod read;
 mod record;
+mod repeats;
 mod replays;
 mod rows;
 mod runs;
@@ -42,6 +44,7 @@ mod versions;
 mod waiting;
 mod workflows;
 mod write;
+mod writer_actor;
 
 pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};

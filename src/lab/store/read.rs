@@ -9,6 +9,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::measures::MeasureColumn;
 use super::processes::Process;
+use super::repeats::{Candidate, originals};
 use super::runs::axis_value;
 use super::{METRICS, RunId, Store, StoreError, metrics};
 use crate::sweep::{Axis, HashDigits, Seen};
@@ -120,6 +121,9 @@ pub struct PointColumns {
     pub penalty_ratio: Vec<f64>,
     /// What its simulation saw.
     pub seen: Vec<Seen>,
+    /// The first point with the same strategy and axis values whose simulation saw the same and has
+    /// the same results; the point itself where its replication repeats no other.
+    pub original: Vec<usize>,
     /// The axes.
     pub axes: Vec<AxisColumn>,
     /// Every one of [`METRICS`] by name; `None` where it is not defined.
@@ -140,6 +144,30 @@ impl PointColumns {
     #[must_use]
     pub fn is_pair(&self, one: usize, other: usize) -> bool {
         self.simulation[one] == self.simulation[other] || self.seen[one].is_same(&self.seen[other])
+    }
+
+    /// Whether the replication of a point repeats another one of the same setting, so that both are
+    /// one result.
+    #[must_use]
+    pub fn is_repetition(&self, point: usize) -> bool {
+        self.original[point] != point
+    }
+
+    fn originals(&self) -> Vec<usize> {
+        let candidate = |point: usize| {
+            let axes = self.axes.iter();
+            let places: Vec<Option<u32>> = axes.map(|column| column.positions[point]).collect();
+            Candidate {
+                setting: (places, self.strategy[point].as_str()),
+                simulation: self.simulation[point],
+                seen: self.seen[point],
+            }
+        };
+        originals((0..self.len()).map(candidate), |one, other| {
+            let measured = self.measures.iter().map(|measure| &measure.values);
+            let mut columns = self.metrics.values().chain(measured);
+            columns.all(|values| values[one] == values[other])
+        })
     }
 
     /// Whether there is no point.
@@ -378,6 +406,7 @@ impl Store {
             row.push(&mut columns);
         }
         columns.measures = self.measure_columns(run, &columns.simulation)?;
+        columns.original = columns.originals();
         Ok(columns)
     }
 

@@ -13,9 +13,9 @@ use super::tables::{GROUPS, definitions, jobs, layout};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::registry;
 use crate::sweep::{Point, SimulationSpec};
-use crate::tables::{Digest, RowWriter};
+use crate::tables::{Digest, Lookups, RowWriter};
 
-/// A finished simulation with what can be computed before the writer's thread takes over.
+/// A finished simulation with what can be computed before the writer takes over.
 pub(super) struct Prepared {
     pub(super) finished: FinishedSimulation,
     spec: String,
@@ -71,36 +71,35 @@ pub(super) fn spec_json(id: &str, spec: &SimulationSpec) -> Result<String, Store
     })
 }
 
-/// The prepared statements of one writer and what it has looked up so far.
-pub(super) struct Rows<'c> {
-    connection: &'c Connection,
+/// What one writer has looked up so far. The connection is lent to each call, so that whoever owns
+/// it can own this too.
+pub(super) struct Rows {
     run: RunId,
     detail: OutcomeDetail,
     axes: RunAxes,
     strategies: HashMap<String, i64>,
     workloads: HashMap<String, i64>,
-    writer: RowWriter<'c>,
+    lookups: Lookups,
     fresh: bool,
     /// Found once for each simulation, because newer ones may be entered at any time.
     generations: HashMap<String, i64>,
     pub(super) summary: WriteSummary,
 }
 
-impl<'c> Rows<'c> {
+impl Rows {
     pub(super) fn new(
-        connection: &'c Connection,
+        connection: &Connection,
         run: RunId,
         detail: OutcomeDetail,
         fresh: bool,
     ) -> rusqlite::Result<Self> {
         Ok(Self {
-            connection,
             run,
             detail,
             axes: RunAxes::load(connection, run)?,
             strategies: HashMap::new(),
             workloads: HashMap::new(),
-            writer: RowWriter::new(connection, layout()?),
+            lookups: Lookups::default(),
             fresh,
             generations: HashMap::new(),
             summary: WriteSummary::default(),
@@ -108,15 +107,21 @@ impl<'c> Rows<'c> {
     }
 
     /// Writes a simulation, its mark and its points inside the current transaction; returns the rows that it took.
-    pub(super) fn finished(&mut self, prepared: &Prepared) -> rusqlite::Result<u64> {
+    pub(super) fn finished(
+        &mut self,
+        connection: &Connection,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
         let finished = &prepared.finished;
-        let known: Option<(i64, i64, i64)> = self
-            .connection
+        let known: Option<(i64, i64, i64)> = connection
             .prepare_cached(
                 "SELECT id, state, detail FROM simulation WHERE identity = ?1 AND generation = ?2",
             )?
             .query_row(
-                params![finished.id.as_str(), self.generation(&finished.id)?],
+                params![
+                    finished.id.as_str(),
+                    self.generation(connection, &finished.id)?
+                ],
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()?;
@@ -124,29 +129,31 @@ impl<'c> Rows<'c> {
             && detail >= self.detail.code()
         {
             self.summary.already_there += 1;
-            self.points(simulation, &finished.points)?;
-            self.moment()?;
+            self.points(connection, simulation, &finished.points)?;
+            self.moment(connection)?;
             return Ok(finished.points.len() as u64);
         }
+        let mut writer = RowWriter::with(connection, layout()?, std::mem::take(&mut self.lookups));
         let workload = match &prepared.workload {
             None => None,
             Some(identity) => Some(match self.workloads.get(identity) {
                 Some(id) => *id,
                 None => {
-                    let id = jobs::workload(&self.writer, identity, &finished.result.outcomes)?;
+                    let id = jobs::workload(&writer, identity, &finished.result.outcomes)?;
                     self.workloads.insert(identity.clone(), id);
                     id
                 }
             }),
         };
         let simulation = self.simulation(
+            connection,
             &finished.id,
             &prepared.spec,
             &finished.workload_label,
             &finished.spec,
             None,
         )?;
-        self.connection
+        connection
             .prepare_cached(
                 "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, error = NULL, running_since = NULL,
                  running_in = NULL, computed_by = ?4, attempts = attempts + (state <> 1), jobs_hash = ?5, failures_hash = ?6
@@ -162,21 +169,22 @@ impl<'c> Rows<'c> {
             ])?;
         if known.is_some() {
             for table in definitions().flat_map(|tables| tables.results) {
-                self.connection
+                connection
                     .prepare_cached(&format!("DELETE FROM {table} WHERE simulation = ?1"))?
                     .execute([simulation])?;
             }
         }
-        self.writer.begin(simulation);
+        writer.begin(simulation);
         let mut rows = 0;
         for group in GROUPS {
-            rows += group.write(&self.writer, prepared)?;
+            rows += group.write(&writer, prepared)?;
         }
         let of_study = finished.result.rows.rows();
-        rows += of_study.write(&self.writer, finished.spec.replication)?;
-        self.writer.seal(Digest::default())?;
-        self.points(simulation, &finished.points)?;
-        self.moment()?;
+        rows += of_study.write(&writer, finished.spec.replication)?;
+        writer.seal(Digest::default())?;
+        self.lookups = writer.into_lookups();
+        self.points(connection, simulation, &finished.points)?;
+        self.moment(connection)?;
         self.summary.simulations += 1;
         self.summary.job_rows += finished.result.outcomes.len() as u64;
         self.summary.node_event_rows += finished.result.node_events.len() as u64;
@@ -186,26 +194,35 @@ impl<'c> Rows<'c> {
     /// Writes a failed simulation and the points that it leaves without a result.
     pub(super) fn failed(
         &mut self,
+        connection: &Connection,
         failed: &FailedSimulation,
         spec: &str,
     ) -> rusqlite::Result<u64> {
-        let done: bool = self
-            .connection
+        let done: bool = connection
             .prepare_cached(
                 "SELECT 1 FROM simulation WHERE identity = ?1 AND generation = ?2 AND state = 2",
             )?
-            .exists(params![failed.id.as_str(), self.generation(&failed.id)?])?;
+            .exists(params![
+                failed.id.as_str(),
+                self.generation(connection, &failed.id)?
+            ])?;
         let simulation = if done {
             // A result that another run has is not taken away by a failure of this one.
-            self.connection.query_row(
+            connection.query_row(
                 "SELECT id FROM simulation WHERE identity = ?1 AND generation = ?2",
-                params![failed.id.as_str(), self.generation(&failed.id)?],
+                params![failed.id.as_str(), self.generation(connection, &failed.id)?],
                 |row| row.get(0),
             )?
         } else {
-            let simulation =
-                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec, None)?;
-            self.connection
+            let simulation = self.simulation(
+                connection,
+                &failed.id,
+                spec,
+                &failed.workload_label,
+                &failed.spec,
+                None,
+            )?;
+            connection
                 .prepare_cached(
                     "UPDATE simulation SET state = 3, error = ?2, attempts = attempts + (state <> 1), running_since = NULL,
                         running_in = NULL
@@ -214,22 +231,23 @@ impl<'c> Rows<'c> {
                 .execute(params![simulation, failed.error])?;
             simulation
         };
-        self.points(simulation, &failed.points)?;
+        self.points(connection, simulation, &failed.points)?;
         self.summary.failed += 1;
         Ok(1 + failed.points.len() as u64)
     }
 
     fn simulation(
         &mut self,
+        connection: &Connection,
         identity: &str,
         json: &str,
         label: &str,
         spec: &SimulationSpec,
         number: Option<i64>,
     ) -> rusqlite::Result<i64> {
-        let generation = self.generation(identity)?;
-        let strategy = self.strategy(&spec.scheduling.strategy)?;
-        self.connection
+        let generation = self.generation(connection, identity)?;
+        let strategy = self.strategy(connection, &spec.scheduling.strategy)?;
+        connection
             .prepare_cached(
                 "INSERT INTO simulation
                     (id, identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
@@ -254,13 +272,12 @@ impl<'c> Rows<'c> {
 
     /// The generation that this run reads and writes: the one that it was entered with, else the newest one that there is; one
     /// beyond it, once, where everything is to be computed anew.
-    fn generation(&mut self, identity: &str) -> rusqlite::Result<i64> {
+    fn generation(&mut self, connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
         if let Some(generation) = self.generations.get(identity) {
             return Ok(*generation);
         }
         // What this run was entered with stays its own, whatever another run begins anew meanwhile.
-        let known: Option<i64> = self
-            .connection
+        let known: Option<i64> = connection
             .prepare_cached(&format!(
                 "SELECT m.generation FROM simulation m WHERE m.identity = ?1
                  ORDER BY {SHOWN_BY_RUN} DESC, m.generation DESC LIMIT 1"
@@ -275,6 +292,7 @@ impl<'c> Rows<'c> {
     /// Enters a simulation that is to be done, with its points, so that what is missing is known.
     pub(super) fn pending(
         &mut self,
+        connection: &Connection,
         pending: &PendingSimulation<'_>,
         json: &str,
         numbers: PlaceNumbers,
@@ -283,17 +301,27 @@ impl<'c> Rows<'c> {
             .points
             .first()
             .map(|point| numbers.simulation(point.place));
-        let simulation = self.simulation(&pending.id, json, "", &pending.spec, number)?;
+        let simulation =
+            self.simulation(connection, &pending.id, json, "", &pending.spec, number)?;
         for point in &pending.points {
-            self.point(simulation, point, Some(numbers.point(point.place)))?;
+            self.point(
+                connection,
+                simulation,
+                point,
+                Some(numbers.point(point.place)),
+            )?;
         }
         Ok(())
     }
 
     /// Marks a simulation as under way in this run, and counts the attempt.
-    pub(super) fn started(&mut self, identity: &str) -> rusqlite::Result<u64> {
-        let generation = self.generation(identity)?;
-        self.connection
+    pub(super) fn started(
+        &mut self,
+        connection: &Connection,
+        identity: &str,
+    ) -> rusqlite::Result<u64> {
+        let generation = self.generation(connection, identity)?;
+        connection
             .prepare_cached(
                 "UPDATE simulation SET state = 1, attempts = attempts + 1, running_since = ?3, running_in = ?4
                  WHERE identity = ?1 AND generation = ?2 AND state <> 2",
@@ -303,27 +331,37 @@ impl<'c> Rows<'c> {
     }
 
     /// Makes points whose simulation another program has done part of this run.
-    pub(super) fn adopted(&mut self, identity: &str, points: &[Point]) -> rusqlite::Result<u64> {
-        let generation = self.generation(identity)?;
-        let simulation = self.connection.query_row(
+    pub(super) fn adopted(
+        &mut self,
+        connection: &Connection,
+        identity: &str,
+        points: &[Point],
+    ) -> rusqlite::Result<u64> {
+        let generation = self.generation(connection, identity)?;
+        let simulation = connection.query_row(
             "SELECT id FROM simulation WHERE identity = ?1 AND generation = ?2",
             params![identity, generation],
             |row| row.get(0),
         )?;
-        self.points(simulation, points)?;
+        self.points(connection, simulation, points)?;
         Ok(points.len() as u64)
     }
 
-    fn moment(&self) -> rusqlite::Result<()> {
-        self.connection
+    fn moment(&self, connection: &Connection) -> rusqlite::Result<()> {
+        connection
             .prepare_cached("UPDATE run SET last_commit = ?2 WHERE id = ?1")?
             .execute(params![self.run.0, unix_milliseconds()])?;
         Ok(())
     }
 
-    fn points(&mut self, simulation: i64, points: &[Point]) -> rusqlite::Result<()> {
+    fn points(
+        &mut self,
+        connection: &Connection,
+        simulation: i64,
+        points: &[Point],
+    ) -> rusqlite::Result<()> {
         for point in points {
-            self.point(simulation, point, None)?;
+            self.point(connection, simulation, point, None)?;
         }
         self.summary.points += points.len() as u64;
         Ok(())
@@ -331,12 +369,12 @@ impl<'c> Rows<'c> {
 
     fn point(
         &mut self,
+        connection: &Connection,
         simulation: i64,
         point: &Point,
         number: Option<i64>,
     ) -> rusqlite::Result<()> {
-        let id: i64 = self
-            .connection
+        let id: i64 = connection
             .prepare_cached(
                 "INSERT INTO point (id, identity, simulation, penalty_ratio, replication) VALUES (?5, ?1, ?2, ?3, ?4)
                  ON CONFLICT (identity, simulation) DO UPDATE SET replication = excluded.replication
@@ -352,15 +390,15 @@ impl<'c> Rows<'c> {
                 ],
                 |row| row.get(0),
             )?;
-        link_point(self.connection, self.run, id, point, &mut self.axes)
+        link_point(connection, self.run, id, point, &mut self.axes)
     }
 
-    fn strategy(&mut self, name: &str) -> rusqlite::Result<i64> {
+    fn strategy(&mut self, connection: &Connection, name: &str) -> rusqlite::Result<i64> {
         if let Some(code) = self.strategies.get(name) {
             return Ok(*code);
         }
         let known = registry::strategy(name);
-        let code = self.connection.query_row(
+        let code = connection.query_row(
             "INSERT INTO strategy (name, overbooks, baseline) VALUES (?1, ?2, ?3)
              ON CONFLICT (name) DO UPDATE SET overbooks = excluded.overbooks, baseline = excluded.baseline
              RETURNING code",

@@ -183,9 +183,9 @@ impl Store {
         let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
             let json = spec_json(&simulation.id, &simulation.spec)?;
-            rows.pending(&simulation, &json, numbers).map_err(sql)?;
+            rows.pending(&transaction, &simulation, &json, numbers)
+                .map_err(sql)?;
         }
-        drop(rows);
         transaction.commit().map_err(sql)
     }
 

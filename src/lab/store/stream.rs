@@ -159,9 +159,9 @@ impl OutcomeStream {
             connection.execute_batch("COMMIT")
         };
         write().map_err(|error| self.store.error("writing results", error))?;
-        let mut journal = JournalSync::new(&self.store);
-        journal.committed();
-        journal.sync()?;
+        let mut journal = JournalSync::default();
+        journal.committed(&self.store);
+        journal.sync(&self.store)?;
         if !self.store.is_in_place() {
             let path = self.store.path.clone();
             return Err(StoreError::Gone { path });

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use kameo::actor::ActorRef;
+
 use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 use crate::sweep::{
-    Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity, InputSources, NoStore,
-    OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError,
-    Sweep, SweepError, SweepOptions, SweepSummary, Task, load_inputs, plan, prepare_all,
-    run_planned,
+    Coordinator, Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity,
+    InputSources, NoStore, OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState,
+    SimulationProgress, SinkError, Sweep, SweepError, SweepOptions, SweepSummary, Task,
+    load_inputs, plan, prepare_all, run_planned,
 };
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
@@ -27,9 +29,10 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
     } else {
         Box::new(StoreFile::open(&options.store, options.durability).map_err(SweepError::Store)?)
     };
+    let inputs = Arc::new(inputs);
     run_planned(
-        &sweep,
-        &inputs,
+        &Arc::new(sweep),
+        Arc::clone(&inputs) as _,
         &|spec| inputs.prepare(spec),
         store.as_mut(),
         options,
@@ -129,6 +132,10 @@ impl ResultSink for WriterHandle {
 
     fn progress(&self, id: &str) -> SimulationProgress {
         WriterHandle::progress(self, id)
+    }
+
+    fn link(&self, coordinator: &ActorRef<Coordinator>) {
+        WriterHandle::link(self, coordinator);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::sink::OutcomeDetail;
+use super::results::OutcomeDetail;
 use super::spec::SimulationSpec;
 
 /// Bytes of one stored simulation with its points and node events.

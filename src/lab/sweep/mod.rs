@@ -1,13 +1,13 @@
-//! Experiment files, axes, points, seeds and the coordinator that shards points over cores.
+//! Experiment files, axes, points, seeds and the actors that share points out over cores.
 //!
 //! An experiment file is read into a tree (`document`), axis values are put into it, and every combination is resolved
 //! into settings (`resolve`) before anything runs; [`Experiment`] is the result. [`run_planned`] loads inputs, asks the store
 //! what is done, and works off the rest. Nothing below this module sees a raw value of a file, and this module knows neither
 //! how a simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
 
+mod actors;
 mod axes;
 mod combination;
-mod coordinator;
 mod cost;
 mod digest;
 mod document;
@@ -23,12 +23,14 @@ mod progress;
 pub(crate) mod raw;
 mod replay;
 pub(crate) mod resolve;
+mod results;
 mod run;
 mod shard;
 mod simulations;
 mod sink;
 mod spec;
 mod starter;
+mod tasks;
 mod unread;
 
 pub use crate::inputs::{
@@ -36,8 +38,9 @@ pub use crate::inputs::{
     InputSources, Inputs, JobsHash, PreparedWorkload, RecordLoss, RunInput, Seen, canonical_json,
 };
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
+pub(crate) use actors::all_end;
+pub use actors::{Coordinator, Observer, ResultSink, Simulate, SweepWork, Tally, work_off};
 pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
-pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use digest::{Identity, digest};
 pub use experiment::Experiment;
@@ -47,15 +50,17 @@ pub use point_axes::PointAxes;
 pub use progress::{Progress, above_bar, describe, shown, while_working};
 pub use replay::{ReplayError, ReplaySource, ReplayedPlan, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
+pub use results::{
+    Durability, EarlierWork, FailedSimulation, FinishedSimulation, OutcomeDetail, RunState,
+    SimulationProgress, SinkError,
+};
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, prepare_all,
     run_planned,
 };
 pub use shard::{Shard, ShardError};
 pub use simulations::Simulations;
-pub use sink::{
-    Durability, EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail,
-    ResultSink, ResultStore, RunState, SimulationProgress, SinkError,
-};
-pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};
+pub use sink::{NoStore, ResultStore};
+pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep, Task};
 pub use starter::{Beginning, beginnings, starter};
+pub use tasks::tasks;

@@ -6,16 +6,17 @@
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::spec::{Sweep, Task};
 
-/// The tasks of a sweep that are not begun.
-pub(super) struct Order<'t>(Mutex<State<'t>>);
+/// Tasks that travel together at most.
+const MOST: usize = 128;
 
-struct State<'t> {
-    tasks: &'t [Task],
+/// The tasks of a sweep that are not begun, by their places in the list of tasks.
+pub(super) struct Order {
+    /// Seconds expected of each task.
+    seconds: Vec<f64>,
     /// The combination of each task.
     combination_of: Vec<usize>,
     combinations: Vec<Combination>,
@@ -23,8 +24,11 @@ struct State<'t> {
     first: VecDeque<usize>,
     /// Combinations with tasks left, by what the next one will take; an entry that is not the newest of its combination is void.
     rest: BinaryHeap<Entry>,
-    /// Combinations of which nothing has ended yet, with the moment at which their first one began: one a worker at most.
+    /// Tasks of combinations of which nothing has ended yet, with the moment at which they began:
+    /// one a worker at most.
     untold: Vec<(usize, Duration)>,
+    /// Tasks that are not begun.
+    open: usize,
     /// Seconds expected and taken of what has ended.
     expected: f64,
     taken: f64,
@@ -47,21 +51,22 @@ struct Entry {
     version: u32,
 }
 
-impl<'t> Order<'t> {
+impl Order {
     /// An order of these tasks. Tasks that do not come dearest first are meant to be done as they come: another program does the
     /// same ones from the other end.
-    pub(super) fn new(sweep: &Sweep, tasks: &'t [Task]) -> Self {
+    pub(super) fn new(sweep: &Sweep, tasks: &[Task]) -> Self {
         let as_given = tasks
             .windows(2)
             .any(|pair| pair[0].seconds < pair[1].seconds);
         let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let mut state = State {
-            tasks,
+        let mut order = Self {
+            seconds: tasks.iter().map(|task| task.seconds).collect(),
             combination_of: Vec::with_capacity(tasks.len()),
             combinations: Vec::new(),
             first: VecDeque::new(),
             rest: BinaryHeap::new(),
             untold: Vec::new(),
+            open: tasks.len(),
             expected: 0.0,
             taken: 0.0,
         };
@@ -71,23 +76,23 @@ impl<'t> Order<'t> {
             let point = task.points.first().copied().unwrap_or(place);
             let next = numbers.len();
             let number = *numbers.entry(point / replications).or_insert(next);
-            if number == state.combinations.len() {
-                state.combinations.push(Combination {
+            if number == order.combinations.len() {
+                order.combinations.push(Combination {
                     expected: task.seconds,
                     ..Combination::default()
                 });
             }
-            state.combination_of.push(number);
-            state.combinations[number].left.push_back(place);
+            order.combination_of.push(number);
+            order.combinations[number].left.push_back(place);
         }
         if as_given {
-            state.first = (0..tasks.len()).collect();
-            for combination in &mut state.combinations {
+            order.first = (0..tasks.len()).collect();
+            for combination in &mut order.combinations {
                 combination.left.clear();
             }
         } else {
-            for number in 0..state.combinations.len() {
-                let left = &mut state.combinations[number].left;
+            for number in 0..order.combinations.len() {
+                let left = &mut order.combinations[number].left;
                 // Another replication of each: what simulations of one replication share is made once, and who asks second
                 // would wait for it.
                 let dearest = left.front().map_or(0.0, |place| tasks[*place].seconds);
@@ -95,52 +100,70 @@ impl<'t> Order<'t> {
                     .iter()
                     .take_while(|place| tasks[**place].seconds >= dearest);
                 let equal = equal.count().max(1);
-                state.first.extend(left.remove(number % equal));
-                state.enter(number);
+                order.first.extend(left.remove(number % equal));
+                order.enter(number);
             }
         }
-        Self(Mutex::new(state))
+        order
     }
 
-    /// The next task and its number. `now` is the time since the sweep began.
-    pub(super) fn next(&self, now: Duration) -> Option<(usize, &'t Task)> {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = state.next(now)?;
-        Some((place, &state.tasks[place]))
+    /// The next tasks for one of so many workers: one that takes at least `slice`, or smaller ones
+    /// that fill it, but never so many that others are left without. `now` is the time since the
+    /// sweep began.
+    pub(super) fn batch(&mut self, now: Duration, slice: Duration, workers: usize) -> Vec<usize> {
+        let most = (self.open / (2 * workers.max(1))).clamp(1, MOST);
+        let mut batch = Vec::new();
+        let mut seconds = 0.0;
+        while batch.len() < most && seconds < slice.as_secs_f64() {
+            let Some(place) = self.next(now) else { break };
+            seconds += self.expected_seconds(self.combination_of[place]);
+            batch.push(place);
+        }
+        batch
+    }
+
+    /// The next task.
+    fn next(&mut self, now: Duration) -> Option<usize> {
+        let place = self.pick(now)?;
+        self.open -= 1;
+        Some(place)
     }
 
     /// Tells how long a task took.
-    pub(super) fn took(&self, place: usize, wall: Duration) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.expected += state.tasks[place].seconds;
-        state.taken += wall.as_secs_f64();
-        let number = state.combination_of[place];
-        state.untold.retain(|(untold, _)| *untold != number);
-        let combination = &mut state.combinations[number];
+    pub(super) fn took(&mut self, place: usize, wall: Duration) {
+        self.expected += self.seconds[place];
+        self.taken += wall.as_secs_f64();
+        let combination = &mut self.combinations[self.combination_of[place]];
         combination.ended += 1;
         combination.taken += wall.as_secs_f64();
-        state.enter(number);
+        self.left_to_others(place);
     }
 
     /// Tells that a task is not done here: it has its result, or another program has it under way. Nothing is learned from it.
-    pub(super) fn left_to_others(&self, place: usize) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = state.combination_of[place];
-        state.untold.retain(|(untold, _)| *untold != number);
-        state.enter(number);
+    pub(super) fn left_to_others(&mut self, place: usize) {
+        let number = self.combination_of[place];
+        let combination_of = &self.combination_of;
+        self.untold
+            .retain(|(untold, _)| combination_of[*untold] != number);
+        self.enter(number);
     }
-}
 
-impl State<'_> {
-    fn next(&mut self, now: Duration) -> Option<usize> {
+    /// Takes a task back that was not begun after all: it is the next one.
+    pub(super) fn put_back(&mut self, place: usize) {
+        self.untold.retain(|(untold, _)| *untold != place);
+        self.first.push_front(place);
+        self.open += 1;
+    }
+
+    fn pick(&mut self, now: Duration) -> Option<usize> {
         if let Some(place) = self.first.pop_front() {
-            self.untold.push((self.combination_of[place], now));
+            self.untold.push((place, now));
             return Some(place);
         }
         // What is under way takes at least as long as it has taken so far.
-        for place in 0..self.untold.len() {
-            let (number, begun) = self.untold[place];
-            self.enter_at_least(number, now.saturating_sub(begun));
+        for entry in 0..self.untold.len() {
+            let (place, begun) = self.untold[entry];
+            self.enter_at_least(self.combination_of[place], now.saturating_sub(begun));
         }
         while let Some(entry) = self.rest.pop() {
             let combination = &mut self.combinations[entry.combination];
@@ -161,23 +184,29 @@ impl State<'_> {
     }
 
     fn enter_at_least(&mut self, number: usize, least: Duration) {
+        let seconds = self.expected_seconds(number);
         let combination = &mut self.combinations[number];
         if combination.left.is_empty() {
             return;
         }
-        let seconds = if combination.ended > 0 {
-            combination.taken / f64::from(combination.ended)
-        } else if self.expected > 0.0 {
-            combination.expected * self.taken / self.expected
-        } else {
-            combination.expected
-        };
         combination.version += 1;
         self.rest.push(Entry {
             seconds: seconds.max(least.as_secs_f64()),
             combination: number,
             version: combination.version,
         });
+    }
+
+    /// What one of a combination takes: by those that have ended, else by what was expected of it.
+    fn expected_seconds(&self, number: usize) -> f64 {
+        let combination = &self.combinations[number];
+        if combination.ended > 0 {
+            combination.taken / f64::from(combination.ended)
+        } else if self.expected > 0.0 {
+            combination.expected * self.taken / self.expected
+        } else {
+            combination.expected
+        }
     }
 }
 
@@ -231,7 +260,7 @@ values = [0.1, 0.2, 0.3, 0.4]
     }
 
     fn tasks(sweep: &Sweep) -> Vec<Task> {
-        crate::sweep::coordinator::tasks(sweep, &Default::default(), &CostModel::default())
+        crate::sweep::tasks(sweep, &Default::default(), &CostModel::default())
     }
 
     /// What a simulation really takes: the opposite of what is expected.
@@ -248,7 +277,7 @@ values = [0.1, 0.2, 0.3, 0.4]
 
     /// What so many workers begin and when, by a clock of their own: the begin and the length of each.
     fn played(sweep: &Sweep, tasks: &[Task], workers: usize) -> Vec<(Duration, Duration)> {
-        let order = Order::new(sweep, tasks);
+        let mut order = Order::new(sweep, tasks);
         let mut free = vec![Duration::ZERO; workers];
         let mut under_way: BTreeMap<(Duration, usize), Duration> = BTreeMap::new();
         let mut begun = Vec::new();
@@ -259,10 +288,10 @@ values = [0.1, 0.2, 0.3, 0.4]
                 let ((_, place), wall) = entry.remove_entry();
                 order.took(place, wall);
             }
-            let Some((place, task)) = order.next(now) else {
+            let Some(place) = order.next(now) else {
                 return begun;
             };
-            let wall = really(sweep, task);
+            let wall = really(sweep, &tasks[place]);
             begun.push((now, wall));
             under_way.insert((now + wall, place), wall);
             free[0] = now + wall;
@@ -303,9 +332,9 @@ values = [0.1, 0.2, 0.3, 0.4]
      {
         let sweep = sweep();
         let tasks = tasks(&sweep);
-        let order = Order::new(&sweep, &tasks);
+        let mut order = Order::new(&sweep, &tasks);
         let first: Vec<&Task> = (0..6)
-            .map(|_| order.next(Duration::ZERO).unwrap().1)
+            .map(|_| &tasks[order.next(Duration::ZERO).unwrap()])
             .collect();
         let settings: BTreeSet<String> = first
             .iter()
@@ -324,21 +353,21 @@ values = [0.1, 0.2, 0.3, 0.4]
     fn what_others_do_is_not_taken_for_work_that_lasts() {
         let sweep = sweep();
         let tasks = tasks(&sweep);
-        let order = Order::new(&sweep, &tasks);
+        let mut order = Order::new(&sweep, &tasks);
         let combinations = 6;
         for number in 0..combinations {
-            let (place, _) = order.next(Duration::ZERO).unwrap();
+            let place = order.next(Duration::ZERO).unwrap();
             if number == 0 {
                 order.left_to_others(place);
             } else {
                 order.took(place, Duration::from_secs(1));
             }
         }
-        assert!(order.0.lock().unwrap().untold.is_empty());
+        assert!(order.untold.is_empty());
         let mut entries = 0;
-        while let Some((place, _)) = order.next(Duration::from_secs(1_000_000)) {
+        while let Some(place) = order.next(Duration::from_secs(1_000_000)) {
             order.left_to_others(place);
-            entries = entries.max(order.0.lock().unwrap().rest.len());
+            entries = entries.max(order.rest.len());
         }
         // Two a task at most: one when it was entered, one when it was left.
         assert!(entries <= 2 * tasks.len(), "{entries}");
@@ -349,14 +378,58 @@ values = [0.1, 0.2, 0.3, 0.4]
         let sweep = sweep();
         let mut tasks = tasks(&sweep);
         tasks.reverse();
-        let order = Order::new(&sweep, &tasks);
+        let mut order = Order::new(&sweep, &tasks);
         for place in 0..tasks.len() {
-            assert_eq!(
-                order.next(Duration::ZERO).map(|(next, _)| next),
-                Some(place)
-            );
+            assert_eq!(order.next(Duration::ZERO), Some(place));
             order.took(place, Duration::from_secs(1));
         }
         assert!(order.next(Duration::ZERO).is_none());
+    }
+
+    #[test]
+    fn small_tasks_travel_together_and_large_ones_alone_and_others_are_left_some() {
+        let sweep = sweep();
+        let mut tasks = tasks(&sweep);
+        for task in &mut tasks {
+            task.seconds = 0.001;
+        }
+        let slice = Duration::from_millis(4);
+        let mut order = Order::new(&sweep, &tasks);
+        assert_eq!(order.batch(Duration::ZERO, slice, 2).len(), 4);
+        let one_of_many = order.batch(Duration::ZERO, slice, tasks.len());
+        assert_eq!(one_of_many.len(), 1);
+        // They turn out to be long: nothing travels together any more.
+        for place in one_of_many {
+            order.took(place, Duration::from_secs(1));
+        }
+        assert_eq!(order.batch(Duration::ZERO, slice, 2).len(), 1);
+        // However small they are, the last ones are shared out one by one.
+        let mut order = Order::new(&sweep, &tasks);
+        let mut sizes = Vec::new();
+        loop {
+            let batch = order.batch(Duration::ZERO, Duration::from_secs(60), 2);
+            if batch.is_empty() {
+                break;
+            }
+            sizes.push(batch.len());
+        }
+        assert!(sizes.is_sorted_by(|one, next| one >= next), "{sizes:?}");
+        assert_eq!(sizes.iter().sum::<usize>(), tasks.len());
+        assert!(sizes.ends_with(&[1, 1, 1]), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_task_that_was_taken_and_not_begun_is_the_next_one() {
+        let sweep = sweep();
+        let tasks = tasks(&sweep);
+        let mut order = Order::new(&sweep, &tasks);
+        let taken: Vec<usize> = (0..3).filter_map(|_| order.next(Duration::ZERO)).collect();
+        for place in taken.iter().rev() {
+            order.put_back(*place);
+        }
+        assert!(order.untold.is_empty());
+        let again: Vec<usize> = std::iter::from_fn(|| order.next(Duration::ZERO)).collect();
+        assert_eq!(again[..3], taken);
+        assert_eq!(again.len(), tasks.len());
     }
 }

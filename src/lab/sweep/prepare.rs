@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::coordinator::Simulate;
+use super::actors::Simulate;
 use super::spec::{SimulationSpec, Sweep};
 use crate::actors::Player;
 use crate::failures::FailureSource;

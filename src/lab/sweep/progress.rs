@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use bookahead_engine::printable::one_line;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::coordinator::{Observer, Task};
-use super::spec::{AxisValue, Point, Sweep};
+use super::actors::Observer;
+use super::spec::{AxisValue, Point, Sweep, Task};
 
 /// Time between two log lines where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);

@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
+use super::actors::{Simulate, SweepWork, Tally, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
 use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
+use super::results::{Durability, EarlierWork, OutcomeDetail, RunState, SinkError};
 use super::shard::Shard;
-use super::sink::{Durability, EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
-use super::spec::{Point, SimulationSpec, Sweep};
+use super::sink::ResultStore;
+use super::spec::{Point, SimulationSpec, Sweep, Task};
+use super::tasks::tasks;
 use crate::inputs::parallel::map_in_parallel;
 use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
 
@@ -22,7 +24,7 @@ use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
 pub struct SweepOptions {
     /// The store's file.
     pub store: PathBuf,
-    /// Worker threads.
+    /// Workers, each with a thread.
     pub workers: usize,
     /// How much of the results is kept.
     pub outcomes: OutcomeDetail,
@@ -376,8 +378,8 @@ pub fn prepare_all(
 ///
 /// When the store cannot be used any more. What it has committed stays.
 pub fn run_planned(
-    sweep: &Sweep,
-    simulate: &dyn Simulate,
+    sweep: &Arc<Sweep>,
+    simulate: Arc<dyn Simulate>,
     prepare: &(dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>> + Sync),
     store: &mut dyn ResultStore,
     options: &SweepOptions,
@@ -408,19 +410,17 @@ pub fn run_planned(
             2 * options.workers.max(1),
         )
         .map_err(SweepError::Store)?;
-    let progress = Progress::new(sweep, &plan.tasks, options.quiet);
-    let observer: &dyn Observer = &progress;
-    let worked = work_off(
-        sweep,
-        &plan.tasks,
-        options.workers,
+    let progress = Arc::new(Progress::new(sweep, &plan.tasks, options.quiet));
+    let worked = work_off(SweepWork {
+        sweep: Arc::clone(sweep),
+        tasks: plan.tasks.as_slice().into(),
+        workers: options.workers,
         simulate,
-        sink.as_ref(),
-        observer,
-        &options.interrupt,
-    );
+        sink,
+        observer: Arc::clone(&progress) as _,
+        interrupt: options.interrupt.clone(),
+    });
     progress.finish();
-    drop(sink);
     let (state, tally) = match &worked {
         Ok(tally) if tally.left_out > 0 => (RunState::Interrupted, *tally),
         Ok(tally) => (RunState::Done, *tally),

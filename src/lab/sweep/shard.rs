@@ -6,9 +6,9 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use super::coordinator::tasks;
 use super::cost::CostModel;
 use super::spec::Sweep;
+use super::tasks::tasks;
 
 /// One of several equal shares of a sweep: number 1 to `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

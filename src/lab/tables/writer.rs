@@ -64,6 +64,12 @@ pub(crate) struct RowWriter<'c> {
     layout: &'static Layout,
     simulation: i64,
     digest: Cell<Digest>,
+    lookups: Lookups,
+}
+
+/// What writers of rows have looked up in a store; the next one need not look again.
+#[derive(Debug, Default)]
+pub(crate) struct Lookups {
     names: RefCell<Names>,
     /// Codes in `measure` by name.
     measures: RefCell<HashMap<&'static str, i64>>,
@@ -71,14 +77,27 @@ pub(crate) struct RowWriter<'c> {
 
 impl<'c> RowWriter<'c> {
     pub(crate) fn new(connection: &'c Connection, layout: &'static Layout) -> Self {
+        Self::with(connection, layout, Lookups::default())
+    }
+
+    /// A writer that knows what an earlier one has looked up in the same store.
+    pub(crate) fn with(
+        connection: &'c Connection,
+        layout: &'static Layout,
+        lookups: Lookups,
+    ) -> Self {
         Self {
             connection,
             layout,
             simulation: 0,
             digest: Cell::default(),
-            names: RefCell::default(),
-            measures: RefCell::default(),
+            lookups,
         }
+    }
+
+    /// What this writer and those before it have looked up.
+    pub(crate) fn into_lookups(self) -> Lookups {
+        self.lookups
     }
 
     /// Begins the rows of a simulation.
@@ -178,7 +197,7 @@ impl<'c> RowWriter<'c> {
         name: &'static str,
         known: Option<&Measure>,
     ) -> rusqlite::Result<i64> {
-        if let Some(code) = self.measures.borrow().get(name) {
+        if let Some(code) = self.lookups.measures.borrow().get(name) {
             return Ok(*code);
         }
         debug_assert!(known.is_some(), "{name} is a measure");
@@ -193,7 +212,7 @@ impl<'c> RowWriter<'c> {
             ],
             |row| row.get(0),
         )?;
-        self.measures.borrow_mut().insert(name, code);
+        self.lookups.measures.borrow_mut().insert(name, code);
         Ok(code)
     }
 }
@@ -236,7 +255,7 @@ impl TableWriter<'_> {
                 };
                 match (self.shape.refers[column], content) {
                     (Some(of), ValueRef::Integer(number)) => {
-                        let mut names = self.writer.names.borrow_mut();
+                        let mut names = self.writer.lookups.names.borrow_mut();
                         let tables = &self.writer.layout.tables;
                         let name = names.of(self.writer.connection, tables, of, number)?;
                         self.bytes.add_name(column, name);

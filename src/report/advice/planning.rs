@@ -315,8 +315,8 @@ impl<'s> Found<'s, '_> {
         let ratio = self.source.penalty_ratio.to_string();
         Section {
             method: format!(
-                "A failed job costs {ratio} times what it would have earned (--ratio). A flat peak means that the threshold hardly matters: choose a \
-                 lower one, which fails fewer jobs."
+                "A failed job costs {ratio} times what it would have earned (--ratio). Where thresholds are not told apart, nothing shows that one \
+                 earns more: take a lower one, which overbooks less."
             ),
             tables: vec![self.table("thresholds", rows, &last, note)],
             figures: vec![self.figure()],

@@ -35,20 +35,33 @@ impl Folded {
     }
 }
 
+/// The values of the points whose replication repeats no other one of its setting: what is the same
+/// result is one value, however often it was computed.
+fn counted(points: &PointColumns, values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let values = values.iter().enumerate();
+    values
+        .map(|(point, value)| value.filter(|_| !points.is_repetition(point)))
+        .collect()
+}
+
+/// Folds the metrics, and the baseline's gain and the difference from it, of which pairs that repeat
+/// another one have none.
 pub(super) fn fold(
     points: &PointColumns,
     membership: &[u32],
     baselines: &[Option<f64>],
     differences: &[Option<f64>],
 ) -> PolarsResult<Folded> {
-    let columns = METRICS
+    let metrics = METRICS
         .iter()
         .filter(|metric| metric.shown > Shown::Store)
-        .map(|metric| (metric.name, &points.metrics[metric.name][..]))
-        .chain([("baseline", baselines), ("additional", differences)])
-        .map(|(name, values)| Column::new(name.into(), values))
-        .collect();
-    fold_columns(points.len(), membership, columns)
+        .map(|metric| {
+            let values = counted(points, &points.metrics[metric.name]);
+            Column::new(metric.name.into(), values)
+        });
+    let paired = [("baseline", baselines), ("additional", differences)]
+        .map(|(name, values)| Column::new(name.into(), values));
+    fold_columns(points.len(), membership, metrics.chain(paired).collect())
 }
 
 pub(super) fn fold_measures(points: &PointColumns, membership: &[u32]) -> PolarsResult<Folded> {
@@ -58,7 +71,10 @@ pub(super) fn fold_measures(points: &PointColumns, membership: &[u32]) -> Polars
     let columns = points
         .measures
         .iter()
-        .map(|measure| Column::new(measure.name.as_str().into(), &measure.values))
+        .map(|measure| {
+            let values = counted(points, &measure.values);
+            Column::new(measure.name.as_str().into(), values)
+        })
         .collect();
     fold_columns(points.len(), membership, columns)
 }

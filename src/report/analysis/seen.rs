@@ -87,16 +87,23 @@ mod tests {
     use crate::store::{RunSelector, Store};
     use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
 
-    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications.
+    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications, and other results in each of them.
     fn analysed(baseline: [Seen; 2], overbooking: [Seen; 2]) -> Analysis {
+        let jobs = [3, 4];
+        let with = |both: [Seen; 2]| [(both[0], jobs[0]), (both[1], jobs[1])];
+        analysed_with(&[with(baseline), with(overbooking)])
+    }
+
+    /// The same with as many replications, and so many jobs in each.
+    fn analysed_with<const N: usize>(runs: &[[(Seen, u32); N]; 2]) -> Analysis {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
         let strategies = ["heuristic-planning", "heuristic-overbooking"];
         let mut simulations = Vec::new();
-        for (strategy, both) in strategies.into_iter().zip([baseline, overbooking]) {
-            for (replication, seen) in (0..).zip(both) {
+        for (strategy, replications) in strategies.into_iter().zip(runs) {
+            for (replication, (seen, jobs)) in (0..).zip(*replications) {
                 let id = format!("{strategy}{replication}");
-                let mut result = result(3);
+                let mut result = result(jobs);
                 result.seen = seen;
                 let points = vec![point(
                     &id,
@@ -108,10 +115,35 @@ mod tests {
             }
         }
         let axes = vec![axis(STRATEGY_AXIS, &strategies.map(text))];
-        write_run(&path, &record("seen", axes, 4), simulations);
+        write_run(&path, &record("seen", axes, 2 * N as u64), simulations);
         let store = Store::open_read_only(&path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         Analysis::new(&store.points(run.id).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn replications_that_repeat_one_result_count_once() {
+        let (one, two) = (seen("one", "some"), seen("two", "some"));
+        let counts = |analysis: &Analysis| -> Vec<u32> {
+            let combinations = analysis.combinations.iter();
+            let gains = combinations.map(|combination| combination.estimates[0].unwrap());
+            gains.map(|gain| gain.count).collect()
+        };
+        // Everything five times.
+        let same = analysed_with(&[[(one, 3); 5]; 2]);
+        assert_eq!(counts(&same), [1, 1]);
+        assert_eq!((pairs(&same), same.repetitions), (Some(1), 8));
+        // The same jobs with other results (what a strategy draws) are other simulations, and so are other
+        // jobs with the same result. A baseline that draws nothing is one, and has its pair each time.
+        let drawn = [(one, 3), (one, 4), (one, 3), (one, 6), (one, 5)];
+        let mixed = analysed_with(&[[(one, 3); 5], drawn]);
+        assert_eq!(counts(&mixed), [1, 4]);
+        assert_eq!((pairs(&mixed), mixed.repetitions), (Some(4), 5));
+        let other_jobs = analysed_with(&[[(one, 3), (two, 3)], [(one, 3), (two, 3)]]);
+        assert_eq!(
+            (counts(&other_jobs), other_jobs.repetitions),
+            (vec![2, 2], 0)
+        );
     }
 
     fn pairs(analysis: &Analysis) -> Option<u32> {

@@ -178,7 +178,7 @@ fn members<'p>(
     let mut members: HashMap<i64, Membership<'p>> = HashMap::new();
     for point in 0..points.len() {
         let simulation = points.simulation[point];
-        if !counted.contains(&simulation) {
+        if !counted.contains(&simulation) || points.is_repetition(point) {
             continue;
         }
         let place = |axis: usize| points.axes[axis].positions[point];

@@ -1,7 +1,10 @@
 //! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
 
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
+use crate::report::answer::Setting;
+use crate::report::dependence::{DIFFERENCES, alike, differences_in};
 use crate::report::statistics::is_shown;
+use crate::report::svg::short_number;
 use crate::report::table::{Cell, Column, axes_text};
 use crate::report::trust::looks;
 
@@ -245,6 +248,13 @@ fn sentence(
     );
     text.push(' ');
     text.push_str(&certainty(comparison, row));
+    if let Some(log) = difference.log {
+        text.push_str(&format!(
+            " ± is about these batteries, which are neighbours; about the log the interval is [{}, {}].",
+            short_number(log.interval.low),
+            short_number(log.interval.high)
+        ));
+    }
     if (2..FEWEST_REPLICATIONS).contains(&estimate.count) {
         text.push_str(&format!(" {} replications are few.", estimate.count));
     }
@@ -292,7 +302,16 @@ fn certainty(comparison: &Comparison<'_>, row: &Overall<'_>) -> String {
             "That may be chance: its own interval excludes 0, but it is not significant at 5 % among so many differences ({correction})."
         )
     } else {
-        format!("That may be chance: the 95 % interval contains 0 ({correction}).")
+        let own = difference
+            .difference
+            .and_then(|estimate| estimate.p_value());
+        let interval = match own.is_some_and(is_shown) {
+            true => {
+                "the 95 % interval about these batteries excludes 0, but the one about the log contains it"
+            }
+            false => "the 95 % interval contains 0",
+        };
+        format!("That may be chance: {interval} ({correction}).")
     }
 }
 
@@ -340,6 +359,7 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
     }
     for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
         found.push(method(pairing, reference, other));
+        found.extend(neighbours(comparison, pairing, other));
         let alone = pairing.unpaired();
         found.push((
             alone == 0,
@@ -390,6 +410,24 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         ));
     }
     found
+}
+
+/// How alike the differences of neighbouring batteries of a log are, in the quantity of the answer.
+fn neighbours(
+    comparison: &Comparison<'_>,
+    pairing: &Pairing<'_>,
+    other: &ComparedRun,
+) -> Option<(bool, String)> {
+    let at = (comparison.others().iter()).position(|run| std::ptr::eq(run, other))?;
+    let quantity = comparison
+        .main
+        .first()
+        .filter(|_| pairing.are_neighbours())?;
+    let found = comparison.overall(at, quantity)?.difference.paired()?;
+    let name = format!("{} − {}", other.label, comparison.reference().label);
+    let title = differences_in(quantity.title);
+    let sentence = alike(DIFFERENCES, &title, &[Setting { name, found }]);
+    Some((false, sentence))
 }
 
 /// Over how many replications the quantity of the answer is compared, and which of those beside it

@@ -1,11 +1,12 @@
 //! What differs between the points of two runs: over pairs, or between two independent sets of replications.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::pairs::{Group, Pair};
 use super::quantities::Quantity;
 use super::workloads::Method;
-use crate::report::statistics::{Estimate, Welch};
+use crate::report::statistics::{Estimate, Neighbours, Replicated, Welch};
+use crate::scheduling::measures::QuantityKind;
 use crate::store::MeasuredPoint;
 
 /// One quantity over the pairs of a group, or over the points of both runs where they are compared without pairs.
@@ -21,7 +22,11 @@ pub struct Difference<'p> {
     pub second: Option<f64>,
     /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
     /// have the same points; `None` where the group lacks results. Of two independent sets it counts the replications of the smaller.
+    /// Replications whose results repeat those of another one count once.
     pub difference: Option<Estimate>,
+    /// What the differences say of the log whose neighbouring stretches the replications are; `None` where they are none, and
+    /// where that cannot be measured.
+    pub log: Option<Neighbours>,
     /// Replications of the first and of the second run that count: as many as there are pairs of them, or those of each set.
     pub replications: [u32; 2],
     /// How the runs are compared.
@@ -47,14 +52,25 @@ impl<'p> Difference<'p> {
         self.equal < self.pairs || (self.method == Method::Welch && apart)
     }
 
-    /// The p-value of the difference, where there is one to be tested.
+    /// The p-value of the difference, where there is one to be tested: by the interval about the log where that is wider than
+    /// the one about these replications.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
-        let difference = self.difference.filter(|_| self.differs())?;
+        let paired = self.paired().filter(|_| self.differs())?;
         match self.method {
             Method::Welch => self.p_unpaired,
-            _ => difference.p_value(),
+            _ => paired.p_value(),
         }
+    }
+
+    /// The difference with what it says of the log.
+    #[must_use]
+    pub fn paired(&self) -> Option<Replicated> {
+        let estimate = self.difference?;
+        Some(Replicated {
+            estimate,
+            log: self.log,
+        })
     }
 
     /// Whether its test is that of another difference between the same replications: what was tested is the same but for a factor.
@@ -100,6 +116,7 @@ impl<'p> Difference<'p> {
             first: mean(&first),
             second: mean(&second),
             difference: welch.map(|welch| welch.difference),
+            log: None,
             replications: [count(&first), count(&second)],
             method: group.method.clone(),
             is_refused,
@@ -136,52 +153,71 @@ impl<'p> Difference<'p> {
         }
         let is_refused = group.is_refused();
         let means = match is_refused {
-            true => Vec::new(),
+            true => BTreeMap::new(),
             false => replications.means(),
         };
-        let estimate =
-            |of: fn(&(f64, f64)) -> f64| Estimate::of(&means.iter().map(of).collect::<Vec<f64>>());
+        let mean = |of: fn(&(f64, f64)) -> f64| -> Option<f64> {
+            let values: Vec<f64> = means.values().map(of).collect();
+            Estimate::of(&values).map(|estimate| estimate.mean)
+        };
+        let differences: BTreeMap<u32, f64> = means
+            .iter()
+            .map(|(replication, (first, second))| (*replication, second - first))
+            .collect();
         let gaps = replications.gaps();
-        let difference = estimate(|(first, second)| second - first).map(|estimate| {
-            if gaps.is_empty() {
-                estimate
-            } else {
-                Estimate::without_interval(estimate.count, estimate.mean)
+        let found = Replicated::of(&differences, QuantityKind::Signed, group.are_neighbours);
+        let (difference, log) = match found {
+            Some(found) if gaps.is_empty() => (Some(found.estimate), found.log),
+            Some(Replicated { estimate, .. }) => {
+                let bare = Estimate::without_interval(estimate.count, estimate.mean);
+                (Some(bare), None)
             }
-        });
+            None => (None, None),
+        };
         Self {
             pairs: group.pairs.len(),
             equal,
-            first: estimate(|(first, _)| *first).map(|estimate| estimate.mean),
-            second: estimate(|(_, second)| *second).map(|estimate| estimate.mean),
+            first: mean(|(first, _)| *first),
+            second: mean(|(_, second)| *second),
             replications: [difference.map_or(0, |estimate| estimate.count); 2],
             difference,
+            log,
             method: group.method.clone(),
             is_refused,
             gaps,
             largest,
             p_unpaired: None,
-            tested: means.iter().map(|(first, second)| second - first).collect(),
+            tested: differences.into_values().collect(),
         }
     }
 }
 
+/// The values of one replication by result, each with the place of the first point that has it.
+type Results<'p> = BTreeMap<&'p str, (i64, f64)>;
+
 /// Values of one run by replication, those of one result once.
 #[derive(Default)]
-struct Set<'p>(BTreeMap<u32, BTreeMap<&'p str, f64>>);
+pub(super) struct Set<'p>(BTreeMap<u32, Results<'p>>);
 
 impl<'p> Set<'p> {
-    fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
+    /// Adds the value of a point, where it has one.
+    pub(super) fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
         if let Some(value) = value {
             let results = self.0.entry(point.replication).or_default();
-            results.insert(&point.identity, value);
+            results.insert(&point.identity, (point.original, value));
         }
     }
 
-    fn means(self) -> Vec<f64> {
-        let mean =
-            |results: BTreeMap<&str, f64>| results.values().sum::<f64>() / results.len() as f64;
-        self.0.into_values().map(mean).collect()
+    /// The mean of each replication that repeats no earlier one.
+    pub(super) fn means(self) -> Vec<f64> {
+        let mut known = HashSet::new();
+        let mean = |results: Results<'_>| {
+            let originals: BTreeSet<i64> =
+                results.values().map(|(original, _)| *original).collect();
+            let sum: f64 = results.values().map(|(_, value)| value).sum();
+            known.insert(originals).then(|| sum / results.len() as f64)
+        };
+        self.0.into_values().filter_map(mean).collect()
     }
 }
 
@@ -192,6 +228,8 @@ struct Replication<'p> {
     points: BTreeMap<&'p str, i64>,
     /// The values of both runs, one pair a result.
     values: Vec<(f64, f64)>,
+    /// Where each of these results was first: the same in a replication that repeats another one.
+    originals: BTreeSet<(i64, i64)>,
 }
 
 /// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
@@ -211,21 +249,24 @@ impl<'p> Replications<'p> {
             .insert((&pair.one.identity, &pair.two.identity))
         {
             replication.values.push(values);
+            let originals = (pair.one.original, pair.two.original);
+            replication.originals.insert(originals);
         }
     }
 
-    fn means(&self) -> Vec<(f64, f64)> {
+    /// The means of both runs by replication, without replications that repeat an earlier one.
+    fn means(&self) -> BTreeMap<u32, (f64, f64)> {
         let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
             values.iter().map(of).sum::<f64>() / values.len() as f64
         };
-        let values = self.found.values().map(|replication| &replication.values);
-        values
-            .filter(|values| !values.is_empty())
-            .map(|values| {
-                (
-                    mean(values, |(first, _)| *first),
-                    mean(values, |(_, second)| *second),
-                )
+        let mut known = HashSet::new();
+        self.found
+            .iter()
+            .filter(|(_, own)| !own.values.is_empty() && known.insert(&own.originals))
+            .map(|(replication, own)| {
+                let first = mean(&own.values, |(first, _)| *first);
+                let second = mean(&own.values, |(_, second)| *second);
+                (*replication, (first, second))
             })
             .collect()
     }

@@ -131,6 +131,7 @@ mod tests {
                 measured: Vec::new(),
                 strategy: "fcfs".to_owned(),
                 place: i64::from(replication),
+                original: i64::from(replication),
                 identity: replication.to_string(),
                 simulation: i64::from(replication),
                 axes: Vec::new(),

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::differences::Set;
 use super::pairs::values_key;
 use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
@@ -208,32 +209,25 @@ impl Layout {
     }
 
     /// Means over replications at every place, in order; points of one replication at a place are averaged first, one that several share
-    /// counts once.
+    /// counts once, and so does a replication that repeats another one.
     fn means<'p>(
         &self,
         points: impl Iterator<Item = &'p MeasuredPoint>,
         quantity: &Quantity,
     ) -> Vec<Mark> {
         // Bits of a place that is not negative are in its order; of all others the sort below takes care.
-        let mut places: BTreeMap<u64, BTreeMap<u32, BTreeMap<&str, f64>>> = BTreeMap::new();
+        let mut places: BTreeMap<u64, Set<'_>> = BTreeMap::new();
         for point in points {
-            if let Some((place, value)) = self.place(&point.axes).zip(quantity.of(point)) {
-                let replications = places.entry(place.to_bits()).or_default();
-                let results = replications.entry(point.replication).or_default();
-                results.insert(&point.identity, value);
+            if let Some(place) = self.place(&point.axes) {
+                let set = places.entry(place.to_bits()).or_default();
+                set.add(point, quantity.of(point));
             }
         }
         let mut marks: Vec<Mark> = places
             .into_iter()
-            .filter_map(|(place, replications)| {
-                let means: Vec<f64> = replications
-                    .values()
-                    .map(|results| results.values().sum::<f64>() / results.len() as f64)
-                    .collect();
-                Some(mark(
-                    f64::from_bits(place),
-                    &Estimate::of_kind(&means, quantity.kind)?,
-                ))
+            .filter_map(|(place, set)| {
+                let mean = Estimate::of_kind(&set.means(), quantity.kind)?;
+                Some(mark(f64::from_bits(place), &mean))
             })
             .collect();
         marks.sort_by(|one, other| one.x.total_cmp(&other.x));

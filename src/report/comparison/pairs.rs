@@ -105,9 +105,25 @@ pub struct Pairing<'p> {
     pub unknown: u64,
     /// Points of both runs at the settings that both have, where they are compared without pairs.
     beside: Vec<Beside<'p>>,
+    /// Whether replications are neighbouring stretches of one log.
+    are_neighbours: bool,
 }
 
 impl<'p> Pairing<'p> {
+    /// The same where replications are neighbouring stretches of one log, or are not.
+    pub(super) fn of_neighbours(self, are_neighbours: bool) -> Self {
+        Self {
+            are_neighbours,
+            ..self
+        }
+    }
+
+    /// Whether replications are neighbouring stretches of one log.
+    #[must_use]
+    pub fn are_neighbours(&self) -> bool {
+        self.are_neighbours
+    }
+
     /// Points with a result that have no partner.
     #[must_use]
     pub fn unpaired(&self) -> usize {
@@ -211,6 +227,7 @@ impl<'p> Pairing<'p> {
             axes_only_second: only(&theirs, &common),
             axes: common,
             beside: settings,
+            are_neighbours: false,
         }
     }
 
@@ -281,6 +298,7 @@ impl<'p> Pairing<'p> {
             unknown: self.unknown,
             method: self.method.clone(),
             beside: self.beside.clone(),
+            are_neighbours: self.are_neighbours,
         }
     }
 
@@ -303,6 +321,7 @@ impl<'p> Pairing<'p> {
                     unknown: self.unknown,
                     method: self.method.clone(),
                     beside: Vec::new(),
+                    are_neighbours: self.are_neighbours,
                 });
                 groups.len() - 1
             })
@@ -396,6 +415,8 @@ pub struct Group<'p> {
     pub(super) method: Method,
     /// The points of both runs where they are compared without pairs.
     pub(super) beside: Vec<Beside<'p>>,
+    /// Whether replications are neighbouring stretches of one log.
+    pub(super) are_neighbours: bool,
 }
 
 impl<'p> Group<'p> {

@@ -33,6 +33,7 @@ fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) ->
         measured: Vec::new(),
         strategy: "fcfs".to_owned(),
         place,
+        original: place,
         identity: place.to_string(),
         simulation: place,
         axes: axes
@@ -388,6 +389,68 @@ fn what_an_earlier_program_stored_is_paired_with_itself_only() {
     );
     let pairing = Pairing::new(points(&one), points(&other), true);
     assert!(pairing.is_one_result() && pairing.pairs.len() == 3);
+}
+
+#[test]
+fn differences_over_neighbouring_batteries_are_judged_by_the_wider_interval() {
+    let run = |gains: [f64; 6]| -> Vec<MeasuredPoint> {
+        let points = (0..).zip(gains);
+        points
+            .map(|(r, gain)| point(i64::from(r), &[], r, gain))
+            .collect()
+    };
+    let (first, second) = (run([0.0; 6]), run([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let gain = |are_neighbours| {
+        let pairing = pair(&first, &second).of_neighbours(are_neighbours);
+        differences(&pairing).swap_remove(0)
+    };
+    // 3.5 ± 1.96: t = 4.583 with five degrees of freedom. In blocks of two t = 3.834 with two.
+    let (alone, of_log) = (gain(false), gain(true));
+    assert!((alone.p_value().unwrap() - 0.005_93).abs() < 1e-4 && alone.log.is_none());
+    assert!((of_log.p_value().unwrap() - (1.0 - (14.7_f64 / 16.7).sqrt())).abs() < 1e-6);
+    assert_eq!(of_log.difference, alone.difference);
+    let log = of_log.log.unwrap();
+    assert!((log.correlation - 0.5).abs() < 1e-12 && (log.effective - 2.0).abs() < 1e-12);
+    assert!(log.interval.contains(0.0));
+}
+
+#[test]
+fn replications_that_repeat_one_result_are_one_pair_of_replications() {
+    let run = |gain: f64| -> Vec<MeasuredPoint> {
+        let repeated = |r: u32| MeasuredPoint {
+            original: 0,
+            seen: seen("the trace", "none"),
+            ..point(i64::from(r), &[], r, gain)
+        };
+        (0..5).map(repeated).collect()
+    };
+    let (first, second) = (run(3.0), run(4.0));
+    let pairing = pair(&first, &second);
+    let gain = &differences(&pairing)[0];
+    assert_eq!((gain.pairs, gain.replications), (5, [1, 1]));
+    assert_eq!((gain.difference.unwrap().mean, gain.p_value()), (1.0, None));
+    // One that differs in anything is another simulation.
+    let mut drawn = second.clone();
+    drawn[3].original = 3;
+    drawn[3].values[0] = Some(6.0);
+    let pairing = pair(&first, &drawn);
+    let gain = &differences(&pairing)[0];
+    assert_eq!(gain.replications, [2, 2]);
+    assert_eq!(gain.difference.unwrap().mean, 2.0);
+}
+
+#[test]
+fn failures_that_another_laxity_draws_are_named_as_what_differs() {
+    let generated = |laxity: f64| {
+        batteries(0..5, &format!("drawn {laxity}"), move |spec| {
+            spec["failures"]["source"] = serde_json::json!({"kind": "generated"});
+            spec["workload"]["laxity"] = laxity.into();
+        })
+    };
+    let (one, other) = (generated(2.0), generated(3.0));
+    let pairing = pair(&one, &other);
+    let why = "drawn anew for every workload, and workload.laxity is 2.0 in the first run and 3.0 in the second";
+    assert!(refused(&pairing).contains(why), "{}", refused(&pairing));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::answer::completeness;
 use super::{
-    Candidate, ComparedRun, Comparison, Difference, Family, Judgement, Method, Overall, Quantity,
-    distinct, judge, settings, sql, unfinished_text,
+    Candidate, ComparedRun, Comparison, Difference, Family, Judgement, Method, Overall, Pairing,
+    Quantity, distinct, judge, settings, sql, unfinished_text,
 };
 use crate::report::statistics::{Estimate, is_shown};
 use crate::report::table::{Cell, Column, Table, axes_text};
@@ -81,6 +81,12 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     columns.extend([
         Column::plain("measure", "Quantity"),
         Column::estimate("difference", "Difference ± 95 %", 0).mixed(),
+    ]);
+    let are_neighbours = comparison.pairings.iter().any(Pairing::are_neighbours);
+    if are_neighbours {
+        columns.extend(log_columns("difference"));
+    }
+    columns.extend([
         Column::plain("verdict", "Verdict"),
         Column::number("percent", "%", 1),
         Column::number("reference", reference, 0).mixed(),
@@ -111,6 +117,10 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
                 cells.push(text(&run.label));
             }
             cells.push(text(quantity.title));
+            cells.push(row.difference.difference.into());
+            if are_neighbours {
+                cells.extend(of_log(&row.difference));
+            }
             cells.extend(numbers(row));
             rows.push(cells);
         }
@@ -121,10 +131,11 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
             "Run minus {reference}, paired by the jobs and failures that both saw; ± is half the 95 % interval of the mean difference \
              (Student's t; Welch: of two independent sets of replications). The unit is the replication: its points share jobs and failures, \
              so they are averaged first, and n counts pairs of replications, of Welch's the replications of each run. Points that share one \
-             result count once. Equal: pairs whose numbers are the same bit by bit. The primary quantity of a study is declared before any run and \
+             result count once, and so do replications that repeat another one. Equal: pairs whose numbers are the same bit by bit. The primary quantity of a study is declared before any run and \
              judged by itself; p (Holm) of the others is corrected for their {} distinct differences, and one that repeats the test of \
-             another counts once. The verdict follows from p (Holm) at 5 %.{}",
+             another counts once. The verdict follows from p (Holm) at 5 %.{}{}",
             comparison.tested(Family::Others),
+            if are_neighbours { ABOUT_THE_LOG } else { "" },
             shortfall(comparison)
         ),
         sql: wanted.first().map_or(String::new(), |quantity| {
@@ -134,12 +145,40 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     }
 }
 
-fn numbers(row: &Overall<'_>) -> [Cell; 13] {
+/// What the columns of [`log_columns`] are.
+const ABOUT_THE_LOG: &str = " The replications are neighbouring batteries of one log. r: the correlation of the difference of a battery with \
+    that of the next; independent: as many independent batteries would say as much of the log; about the log: the 95 % interval by \
+    blocks of neighbours. p is by the wider of both intervals.";
+
+/// What the differences of neighbouring batteries say of their log.
+fn log_columns(of: &str) -> [Column; 3] {
+    [
+        Column::estimate(format!("{of}_log"), "About the log", 0).mixed(),
+        Column::number(format!("{of}_correlation"), "r", 2),
+        Column::number(format!("{of}_independent"), "Independent", 1),
+    ]
+}
+
+fn of_log(difference: &Difference<'_>) -> [Cell; 3] {
+    let Some((estimate, log)) = difference.difference.zip(difference.log) else {
+        return [const { Cell::Missing }; 3];
+    };
+    let about = Estimate {
+        interval: Some(log.interval),
+        ..estimate
+    };
+    [
+        Some(about).into(),
+        Cell::Number(log.correlation),
+        Cell::Number(log.effective),
+    ]
+}
+
+fn numbers(row: &Overall<'_>) -> [Cell; 12] {
     let difference = &row.difference;
     let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
     let [count, count_second] = difference.replications;
     [
-        difference.difference.into(),
         text(verdict(difference, row.judgement)),
         percent(difference.difference, difference.first),
         number(difference.first),
@@ -212,6 +251,10 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
             quantity.decimals,
         )
     }));
+    let of_neighbours = first.filter(|_| comparison.pairings.iter().any(Pairing::are_neighbours));
+    if let Some(quantity) = of_neighbours {
+        columns.extend(log_columns(&format!("{}_difference", quantity.name)));
+    }
     columns.extend([
         Column::number("p_holm", "p (Holm)", 0).mixed(),
         Column::plain("verdict", "Verdict"),
@@ -266,6 +309,9 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
                     .map(|difference| Cell::from(difference.difference)),
             );
             let first = differences.first();
+            if let Some(first) = first.filter(|_| of_neighbours.is_some()) {
+                cells.extend(of_log(first));
+            }
             let count = first
                 .and_then(|first| first.difference)
                 .map_or(0, |estimate| estimate.count);
@@ -283,7 +329,12 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
     Table {
         note: format!(
             "Δ: run minus {reference}, mean over replications ± half the 95 % interval (Student's t). p (Holm) and the verdict are of {name}, \
-             corrected for the {tested} rows that were tested; the other intervals are not corrected.{}",
+             corrected for the {tested} rows that were tested; the other intervals are not corrected.{}{}",
+            if of_neighbours.is_some() {
+                ABOUT_THE_LOG
+            } else {
+                ""
+            },
             shortfall(comparison)
         ),
         sql: first.map_or(String::new(), |quantity| {

@@ -138,6 +138,55 @@ fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_significant() {
 }
 
 #[test]
+fn a_difference_over_neighbouring_batteries_of_a_log_is_judged_by_the_wider_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    made(&path, "a", "none", 6, &|_, _| Some(100));
+    made(&path, "b", "none", 6, &|_, replication| {
+        Some(101 + i64::from(replication))
+    });
+    let mut runs = read(&[(&path, 1), (&path, 2)]);
+    let judged = |runs: &[ComparedRun]| {
+        let comparison = Comparison::new(runs, &[]);
+        let overall = tables::overall(&comparison, "answer", &comparison.main[..1]);
+        let at = |name: &str| overall.columns.iter().position(|column| column.key == name);
+        let verdict = overall.rows[0][at("verdict").unwrap()].clone();
+        let log = at("difference_log").map(|at| overall.rows[0][at].clone());
+        let answer = answer::answers(&comparison).remove(0);
+        (answer, verdict, log, answer::trust(&comparison))
+    };
+    // Differences 1 to 6: 3.5 ± 1.963, p = 0.006.
+    let (answer, verdict, log, trust) = judged(&runs);
+    assert!(
+        answer.contains("significant at 5 % (p = 0.006)"),
+        "{answer}"
+    );
+    assert_eq!((verdict, log), (Cell::Text("higher".to_owned()), None));
+    assert!(trust.iter().all(|(_, said)| !said.contains("neighbouring")));
+    // Of neighbours r = 0.5, and in blocks of two 3.5 ± 3.928, p = 0.062.
+    runs[0].run.configuration.push_str("trace = 'log.swf'\n");
+    let (answer, verdict, log, trust) = judged(&runs);
+    let why = "That may be chance: the 95 % interval about these batteries excludes 0, but the one about the log contains it (p = 0.062)";
+    assert!(
+        answer.contains("± 1.96") && answer.contains(why),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("about the log the interval is [-0.4278, 7.428]"),
+        "{answer}"
+    );
+    assert_eq!(verdict, Cell::Text("may be chance".to_owned()));
+    let Some(Cell::Estimate(log)) = log else {
+        panic!("an interval about the log: {log:?}")
+    };
+    assert!((log.high().unwrap() - 7.4277).abs() < 1e-3, "{log:?}");
+    let said = "differences in Gain (VC) of one and of the next correlate with r = 0.50, so that 6 batteries say as much of the log as 2.0 \
+                independent ones; the 95 % interval of 3.500 (b − a) about these batteries is [1.537, 5.463], about the log [-0.4278, 7.428]";
+    let found = trust.iter().find(|(_, own)| own.contains(said));
+    assert!(found.is_some_and(|(is_good, _)| !is_good), "{trust:?}");
+}
+
+#[test]
 fn settings_that_share_their_result_count_once_in_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");

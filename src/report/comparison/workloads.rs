@@ -140,6 +140,11 @@ impl Facts {
         format!("{units} {}", self.shown("workload.source.file"))
     }
 
+    fn draws_failures(&self) -> bool {
+        let sources = self.values("failures.source.kind");
+        sources.iter().any(|source| source.contains("generated"))
+    }
+
     fn is_generated(&self) -> bool {
         self.values("workload.source.file").is_empty()
     }
@@ -157,10 +162,19 @@ impl Facts {
     fn other_failures(&self, other: &Self) -> String {
         let same = "both runs simulate the same jobs, which meet different failures";
         let differing = self.that_differ(other, "failures.");
-        if differing.is_empty() {
-            return format!("{same}: they are drawn for other replications or another seed");
+        if !differing.is_empty() {
+            return format!("{same}: {}", self.beside(other, &differing));
         }
-        format!("{same}: {}", self.beside(other, &differing))
+        // Streams of random numbers are named by the workload.
+        let of_workload = self.that_differ(other, "workload.");
+        if self.draws_failures() && !of_workload.is_empty() {
+            return format!(
+                "{same}: generated failures are drawn anew for every workload, and {}; recorded ones \
+                 (failures.source = \"lanl\") are the same under both",
+                self.beside(other, &of_workload)
+            );
+        }
+        format!("{same}: they are drawn for other replications or another seed")
     }
 
     /// Why runs with other jobs cannot be compared; `None` where both drew them independently.

@@ -1,13 +1,14 @@
 //! What stands beside the marks of a line: differences between settings that saw the same jobs, replication by replication, and what
 //! a paper published of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::drawn::Drawn;
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use crate::report::figure::{Mark, Paired, PublishedMark};
 use crate::report::findings::{Claimed, PublishedNumber};
-use crate::report::statistics::{Estimate, Neighbours};
+use crate::report::statistics::Replicated;
+use crate::scheduling::measures::QuantityKind;
 use crate::store::PointColumns;
 use crate::sweep::AxisValue;
 
@@ -15,6 +16,8 @@ use crate::sweep::AxisValue;
 pub(in crate::report) struct Pairs<'p> {
     points: &'p PointColumns,
     claimed: &'p Claimed,
+    /// Whether replications are neighbouring stretches of one log.
+    are_neighbours: bool,
     of: HashMap<(Vec<Option<u32>>, &'p str), Vec<usize>>,
 }
 
@@ -32,30 +35,45 @@ impl<'p> Pairs<'p> {
         Self {
             points,
             claimed,
+            are_neighbours: false,
             of,
         }
     }
 
+    /// The same where replications are neighbouring stretches of one log, or are not.
+    pub(in crate::report) fn of_neighbours(self, are_neighbours: bool) -> Self {
+        Self {
+            are_neighbours,
+            ..self
+        }
+    }
+
+    /// Whether replications are neighbouring stretches of one log, so that claims rest on the wider of two intervals.
+    pub(in crate::report) fn are_neighbours(&self) -> bool {
+        self.are_neighbours
+    }
+
     /// How much more the first combination has of a quantity than the second, over the replications in which both have it and
-    /// saw the same jobs and failures; `None` where there is none.
+    /// saw the same jobs and failures, pairs that repeat another one left out; `None` where there is none.
     pub(in crate::report) fn difference(
         &self,
         quantity: &Drawn,
         one: &Combination,
         other: &Combination,
-    ) -> Option<Estimate> {
+    ) -> Option<Replicated> {
         let (ones, others) = (self.values(quantity, one), self.values(quantity, other));
-        let differences: Vec<f64> = ones
+        let mut known = HashSet::new();
+        let original = |point: usize| self.points.original[point];
+        let differences: BTreeMap<u32, f64> = ones
             .iter()
             .filter_map(|(replication, (point, value))| {
                 let (other, below) = others.get(replication)?;
-                (self.points.is_pair(*point, *other)).then_some(value - below)
+                (self.points.is_pair(*point, *other)
+                    && known.insert([original(*point), original(*other)]))
+                .then_some((*replication, value - below))
             })
             .collect();
-        if differences.is_empty() {
-            return None;
-        }
-        Estimate::of(&differences)
+        Replicated::of(&differences, QuantityKind::Signed, self.are_neighbours)
     }
 
     /// A quantity of these combinations, replication by replication in one order for all; `None`
@@ -71,6 +89,17 @@ impl<'p> Pairs<'p> {
             .map(|combination| self.values(quantity, combination))
             .collect();
         let first = by_replication.first()?;
+        let mut known = HashSet::new();
+        let counted: BTreeSet<u32> = first
+            .keys()
+            .copied()
+            .filter(|replication| {
+                let results = by_replication.iter();
+                let results = results.filter_map(|values| values.get(replication));
+                let originals = results.map(|(point, _)| self.points.original[*point]);
+                known.insert(originals.collect::<Vec<usize>>())
+            })
+            .collect();
         let is_same = by_replication.iter().all(|values| {
             values.len() == first.len()
                 && values.iter().all(|(replication, (point, _))| {
@@ -80,27 +109,29 @@ impl<'p> Pairs<'p> {
         });
         is_same.then(|| {
             let values = by_replication.iter();
-            let of = |(_, value): &(usize, f64)| *value;
             values
-                .map(|values| values.values().map(of).collect())
+                .map(|values| {
+                    let values = values.iter();
+                    let counted = values.filter(|(replication, _)| counted.contains(replication));
+                    counted.map(|(_, (_, value))| *value).collect()
+                })
                 .collect()
         })
     }
 
-    /// How alike a quantity of a combination is in neighbouring replications; `None` where it lacks
-    /// values of some, so that not all have their neighbours.
-    pub(in crate::report) fn neighbours(
+    /// A quantity of a combination over its replications; `None` where it has no value.
+    pub(in crate::report) fn replicated(
         &self,
         quantity: &Drawn,
         analysis: &Analysis,
         combination: &Combination,
-    ) -> Option<Neighbours> {
-        let values = self.values(quantity, combination);
-        let (first, last) = (values.keys().next()?, values.keys().next_back()?);
-        let is_whole = (last - first) as usize + 1 == values.len();
-        let values: Vec<f64> = values.values().map(|(_, value)| *value).collect();
-        let neighbours = Neighbours::of(&values, quantity.kind(analysis));
-        neighbours.filter(|_| is_whole)
+    ) -> Option<Replicated> {
+        let values = self.values(quantity, combination).into_iter();
+        let values = values
+            .filter(|(_, (point, _))| !self.points.is_repetition(*point))
+            .map(|(replication, (_, value))| (replication, value));
+        let kind = quantity.kind(analysis);
+        Replicated::of(&values.collect(), kind, self.are_neighbours)
     }
 
     /// A quantity of a combination by replication, with the point that has it.
@@ -119,11 +150,13 @@ impl<'p> Pairs<'p> {
     }
 }
 
-impl From<Estimate> for Paired {
-    fn from(difference: Estimate) -> Self {
+/// About these replications, as the marks beside it are.
+impl From<Replicated> for Paired {
+    fn from(difference: Replicated) -> Self {
+        let estimate = difference.estimate;
         Self {
-            mean: difference.mean,
-            interval: difference.low().zip(difference.high()),
+            mean: estimate.mean,
+            interval: estimate.low().zip(estimate.high()),
         }
     }
 }

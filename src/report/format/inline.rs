@@ -47,8 +47,17 @@ fn acts(letter: char, before: &str, rest: &str) -> bool {
     }
 }
 
-/// A sentence of ours with names in it: as [`text`], but single backticks in pairs make code.
+/// A sentence with names in it, ours or of a paper's files: as [`text`], but single backticks in pairs make code.
 pub(in crate::report) fn sentence(sentence: &str) -> String {
+    with_code(sentence, code)
+}
+
+/// A sentence as a cell of a table: no bar ends it.
+pub(in crate::report) fn cell(sentence: &str) -> String {
+    with_code(sentence, code_in_cell)
+}
+
+fn with_code(sentence: &str, code: impl Fn(&str) -> String) -> String {
     let parts: Vec<&str> = sentence.split('`').collect();
     // An even number of backticks, none beside another.
     let is_paired = parts.len() % 2 == 1;
@@ -65,9 +74,9 @@ pub(in crate::report) fn sentence(sentence: &str) -> String {
         .collect()
 }
 
-/// What the files of a paper say, which is written in Markdown: HTML alone is text.
-pub(in crate::report) fn markup(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;")
+/// Text within an HTML comment, which only a `>` could end.
+pub(in crate::report) fn comment(text: &str) -> String {
+    one_line(text).replace('>', "&gt;")
 }
 
 /// Several lines of text in paragraphs, which begin no heading, list, quotation, table or code.
@@ -88,13 +97,18 @@ pub(in crate::report) fn paragraphs(words: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Text as code within a line, but not in a table, where a bar would end its cell.
+/// Text as code within a line, but not in a table, where a bar would end its cell: see [`code_in_cell`].
 pub(in crate::report) fn code(text: &str) -> String {
     let clean = one_line(text);
     // Between more backticks than there are within.
     let fence = "`".repeat(longest_run(&clean) + 1);
     let room = if fence.len() > 1 { " " } else { "" };
     format!("{fence}{room}{clean}{room}{fence}")
+}
+
+/// Text as code within a cell of a table.
+pub(in crate::report) fn code_in_cell(text: &str) -> String {
+    code(text).replace('|', r"\|")
 }
 
 /// Lines of text as code of a language.
@@ -149,6 +163,12 @@ mod tests {
         assert_eq!(sentence("no code"), "no code");
         assert_eq!(sentence("`a` `[x](y)"), r"\`a\` \`[x\](y)");
         assert_eq!(sentence("``a`` [x](y)"), r"\`\`a\`\` [x\](y)");
+    }
+
+    #[test]
+    fn nothing_ends_a_cell_or_a_comment() {
+        assert_eq!(cell("a|b `c|d` [x](y)"), r"a\|b `c\|d` [x\](y)");
+        assert_eq!(comment("a --> <b>\n"), "a --&gt; <b&gt; ");
     }
 
     #[test]

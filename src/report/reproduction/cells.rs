@@ -11,10 +11,13 @@ use crate::report::findings::tables::{CellCheck, Expected, Found, Ground};
 use crate::report::findings::{
     Check, Finding, FindingResult, Provenance, Tolerance, Verdict, compact,
 };
+use crate::report::format::inline;
 
 /// A link to the explanation below.
 pub(super) fn link(id: &str) -> String {
-    format!("[{id}](#{id})")
+    let is_plain = |letter: &char| letter.is_alphanumeric() || "-_./@".contains(*letter);
+    let anchor: String = id.chars().filter(is_plain).collect();
+    format!("[{}](#{anchor})", inline::label(id))
 }
 
 pub(super) fn line(page: &mut String, text: &str) {
@@ -202,6 +205,7 @@ pub(super) fn order_lines(result: &FindingResult) -> [String; 3] {
     [heading, finding.expected(), result.measured.clone()]
 }
 
+/// A table of cells that are Markdown.
 pub(super) fn markdown_table(
     page: &mut String,
     header: &[&str],
@@ -215,8 +219,7 @@ pub(super) fn markdown_table(
         .collect();
     line(page, &format!("|{}|", rule.join("|")));
     for row in rows {
-        let escaped: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        line(page, &format!("| {} |", escaped.join(" | ")));
+        line(page, &format!("| {} |", row.join(" | ")));
     }
 }
 

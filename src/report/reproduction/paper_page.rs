@@ -13,7 +13,7 @@ use super::judgements::two_judgements;
 use super::{FindingResult, ScoreCard, Tallies, title_order};
 use crate::report::findings::Verdict;
 use crate::report::findings::tables::Found;
-use crate::report::format::inline::markup;
+use crate::report::format::inline::{self, sentence};
 use crate::report::svg;
 use crate::report::table::{Cell, Column, Table};
 use crate::report::{Csv, TableFormat};
@@ -310,49 +310,55 @@ impl<'p> PaperPage<'p> {
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut page = format!(
-            "<!-- made by: {0} -->\n\n# {1}: which claims hold\n\n{2}. Made by `{0}` from the score cards of its traces.\n\n**{3}** {4}\n\n",
-            self.command,
-            self.paper(),
-            markup(self.title()),
+            "<!-- made by: {} -->\n\n# {}: which claims hold\n\n{}. Made by {} from the score cards of its traces.\n\n**{}** {}\n\n",
+            inline::comment(&self.command),
+            sentence(self.paper()),
+            sentence(self.title()),
+            inline::code(&self.command),
             self.headline(),
             self.rest()
         );
         for paragraph in [self.missing(), self.judgements()].into_iter().flatten() {
-            line(&mut page, &format!("{paragraph}\n"));
+            line(&mut page, &format!("{}\n", sentence(&paragraph)));
         }
+        let cells = |row: &Vec<String>| {
+            row.iter()
+                .map(|text| inline::cell(text))
+                .collect::<Vec<_>>()
+        };
         let markdown = |page: &mut String, grid: &Grid| {
-            let header: Vec<String> = grid.header.iter().map(|head| markup(head)).collect();
+            let header = cells(&grid.header);
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
-            let rows = grid.rows.iter();
-            markdown_table(
-                page,
-                &header,
-                rows.map(|row| row.iter().map(|cell| markup(cell)).collect()),
-            );
+            markdown_table(page, &header, grid.rows.iter().map(cells));
             page.push('\n');
         };
         line(&mut page, "## By trace\n");
-        let mut grid = self.by_trace();
-        grid.header.push("files".to_owned());
-        for (row, trace) in grid.rows.iter_mut().zip(self.traces) {
+        let grid = self.by_trace();
+        let mut header: Vec<&str> = grid.header.iter().map(String::as_str).collect();
+        header.push("files");
+        let links = self.traces.iter().map(|trace| {
             let links = trace.links.iter();
-            let links: Vec<String> = links.map(|(name, to)| format!("[{name}]({to})")).collect();
-            row.push(links.join(", "));
-        }
-        if let Some(all) = grid.rows.last_mut() {
-            let readings = self.readings.as_ref();
-            all.push(
-                readings.map_or_else(String::new, |to| format!("[readings side by side]({to})")),
-            );
-        }
-        markdown(&mut page, &grid);
+            let links = links.map(|(name, to)| format!("[{}]({to})", inline::label(name)));
+            links.collect::<Vec<_>>().join(", ")
+        });
+        let readings = self.readings.as_ref();
+        let readings =
+            readings.map_or_else(String::new, |to| format!("[readings side by side]({to})"));
+        let rows = grid.rows.iter().zip(links.chain([readings]));
+        markdown_table(
+            &mut page,
+            &header,
+            rows.map(|(row, links)| cells(row).into_iter().chain([links]).collect()),
+        );
+        page.push('\n');
         line(&mut page, "Every claim: [claims.csv](claims.csv).\n");
         for map in &self.maps {
             line(
                 &mut page,
                 &format!(
-                    "## {}\n\n![{0}]({}.svg)\n\n{}\n",
-                    map.title,
+                    "## {}\n\n![{}]({}.svg)\n\n{}\n",
+                    sentence(&map.title),
+                    inline::label(&map.title),
                     map.name,
                     heat_map::NOTE
                 ),
@@ -360,11 +366,11 @@ impl<'p> PaperPage<'p> {
             markdown(&mut page, &map.grid());
         }
         for figure in &self.figures {
-            line(&mut page, &format!("## {}\n", markup(&figure.title())));
+            line(&mut page, &format!("## {}\n", sentence(&figure.title())));
             for panel in &figure.panels {
                 line(
                     &mut page,
-                    &format!("![{}]({}.svg)\n", markup(&panel.title), panel.name),
+                    &format!("![{}]({}.svg)\n", inline::label(&panel.title), panel.name),
                 );
             }
             line(&mut page, &format!("{}\n", figure.note()));
@@ -374,7 +380,10 @@ impl<'p> PaperPage<'p> {
             line(&mut page, "## Measured against published\n");
         }
         for (claim, to) in self.drawings() {
-            line(&mut page, &format!("{0}\n\n![{0}]({to})\n", markup(claim)));
+            line(
+                &mut page,
+                &format!("{}\n\n![{}]({to})\n", sentence(claim), inline::label(claim)),
+            );
         }
         let open = self.unexplained();
         if !open.is_empty() {
@@ -383,9 +392,9 @@ impl<'p> PaperPage<'p> {
                 line(
                     &mut page,
                     &format!(
-                        "- `{}`: {}",
-                        result.finding.id,
-                        markup(&result.finding.statement)
+                        "- {}: {}",
+                        inline::code(&result.finding.id),
+                        sentence(&result.finding.statement)
                     ),
                 );
             }

@@ -2,7 +2,8 @@
 
 use super::cells::line;
 use super::{FindingResult, Rows, ScoreCard, Tally, grouped};
-use crate::report::findings::{Explanation, Verdict};
+use crate::report::findings::Verdict;
+use crate::report::format::inline;
 
 /// No line of a terminal is wider.
 const WIDTH: usize = 120;
@@ -51,7 +52,8 @@ impl ScoreCard {
             line(
                 page,
                 &format!(
-                    "## Specification, section {section}\n\n{}.\n",
+                    "## Specification, section {}\n\n{}.\n",
+                    inline::sentence(&section),
                     Tally::of(results.iter().copied()).sentence()
                 ),
             );
@@ -65,29 +67,38 @@ impl ScoreCard {
                 let held = match &result.verdict {
                     Verdict::Held => "yes".to_owned(),
                     Verdict::Missed(_) => format!("[no]({})", anchor(result)),
-                    Verdict::NotTested(why) => format!("not tested: {why}"),
+                    Verdict::NotTested(why) => format!("not tested: {}", inline::cell(why)),
                 };
                 let cells = [
-                    &finding.id,
-                    &finding.statement,
-                    &code(&finding.expected()),
-                    finding.provenance.name(),
-                    &result.measured,
-                    &held,
-                ]
-                .map(|cell: &str| cell.replace('|', "\\|").replace('\n', " "));
+                    inline::cell(&finding.id),
+                    inline::cell(&finding.statement),
+                    code(&finding.expected(), inline::code_in_cell),
+                    finding.provenance.name().to_owned(),
+                    inline::cell(&result.measured),
+                    held,
+                ];
                 line(page, &format!("| {} |", cells.join(" | ")));
             }
             page.push('\n');
             for result in results.iter().filter(|result| result.scatter.is_some()) {
                 if let Some(name) = super::drawing(&result.finding) {
-                    line(page, &format!("![{}]({name})\n", result.finding.statement));
+                    line(
+                        page,
+                        &format!("![{}]({name})\n", inline::label(&result.finding.statement)),
+                    );
                 }
             }
             let mut noted = false;
             for result in results {
                 if let Some(note) = &result.finding.note {
-                    line(page, &format!("- `{}`: {}", result.finding.id, note.trim()));
+                    line(
+                        page,
+                        &format!(
+                            "- {}: {}",
+                            inline::code(&result.finding.id),
+                            inline::sentence(note.trim())
+                        ),
+                    );
                     noted = true;
                 }
             }
@@ -103,11 +114,14 @@ impl ScoreCard {
                     page,
                     &format!(
                         "### {}\n\n{}\n\n- published: {}\n- measured: {how}\n- why: {}\n",
-                        result.finding.id,
-                        result.finding.statement,
-                        code(&result.finding.expected()),
-                        self.why(result)
-                            .map_or_else(|| "not explained".to_owned(), Explanation::line)
+                        inline::sentence(&result.finding.id),
+                        inline::sentence(&result.finding.statement),
+                        code(&result.finding.expected(), inline::code),
+                        self.why(result).map_or_else(
+                            || "not explained".to_owned(),
+                            |known| inline::sentence(&known.line())
+                        ),
+                        how = inline::sentence(how),
                     ),
                 );
             }
@@ -205,11 +219,11 @@ fn anchor(result: &FindingResult) -> String {
 }
 
 /// Relations and measures with underscores, not to be taken for markup.
-fn code(text: &str) -> String {
+fn code(text: &str, shown: impl Fn(&str) -> String) -> String {
     if text.is_empty() {
         String::new()
     } else {
-        format!("`{text}`")
+        shown(text)
     }
 }
 

@@ -10,6 +10,7 @@ use super::cells::{chosen, label, line, markdown_table, published, title};
 use super::judgements::two_judgements;
 use super::{FindingResult, ScoreCard, Tallies};
 use crate::report::findings::{Reading, Verdict};
+use crate::report::format::inline::{self, sentence};
 
 /// Strategies in orders, whose names side by side would be wider than any screen.
 const SHORT: [(&str, &str); 4] = [
@@ -132,12 +133,18 @@ impl<'c> SideBySide<'c> {
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut page = format!(
-            "<!-- made by: {0} -->\n\n# {1}: readings side by side\n\n{2}. Made by `{0}`.\n\n",
-            self.command, self.paper, self.title
+            "<!-- made by: {} -->\n\n# {}: readings side by side\n\n{}. Made by {}.\n\n",
+            inline::comment(&self.command),
+            sentence(self.paper),
+            sentence(self.title),
+            inline::code(&self.command),
         );
         for reading in &self.readings {
-            let reason = reading.reason.trim().replace('\n', " ");
-            line(&mut page, &format!("* {} {reason}", reading.sentence()));
+            let reason = sentence(reading.reason.trim());
+            line(
+                &mut page,
+                &format!("* {} {reason}", sentence(&reading.sentence())),
+            );
         }
         line(&mut page, &format!("\n{}\n", self.legend().join("\n\n")));
         line(&mut page, "## How many claims held\n");
@@ -145,7 +152,7 @@ impl<'c> SideBySide<'c> {
         header.extend(self.readings.iter().map(|reading| reading.name.as_str()));
         let logs = self.logs.iter().map(|log| {
             let own = log.cards.iter().map(|card| card.tallies().sentence());
-            std::iter::once(log.cards[0].subject.clone())
+            std::iter::once(inline::cell(&log.cards[0].subject))
                 .chain(own)
                 .collect()
         });
@@ -156,12 +163,15 @@ impl<'c> SideBySide<'c> {
         let mut header = vec!["claim", "published"];
         header.extend(self.readings.iter().map(|reading| reading.name.as_str()));
         for log in &self.logs {
-            line(&mut page, &format!("\n## {}", log.cards[0].subject));
+            line(
+                &mut page,
+                &format!("\n## {}", sentence(&log.cards[0].subject)),
+            );
             if log.tables.is_empty() {
                 line(&mut page, "\nNot tested.");
             }
             for (title, rows) in &log.tables {
-                line(&mut page, &format!("\n### {title}\n"));
+                line(&mut page, &format!("\n### {}\n", sentence(title)));
                 let counts: Vec<String> = self
                     .readings
                     .iter()
@@ -184,7 +194,7 @@ impl<'c> SideBySide<'c> {
                                 .trim_end()
                                 .to_owned()
                         }));
-                        cells
+                        cells.iter().map(|text| inline::cell(text)).collect()
                     }),
                 );
             }

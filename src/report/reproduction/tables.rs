@@ -7,6 +7,7 @@ use super::cells::{
 use super::judgements::two_judgements;
 use super::{Explanation, FindingResult, Rows, ScoreCard, Tallies, grouped};
 use crate::report::findings::Verdict;
+use crate::report::format::inline::{cell, code, sentence};
 
 const HEADER: [&str; 7] = [
     "claim",
@@ -97,13 +98,31 @@ impl ScoreCard {
         (titles.into_iter().take(columns).collect(), rows)
     }
 
-    fn row(&self, result: &FindingResult, shown: impl Fn(&str) -> String) -> Vec<String> {
+    /// The cells of a result but the last one, which names its explanation.
+    fn row(&self, result: &FindingResult) -> Vec<String> {
         let mut row = cells(result).to_vec();
         if self.tallies().judged_twice > 0 {
             row.push(second(result));
         }
+        row
+    }
+
+    /// What the explanation of a result is called, or nothing.
+    fn why_named(&self, result: &FindingResult, shown: impl Fn(&str) -> String) -> String {
         let why = self.why(result);
-        row.push(why.map_or_else(String::new, |found| shown(found.name())));
+        why.map_or_else(String::new, |found| shown(found.name()))
+    }
+
+    fn row_in_markdown(&self, result: &FindingResult) -> Vec<String> {
+        let row = self.row(result).into_iter();
+        row.map(|text| cell(&text))
+            .chain([self.why_named(result, link)])
+            .collect()
+    }
+
+    fn row_in_terminal(&self, result: &FindingResult) -> Vec<String> {
+        let mut row = self.row(result);
+        row.push(self.why_named(result, str::to_owned));
         row
     }
 
@@ -128,13 +147,14 @@ impl ScoreCard {
             }
             line(page, "## Order of the strategies\n");
             for result in self.orders() {
-                let [subject, published, measured] = order_lines(result);
+                let [subject, published, measured] =
+                    order_lines(result).map(|part| sentence(&part));
                 line(
                     page,
                     &format!("- {subject}\n  - published: {published}\n  - measured: {measured}"),
                 );
                 if let Some(note) = footnote(result) {
-                    line(page, &format!("  - {note}"));
+                    line(page, &format!("  - {}", sentence(&note)));
                 }
                 if let Some(found) = self.why(result) {
                     line(page, &format!("  - why: {}", link(found.name())));
@@ -144,31 +164,35 @@ impl ScoreCard {
         }
         for (title, rows) in self.tables() {
             let tallies = Tallies::of(rows.iter().copied());
+            let title = sentence(&title);
             line(page, &format!("## {title}\n\n{}.\n", tallies.sentence()));
             markdown_table(
                 page,
                 &self.header(),
-                rows.iter().map(|row| self.row(row, link)),
+                rows.iter().map(|row| self.row_in_markdown(row)),
             );
             for result in rows {
                 if let Some(note) = footnote(result) {
-                    line(page, &format!("- `{}`: {note}", result.finding.id));
+                    let id = code(&result.finding.id);
+                    line(page, &format!("- {id}: {}", sentence(&note)));
                 }
             }
             page.push('\n');
         }
         for table in &self.measured {
-            line(page, &format!("## {}\n", table.title));
-            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
-            markdown_table(page, &header, table.rows.iter().cloned());
+            line(page, &format!("## {}\n", sentence(&table.title)));
+            let cells = |row: &Vec<String>| row.iter().map(|text| cell(text)).collect::<Vec<_>>();
+            let header = cells(&table.header);
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            markdown_table(page, &header, table.rows.iter().map(cells));
             page.push('\n');
         }
         let used = self.used_explanations();
         if !used.is_empty() {
             line(page, "## Why\n");
             for (found, misses) in used {
-                let (name, text) = (found.name(), found.text.trim().replace('\n', " "));
-                let looked_at = found.looked_at();
+                let (name, text) = (sentence(found.name()), sentence(found.text.trim()));
+                let looked_at = sentence(&found.looked_at());
                 line(
                     page,
                     &format!("### {name}\n\n{misses} claims. {text}{looked_at}\n"),
@@ -189,7 +213,7 @@ impl ScoreCard {
                         "- {}: {}. {}",
                         quantities.join(", "),
                         tolerance(rule.tolerance),
-                        rule.reason.trim()
+                        sentence(rule.reason.trim())
                     ),
                 );
             }
@@ -203,7 +227,7 @@ impl ScoreCard {
                 page,
                 &terminal_table(
                     self.header().into_iter().map(str::to_owned).collect(),
-                    rows.iter().map(|row| self.row(row, str::to_owned)),
+                    rows.iter().map(|row| self.row_in_terminal(row)),
                 ),
             );
         }

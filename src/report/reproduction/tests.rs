@@ -194,6 +194,41 @@ fn a_trace_without_published_numbers_shows_what_was_measured() {
     assert!(!card.markdown().contains("Tolerances"));
 }
 
+#[test]
+fn what_the_files_of_a_paper_say_is_text_on_its_card() {
+    let hostile =
+        "|a `b|c` [l](https://evil) ![p](https://evil) <img src=x> https://evil ``` **b**";
+    let quoted = format!("{hostile:?}");
+    let findings = TEXT
+        .replace("\"because\"", &quoted)
+        .replace("\"PoF test\"", &quoted)
+        .replace("\"7.1.1\"", &quoted)
+        .replace("\"6.1\"", &quoted)
+        .replace("\"E3\"", &quoted);
+    let mut card = card_of(&findings);
+    card.paper = hostile.to_owned();
+    card.title = hostile.to_owned();
+    card.subject = hostile.to_owned();
+    card.remarks = vec![hostile.to_owned()];
+    card.command = format!("bookahead reproduce '{hostile}' -->");
+    let explanation = format!(
+        "[[explanation]]\nid = {quoted}\ntraces = [\"ctc\"]\ntext = {quoted}\nevidence = [{quoted}]\n"
+    );
+    card.explanations = parse_explanations("explanations.toml", &explanation).unwrap();
+    let page = card.markdown();
+    let said = page.lines().filter(|line| line.contains("evil")).count();
+    assert!(said >= 12, "{said} lines in\n{page}");
+    // The command is code, in which nothing is live.
+    let is_command = |line: &&str| line.contains("Made by");
+    for line in page.lines().skip(1).filter(|line| !is_command(line)) {
+        for sign in ["](https:", "<img", " https:", "(https:", "**b**"] {
+            assert!(!line.contains(sign), "`{sign}` in {line}");
+        }
+    }
+    let comment = page.lines().next().unwrap();
+    assert_eq!(comment.matches('>').count(), 1, "{comment}");
+}
+
 /// Cards of the default reading and of one that sets a key, with one claim that is judged twice.
 fn two_readings() -> Vec<ScoreCard> {
     let readings = parse_readings(

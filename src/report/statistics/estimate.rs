@@ -165,11 +165,13 @@ impl Estimate {
         Self::from_moments(&moments, kind)
     }
 
-    /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0; `None` for a single
-    /// value and where the values do not differ.
+    /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0, which is below 5 %
+    /// exactly where the interval leaves 0 out. `None` where there is no interval, and where it is not
+    /// Student's: on the logit and logarithmic scales there is no 0 to be tested.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
-        self.interval?;
+        self.interval
+            .filter(|interval| interval.method == Method::Student)?;
         let deviation = self.deviation?;
         if self.mean == 0.0 {
             return Some(1.0);

@@ -73,6 +73,12 @@ impl Interval {
         }
     }
 
+    /// How far its ends are apart.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+
     /// Whether a value lies in it.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {

@@ -1,8 +1,11 @@
-//! Means over neighbouring stretches of one log, which are alike.
+//! Means over replications that may be neighbouring stretches of one log, which are alike.
+
+use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::interval::Interval;
+use super::estimate::Estimate;
+use super::interval::{Interval, Method};
 use crate::scheduling::measures::QuantityKind;
 
 /// Of fewer neighbours nothing is said: a correlation of three values is none.
@@ -23,6 +26,70 @@ pub struct Neighbours {
     pub block: u32,
     /// The 95 % interval of the mean of the series, by blocks.
     pub interval: Interval,
+    /// The two-sided p-value of the hypothesis that this mean is 0, below 5 % exactly where the interval
+    /// leaves 0 out; `None` of what is on a scale that has no 0.
+    pub p_value: Option<f64>,
+}
+
+/// A quantity over replications: a mean, or a mean of paired differences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replicated {
+    /// The mean with its interval about these replications.
+    pub estimate: Estimate,
+    /// What neighbouring stretches of one log say of that log; `None` where the replications are none,
+    /// where they are too few or do not differ, and where some are missing between them.
+    pub log: Option<Neighbours>,
+}
+
+impl Replicated {
+    /// Of the values of a quantity of this kind by replication, which may be neighbouring stretches
+    /// of one log; `None` without values.
+    #[must_use]
+    pub fn of(
+        values: &BTreeMap<u32, f64>,
+        kind: QuantityKind,
+        are_neighbours: bool,
+    ) -> Option<Self> {
+        let (first, last) = (values.keys().next()?, values.keys().next_back()?);
+        let is_whole = (last - first) as usize + 1 == values.len();
+        let values: Vec<f64> = values.values().copied().collect();
+        Some(Self {
+            estimate: Estimate::of_kind(&values, kind)?,
+            log: Neighbours::of(&values, kind).filter(|_| are_neighbours && is_whole),
+        })
+    }
+
+    /// What is said of the log, where its interval is the wider one: then a claim rests on it.
+    #[must_use]
+    pub fn wider(&self) -> Option<&Neighbours> {
+        let own = self.estimate.interval?;
+        let log = self.log.as_ref();
+        log.filter(|log| log.interval.width() > own.width())
+    }
+
+    /// The wider of the intervals about these replications and about the log.
+    #[must_use]
+    pub fn interval(&self) -> Option<Interval> {
+        let log = self.wider().map(|log| log.interval);
+        log.or(self.estimate.interval)
+    }
+
+    /// Whether that leaves 0 out.
+    #[must_use]
+    pub fn is_significant(&self) -> bool {
+        self.interval()
+            .is_some_and(|interval| !interval.contains(0.0))
+    }
+
+    /// The p-value of the hypothesis that the mean is 0, by the same interval.
+    #[must_use]
+    pub fn p_value(&self) -> Option<f64> {
+        let own = self.estimate.p_value();
+        match self.wider() {
+            Some(log) => own.and(log.p_value),
+            None => own,
+        }
+    }
 }
 
 impl Neighbours {
@@ -47,13 +114,16 @@ impl Neighbours {
         let correlation = lag_one(values, mean)?;
         let likeness = correlation.max(0.0);
         let block = block_length(count, correlation);
-        let half = half_width(values, mean, block)?;
+        let (error, student) = standard_error(values, mean, block)?;
+        let interval = Interval::about(mean, student.inverse_cdf(0.975) * error, kind);
+        let has_zero = interval.method == Method::Student && error > 0.0;
         Some(Self {
             count,
             correlation,
             effective: n * (1.0 - likeness) / (1.0 + likeness),
             block,
-            interval: Interval::about(mean, half, kind),
+            interval,
+            p_value: has_zero.then(|| 2.0 * student.sf(mean.abs() / error)),
         })
     }
 }
@@ -83,8 +153,8 @@ fn block_length(count: u32, correlation: f64) -> u32 {
     (best.ceil() as u32).clamp(1, (count / 3).max(1))
 }
 
-/// Half of the interval of the mean from blocks of this length.
-fn half_width(values: &[f64], mean: f64, block: u32) -> Option<f64> {
+/// The standard error of the mean from blocks of this length, and what it is to be multiplied by.
+fn standard_error(values: &[f64], mean: f64, block: u32) -> Option<(f64, StudentsT)> {
     let (n, length) = (values.len() as f64, f64::from(block));
     let block = block as usize;
     let squares: f64 = (0..values.len())
@@ -95,5 +165,5 @@ fn half_width(values: &[f64], mean: f64, block: u32) -> Option<f64> {
         .sum();
     let variance = length / n * squares / n * n / (n - length);
     let student = StudentsT::new(0.0, 1.0, n / length - 1.0).ok()?;
-    Some(student.inverse_cdf(0.975) * variance.sqrt())
+    Some((variance.sqrt(), student))
 }

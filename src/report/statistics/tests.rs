@@ -36,6 +36,56 @@ fn the_interval_of_a_mean_is_t_times_the_standard_error() {
 }
 
 #[test]
+fn a_p_value_is_below_5_percent_exactly_where_the_interval_leaves_0_out() {
+    // From nothing to far above 0, even and skewed, of few and of enough for Hall's correction.
+    let shapes: [fn(u32) -> f64; 3] = [
+        |at| f64::from(at % 4) / 4.0,
+        |at| {
+            if at % 5 == 0 {
+                1.0
+            } else {
+                0.01 * f64::from(at % 3)
+            }
+        },
+        |_| 0.0,
+    ];
+    for kind in [
+        QuantityKind::Mean,
+        QuantityKind::Signed,
+        QuantityKind::Fraction,
+        QuantityKind::Percent,
+        QuantityKind::SkewedSum,
+        QuantityKind::RareCount,
+    ] {
+        let mut tested = 0;
+        for (shape, count) in shapes.iter().flat_map(|shape| [(shape, 6), (shape, 24)]) {
+            for shift in 0..100 {
+                let shift = f64::from(shift) / 100.0
+                    - if kind == QuantityKind::Signed {
+                        0.5
+                    } else {
+                        0.0
+                    };
+                let values: Vec<f64> = (0..count).map(|at| shift + shape(at)).collect();
+                let estimate = of(&values, kind);
+                let Some(p) = estimate.p_value() else {
+                    continue;
+                };
+                tested += 1;
+                let interval = estimate.interval.unwrap();
+                assert_eq!(p < 0.05, !interval.contains(0.0), "{kind:?}: {values:?}");
+            }
+        }
+        // What is on another scale than 0 has no p-value.
+        let has_zero = [QuantityKind::Mean, QuantityKind::Signed].contains(&kind);
+        assert!(tested > 0 || !has_zero, "{kind:?}");
+    }
+    // Student's t would give 0.09, although the interval of the share leaves 0 out.
+    let share = of(&[0.0, 0.02, 0.02, 0.04], QuantityKind::Fraction);
+    assert!(share.is_significant() && share.p_value().is_none());
+}
+
+#[test]
 fn replications_without_any_difference_have_no_interval_and_no_p_value() {
     // A deterministic simulation that runs five times shows nothing of a sixth workload.
     for values in [[31.13; 5], [0.0; 5], [1.0 / 3.0; 5]] {
@@ -268,6 +318,45 @@ fn neighbours_that_are_alike_count_as_fewer() {
     assert_eq!((neighbours.effective, neighbours.block), (6.0, 1));
     let student = of(&turns, QuantityKind::Signed);
     assert!((neighbours.interval.low - student.low().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn a_claim_rests_on_the_wider_of_the_intervals_about_the_batteries_and_about_the_log() {
+    let by_replication = |values: &[f64]| (3..).zip(values.iter().copied()).collect();
+    let of = |values: &[f64], are_neighbours| {
+        Replicated::of(
+            &by_replication(values),
+            QuantityKind::Signed,
+            are_neighbours,
+        )
+        .unwrap()
+    };
+    // 3.5 ± 1.9633 about these batteries; in blocks of two the standard error is √(5/6), t = 3.834
+    // with two degrees of freedom, and p = 1 − √(14.7 / 16.7).
+    let rising = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let log = of(&rising, true);
+    assert!((log.p_value().unwrap() - (1.0 - (14.7_f64 / 16.7).sqrt())).abs() < 1e-6);
+    assert!(!log.is_significant() && log.estimate.is_significant());
+    assert_eq!(log.interval(), log.log.map(|log| log.interval));
+    // Without neighbours, and where a battery is missing between them, there is one interval.
+    let alone = of(&rising, false);
+    assert!(alone.is_significant() && alone.log.is_none());
+    assert_eq!(alone.p_value(), alone.estimate.p_value());
+    let mut gap = by_replication(&rising);
+    gap.insert(20, 3.0);
+    let gap = Replicated::of(&gap, QuantityKind::Signed, true).unwrap();
+    assert_eq!((gap.log, gap.estimate.count), (None, 7));
+    // p follows the interval wherever it ends.
+    for shift in 0..80 {
+        let values = rising.map(|value| value - f64::from(shift) / 10.0);
+        let shifted = of(&values, true);
+        assert_eq!(shifted.p_value().unwrap() < 0.05, shifted.is_significant());
+    }
+    // Neighbours that take turns do not make it narrower.
+    let turns = of(&[1.0, 6.0, 2.0, 5.0, 3.0, 4.0], true);
+    assert!((turns.p_value().unwrap() - turns.estimate.p_value().unwrap()).abs() < 1e-9);
+    // Batteries without any difference have neither.
+    assert_eq!(of(&[2.0; 6], true).p_value(), None);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What studies measure, as columns of tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{axis_column, replications};
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
@@ -145,16 +145,19 @@ pub(in crate::report) fn each_axis_table(
             let name = super::short(&analysis.axes[axis].key).to_owned();
             let mut row = vec![Cell::Text(name), Some(value).into()];
             row.extend(measures.iter().map(|measure| {
-                let mut replications: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+                let mut replications: BTreeMap<u32, (Vec<usize>, Vec<f64>)> = BTreeMap::new();
                 for point in &at_value {
                     let value = points.measures[*measure].values[*point];
                     let of = replications.entry(points.replication[*point]).or_default();
-                    of.extend(value);
+                    of.0.push(points.original[*point]);
+                    of.1.extend(value);
                 }
+                // A replication all of whose results repeat another one's is that one.
+                let mut known = HashSet::new();
                 let means: Vec<f64> = replications
                     .values()
-                    .filter(|values| !values.is_empty())
-                    .map(|values| values.iter().sum::<f64>() / values.len() as f64)
+                    .filter(|(results, values)| !values.is_empty() && known.insert(results))
+                    .map(|(_, values)| values.iter().sum::<f64>() / values.len() as f64)
                     .collect();
                 let kind = analysis.measures[*measure].kind;
                 Cell::from(Estimate::of_kind(&means, kind))

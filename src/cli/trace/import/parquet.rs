@@ -1,11 +1,12 @@
 //! Parquet: rows of a table for a mapping.
 
+mod pages;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use miette::{IntoDiagnostic, miette};
-use parquet::basic::{LogicalType, TimeUnit};
-use parquet::file::metadata::ParquetMetaData;
+use parquet::basic::{LogicalType, Repetition, TimeUnit};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::{Type, TypePtr};
@@ -15,8 +16,8 @@ use crate::workload::foreign::{
 };
 use crate::workload::input_file::open_plain;
 
-/// Unpacked, one column of a group of rows may have this much: the writers of data sets stay below a tenth of it.
-const LARGEST_COLUMN_BYTES: i64 = 1 << 30;
+/// The longest text of a cell, as long as a row of a CSV file: each row copies its texts, and a dictionary has one for many rows.
+const LONGEST_TEXT_BYTES: usize = 4 << 20;
 
 /// Reads a Parquet file with a mapping.
 pub(super) fn read(
@@ -42,12 +43,19 @@ fn read_rows(
     let fault = |error: &dyn std::fmt::Display| miette!("{}: {error}", path.display());
     let file =
         open_plain(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+    let pages = file.try_clone().map_err(|error| fault(&error))?;
+    pages::check_footer(&pages, settings.memory).map_err(|error| fault(&error))?;
     let table = SerializedFileReader::new(file).map_err(|error| fault(&error))?;
     let schema = table.metadata().file_metadata().schema().clone();
     let wanted = mapping.read_columns();
-    // Lists and groups cannot be fields of a job.
+    // Lists and groups cannot be fields of a job, and one row of a list may hold any number of values.
+    let is_plain = |field: &TypePtr| {
+        let info = field.get_basic_info();
+        let is_list = info.has_repetition() && info.repetition() == Repetition::REPEATED;
+        field.is_primitive() && !is_list
+    };
     let fields: Vec<TypePtr> = (schema.get_fields().iter())
-        .filter(|field| field.is_primitive() && wanted.iter().any(|name| name == field.name()))
+        .filter(|field| is_plain(field) && wanted.iter().any(|name| name == field.name()))
         .cloned()
         .collect();
     let columns: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();
@@ -65,7 +73,8 @@ fn read_rows(
         MappingReader::new(mapping, &known, path, settings, times).into_diagnostic()?;
         return Err(fault(&"the mapping names columns that are no plain values"));
     }
-    check_sizes(table.metadata(), &columns).map_err(|error| fault(&error))?;
+    pages::check(&pages, table.metadata(), &columns, settings.memory)
+        .map_err(|error| fault(&error))?;
     let kinds: Vec<Kind> = fields.iter().map(|field| kind(field)).collect();
     let projection = Type::group_type_builder(schema.name())
         .with_fields(fields)
@@ -78,6 +87,13 @@ fn read_rows(
         .map_err(|error| fault(&error))?;
     for (line, row) in (1..).zip(rows) {
         let row = row.map_err(|error| fault(&error))?;
+        let too_long = row.get_column_iter().find(|(_, field)| is_too_long(field));
+        if let Some((name, _)) = too_long {
+            return Err(fault(&format_args!(
+                "row {line}: the text in column {name} has more than {} MB; no field of a job is as long",
+                LONGEST_TEXT_BYTES >> 20
+            )));
+        }
         let cells: Vec<Cell<'_>> = (row.get_column_iter().zip(&kinds))
             .map(|((_, field), kind)| cell(field, *kind))
             .collect();
@@ -86,21 +102,12 @@ fn read_rows(
     reader.finish().into_diagnostic()
 }
 
-/// Refuses columns that would not fit into memory: what is small in a file may be large when it is unpacked.
-fn check_sizes(metadata: &ParquetMetaData, columns: &[String]) -> Result<(), String> {
-    for group in metadata.row_groups() {
-        for column in group.columns() {
-            let name = column.column_descr().name();
-            let is_read = columns.iter().any(|wanted| wanted == name);
-            if is_read && !(0..=LARGEST_COLUMN_BYTES).contains(&column.uncompressed_size()) {
-                return Err(format!(
-                    "the column {name} has more than {} MB in one group of rows; write the file with smaller groups",
-                    LARGEST_COLUMN_BYTES >> 20
-                ));
-            }
-        }
+fn is_too_long(field: &Field) -> bool {
+    match field {
+        Field::Str(text) => text.len() > LONGEST_TEXT_BYTES,
+        Field::Bytes(bytes) => bytes.len() > LONGEST_TEXT_BYTES,
+        _ => false,
     }
-    Ok(())
 }
 
 /// What whole numbers of a column are.

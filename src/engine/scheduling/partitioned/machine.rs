@@ -2,56 +2,160 @@
 //!
 //! All events of a second come first (ends, windows, submissions), then one pass over the waiting jobs.
 
-use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
 
+use super::PartitionedOutcome;
 use super::description::{Backfilling, PartitionedJob, PartitionedMachine};
 use super::pass::{Pass, Reach};
 use super::queue::Queue;
 use super::site::Site;
+use crate::kernel::{Listed, Machine, NoService, Scene, Step};
 use crate::units::Seconds;
 
-/// Works off all jobs.
-pub(super) fn work_off<'a>(
-    machine: &'a PartitionedMachine,
-    jobs: &'a [PartitionedJob],
-) -> Site<'a> {
+/// A machine with partitions and the client of its jobs, which are in order of submission.
+///
+/// # Panics
+/// If a partition or window names a class that the machine does not have; when it is played, if a job names what it does not have.
+#[must_use]
+pub fn partitioned_scene(
+    machine: &Arc<PartitionedMachine>,
+    jobs: &Arc<[PartitionedJob]>,
+) -> Scene<PartitionedQueue> {
     debug_assert!(jobs.is_sorted_by_key(|job| job.submit), "in order");
-    let mut site = Site::new(machine, jobs);
-    let mut queue = Queue::default();
-    let mut pass = Pass::new(machine.classes.len(), machine.partitions.len());
-    let mut window_ends: Vec<Seconds> = machine.windows.iter().map(|window| window.end).collect();
-    window_ends.sort_unstable_by_key(|end| Reverse(*end));
-    let mut submitted = 0;
-    let mut next_backfilling = None;
-    loop {
-        let next_submission = jobs.get(submitted).map(|job| job.submit);
-        let mut next = [site.next_end(), next_submission]
-            .into_iter()
-            .flatten()
-            .min();
-        if !queue.waiting.is_empty() {
-            let others = [next_backfilling, window_ends.last().copied()];
-            next = others.into_iter().flatten().chain(next).min();
+    let submit =
+        |input: &mut Vec<PartitionedJob>, jobs: &[PartitionedJob]| input.extend_from_slice(jobs);
+    let time = |job: &PartitionedJob| job.submit;
+    let client = Listed::new(Arc::clone(jobs), time, submit);
+    Scene::new("machine", PartitionedQueue::new(machine, jobs)).with("client", client)
+}
+
+/// A machine with partitions with who runs and waits there.
+#[derive(Debug)]
+pub struct PartitionedQueue {
+    pub(super) site: Site,
+    queue: Queue,
+    pass: Pass,
+    /// Jobs to be submitted, in order.
+    arriving: VecDeque<PartitionedJob>,
+    /// When a pass was last asked for that backfills.
+    next_backfilling: Option<Seconds>,
+}
+
+/// What is followed by a pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// Of the job at this place in the order of submission.
+    End(usize),
+    WindowEnd,
+    /// Of the next job.
+    Submission,
+    /// Nothing: a pass is due.
+    Pass,
+}
+
+impl Event {
+    /// Which events of a second come first.
+    pub(super) fn class(self) -> u8 {
+        match self {
+            Self::End(_) => 0,
+            Self::WindowEnd => 1,
+            Self::Submission => 2,
+            Self::Pass => 3,
         }
-        let Some(now) = next else {
-            return site;
-        };
-        site.end_until(now);
-        if window_ends.pop_if(|end| *end <= now).is_some() {
-            while window_ends.pop_if(|end| *end <= now).is_some() {}
-            site.pool.forget_windows(now);
+    }
+}
+
+impl Machine for PartitionedQueue {
+    type Input = Vec<PartitionedJob>;
+    type Output = ();
+    type Service = NoService;
+
+    fn take(&mut self, jobs: Vec<PartitionedJob>) {
+        let event = Event::Submission;
+        for job in &jobs {
+            self.site.events.push_next(job.submit, event.class(), event);
         }
-        while let Some(job) = jobs.get(submitted)
-            && job.submit <= now
-        {
-            if let Some(waiting) = site.submit(submitted) {
-                queue.push(waiting, &site.priorities);
+        self.arriving.extend(jobs);
+    }
+
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
+        while let Some((now, event)) = self.site.events.pop_before(until) {
+            match event {
+                Event::End(job) => self.site.end(job, now),
+                Event::WindowEnd => self.site.pool.forget_windows(now),
+                Event::Submission => self.submit(),
+                Event::Pass => {}
             }
-            submitted += 1;
+            if self.site.events.next_time() != Some(now) {
+                self.hold_pass(now);
+            }
         }
-        let reach = reach_of(machine.backfilling, now);
-        next_backfilling = reach.err().flatten();
-        pass.hold(&mut site, &mut queue, reach.ok(), now);
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answer: Infallible) {
+        match answer {}
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        self.site.events.next_time()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.arriving.is_empty() && self.queue.waiting.is_empty() && self.site.is_empty()
+    }
+
+    fn hand_out(&mut self) {}
+}
+
+impl PartitionedQueue {
+    /// An empty machine. Use is shared among the users of `jobs`, which come later.
+    fn new(machine: &Arc<PartitionedMachine>, jobs: &[PartitionedJob]) -> Self {
+        let mut queue = Self {
+            site: Site::new(machine, jobs),
+            queue: Queue::default(),
+            pass: Pass::new(machine.classes.len(), machine.partitions.len()),
+            arriving: VecDeque::new(),
+            next_backfilling: None,
+        };
+        for window in &machine.windows {
+            queue.enter(window.end, Event::WindowEnd);
+        }
+        queue
+    }
+
+    /// What became of the jobs, once all are over: one outcome each, in order of submission.
+    #[must_use]
+    pub fn into_outcomes(self) -> Vec<PartitionedOutcome> {
+        self.site.outcomes
+    }
+
+    fn enter(&mut self, time: Seconds, event: Event) {
+        self.site.events.push(time, event.class(), event);
+    }
+
+    fn submit(&mut self) {
+        if let Some(job) = self.arriving.pop_front()
+            && let Some(waiting) = self.site.submit(&job)
+        {
+            self.queue.push(waiting, &self.site.priorities);
+        }
+    }
+
+    fn hold_pass(&mut self, now: Seconds) {
+        let reach = reach_of(self.site.machine.backfilling, now);
+        let follows = reach.err().flatten();
+        self.pass
+            .hold(&mut self.site, &mut self.queue, reach.ok(), now);
+        if let Some(next) = follows
+            && !self.queue.waiting.is_empty()
+            && self.next_backfilling != follows
+        {
+            self.next_backfilling = follows;
+            self.enter(next, Event::Pass);
+        }
     }
 }
 

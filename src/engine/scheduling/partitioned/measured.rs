@@ -1,5 +1,7 @@
 //! From what became of the jobs of a machine with partitions to the outcomes and measures that all studies have.
 
+use std::sync::Arc;
+
 use super::agreement::Agreement;
 use super::{PartitionedJob, PartitionedOutcome, Refusal};
 use crate::scheduling::measures::Measured;
@@ -14,7 +16,7 @@ use crate::workload::Job;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlacedJobs {
     /// What they ask of the machine.
-    pub jobs: Vec<PartitionedJob>,
+    pub jobs: Arc<[PartitionedJob]>,
     /// The position of each in the workload.
     pub positions: Vec<usize>,
     /// The wait of each in the log; `None` where the log does not say it.
@@ -195,7 +197,7 @@ mod tests {
         let jobs = [job(0, 2, 50), job(1, 1, 120), job(2, 1, 10), job(3, 9, 10)];
         let some = [0, 1, 3];
         let placed = PlacedJobs {
-            jobs: some.map(|at: usize| placed(&jobs[at])).to_vec(),
+            jobs: some.map(|at: usize| placed(&jobs[at])).into(),
             positions: some.to_vec(),
             recorded: vec![Some(Seconds(0)), Some(Seconds(300)), None],
         };

@@ -25,9 +25,13 @@ pub use description::{
     NodeResources, NodeSharing, Partition, PartitionIndex, PartitionedJob, PartitionedMachine,
     PriorityWeights, QualityIndex, QualityOfService, ShareHolder, Window,
 };
+pub use machine::{PartitionedQueue, partitioned_scene};
 pub use measured::{PlacedJobs, machine_measures, partitioned_outcomes};
 pub use reservation::{AddedReservation, delay_measures};
 
+use std::sync::Arc;
+
+use crate::kernel::drive;
 use crate::units::Seconds;
 
 /// The first reservation that a waiting job was given: when, and from when on it was to have its nodes. The machine does not keep to
@@ -79,8 +83,9 @@ pub enum Refusal {
 /// If a job, partition, window or account names what the machine does not have.
 #[must_use]
 pub fn simulate_partitioned(
-    machine: &PartitionedMachine,
-    jobs: &[PartitionedJob],
+    machine: &Arc<PartitionedMachine>,
+    jobs: &Arc<[PartitionedJob]>,
 ) -> Vec<PartitionedOutcome> {
-    machine::work_off(machine, jobs).outcomes
+    let played = drive(partitioned_scene(machine, jobs), false);
+    played.machine.into_outcomes()
 }

@@ -54,7 +54,7 @@ impl Pass {
     /// One pass. Without a reach, jobs start in order only.
     pub(super) fn hold(
         &mut self,
-        site: &mut Site<'_>,
+        site: &mut Site,
         queue: &mut Queue,
         reach: Option<Reach>,
         now: Seconds,
@@ -104,7 +104,7 @@ impl Pass {
     }
 
     /// Whether anybody may start or get a first reservation: nothing else that a pass does lasts.
-    fn may_matter(&self, site: &Site<'_>) -> bool {
+    fn may_matter(&self, site: &Site) -> bool {
         let announces = |(unannounced, reserved): (&usize, &u32)| {
             *unannounced > 0 && *reserved < self.reach.depth
         };
@@ -124,7 +124,7 @@ impl Pass {
     }
 
     /// Whether the job starts now.
-    fn starts(&mut self, site: &mut Site<'_>, queue: &Queue, waiting: &Waiting) -> bool {
+    fn starts(&mut self, site: &mut Site, queue: &Queue, waiting: &Waiting) -> bool {
         let backfills = self.backfills();
         let reserved = self.reserved[waiting.partition as usize];
         let reserves = backfills && reserved < self.reach.depth;
@@ -177,7 +177,7 @@ impl Pass {
     }
 
     /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until somebody behind needs to know.
-    fn reserve(&mut self, site: &mut Site<'_>, details: &Details) {
+    fn reserve(&mut self, site: &mut Site, details: &Details) {
         self.postponed.push(*details);
         // Within a window it has to be known who gets one: that is counted.
         if !self.may_start && self.reach.window.is_none() && site.is_announced(details.job) {
@@ -199,7 +199,7 @@ impl Pass {
 }
 
 /// What a job may have by its limits, in the order in which its partition tries classes.
-fn within_limits<'a>(site: &'a Site<'_>, details: &'a Details) -> impl Iterator<Item = Shape> + 'a {
+fn within_limits<'a>(site: &'a Site, details: &'a Details) -> impl Iterator<Item = Shape> + 'a {
     let shapes = site.kinds.get(details.kind).shapes.iter();
     let allowed = shapes.filter(|shape| site.limits.allow(&details.scopes, shape));
     allowed.copied()

@@ -32,6 +32,10 @@ pub(super) struct Details {
     pub(super) tier: u32,
     pub(super) submit: Seconds,
     pub(super) request: Seconds,
+    /// How long it will run; passes do not know.
+    pub(super) runtime: Seconds,
+    /// What each of its core-seconds is charged as.
+    pub(super) usage_factor: f64,
     pub(super) user: i64,
     pub(super) has_windows: bool,
     /// Who is charged for it.

@@ -1,15 +1,17 @@
 //! What runs on the machine, and what everybody holds of it.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::description::{PartitionedJob, PartitionedMachine};
 use super::limits::{LimitBook, Scopes};
+use super::machine::Event;
 use super::nodes::NodePool;
 use super::priority::Priorities;
 use super::queue::Details;
 use super::shapes::{Kinds, Shape};
 use super::{Announcement, PartitionedOutcome, Refusal};
+use crate::kernel::Agenda;
 use crate::units::Seconds;
 
 #[derive(Debug)]
@@ -23,14 +25,13 @@ struct Running {
 
 /// The machine with what runs on it.
 #[derive(Debug)]
-pub(super) struct Site<'a> {
-    machine: &'a PartitionedMachine,
-    jobs: &'a [PartitionedJob],
+pub(super) struct Site {
+    pub(super) machine: Arc<PartitionedMachine>,
     pub(super) pool: NodePool,
     pub(super) limits: LimitBook,
     pub(super) priorities: Priorities,
     pub(super) kinds: Kinds,
-    ends: BinaryHeap<Reverse<(Seconds, usize)>>,
+    pub(super) events: Agenda<Event>,
     running: HashMap<usize, Running>,
     /// Of each job: its first reservation.
     announced: Vec<Option<Announcement>>,
@@ -42,23 +43,22 @@ pub(super) struct Site<'a> {
     pub(super) held: Vec<Vec<usize>>,
 }
 
-impl<'a> Site<'a> {
-    /// An empty machine.
-    pub(super) fn new(machine: &'a PartitionedMachine, jobs: &'a [PartitionedJob]) -> Self {
+impl Site {
+    /// An empty machine. Use is shared among the users of `jobs`.
+    pub(super) fn new(machine: &Arc<PartitionedMachine>, jobs: &[PartitionedJob]) -> Self {
         Self {
-            machine,
-            jobs,
+            machine: Arc::clone(machine),
             pool: NodePool::new(machine),
             limits: LimitBook::default(),
             priorities: Priorities::new(machine, jobs),
             kinds: Kinds::default(),
-            ends: BinaryHeap::new(),
+            events: Agenda::default(),
             running: HashMap::new(),
-            announced: vec![None; jobs.len()],
+            announced: Vec::new(),
             unannounced: vec![0; machine.partitions.len()],
-            outcomes: vec![PartitionedOutcome::Refused(Refusal::NeverFits); jobs.len()],
+            outcomes: Vec::new(),
             #[cfg(test)]
-            held: vec![Vec::new(); jobs.len()],
+            held: Vec::new(),
         }
     }
 
@@ -68,32 +68,34 @@ impl<'a> Site<'a> {
         awaited.any(|shape| self.pool.has_cores(shape))
     }
 
-    /// When the next job ends.
-    pub(super) fn next_end(&self) -> Option<Seconds> {
-        self.ends.peek().map(|end| end.0.0)
+    /// Whether nothing runs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
     }
 
-    /// Takes in the job at a place of the order of submission, or refuses it.
-    pub(super) fn submit(&mut self, job: usize) -> Option<Details> {
-        match self.admit(job) {
-            Ok(waiting) => {
-                self.limits.submitted(&waiting.scopes);
-                self.kinds.waits(waiting.kind);
-                self.unannounced[waiting.partition] += 1;
-                Some(waiting)
-            }
-            Err(refusal) => {
-                self.outcomes[job] = PartitionedOutcome::Refused(refusal);
-                None
-            }
-        }
+    /// Takes in the next job in the order of submission, or refuses it.
+    pub(super) fn submit(&mut self, job: &PartitionedJob) -> Option<Details> {
+        let admitted = self.admit(job);
+        // Until it starts.
+        let refusal = admitted.as_ref().err().copied();
+        let refusal = refusal.unwrap_or(Refusal::NeverFits);
+        self.outcomes.push(PartitionedOutcome::Refused(refusal));
+        self.announced.push(None);
+        #[cfg(test)]
+        self.held.push(Vec::new());
+        let waiting = admitted.ok()?;
+        self.limits.submitted(&waiting.scopes);
+        self.kinds.waits(waiting.kind);
+        self.unannounced[waiting.partition] += 1;
+        Some(waiting)
     }
 
-    fn admit(&mut self, index: usize) -> Result<Details, Refusal> {
-        let (machine, job) = (self.machine, &self.jobs[index]);
+    fn admit(&mut self, job: &PartitionedJob) -> Result<Details, Refusal> {
+        let machine = &*self.machine;
         let request = job.request.max(Seconds(1));
         let partition = &machine.partitions[job.partition.0];
-        let longest = [partition.longest, machine.qualities[job.quality.0].longest];
+        let quality = &machine.qualities[job.quality.0];
+        let longest = [partition.longest, quality.longest];
         if longest.into_iter().flatten().any(|most| request > most) {
             return Err(Refusal::TooLong);
         }
@@ -108,12 +110,14 @@ impl<'a> Site<'a> {
         }
         let mut windows = machine.windows.iter();
         Ok(Details {
-            job: index,
+            job: self.outcomes.len(),
             kind,
             partition: job.partition.0,
             tier: partition.tier,
             submit: job.submit,
             request,
+            runtime: job.runtime.clamp(Seconds(1), request),
+            usage_factor: quality.usage_factor,
             user: job.user,
             has_windows: windows.any(|window| window.users.contains(&job.user)),
             holder: self.priorities.holder_of(job),
@@ -150,16 +154,16 @@ impl<'a> Site<'a> {
         now: Seconds,
     ) {
         let index = waiting.job;
-        let job = &self.jobs[index];
-        let end = now + job.runtime.clamp(Seconds(1), waiting.request);
+        let end = now + waiting.runtime;
         let until = now + waiting.request;
         self.pool.hold(&nodes, &shape, until, index);
         self.limits.started(&waiting.scopes, &shape);
-        let factor = self.machine.qualities[job.quality.0].usage_factor;
-        let rate = shape.cores() as f64 * factor;
+        let rate = shape.cores() as f64 * waiting.usage_factor;
         self.priorities.charge(waiting.holder, now, rate);
         self.kinds.started(waiting.kind);
-        self.ends.push(Reverse((end, index)));
+        let event = Event::End(index);
+        self.events
+            .push_ranked(end, event.class(), index as u64, event);
         let announced = self.announced[index];
         if announced.is_none() {
             self.unannounced[waiting.partition] -= 1;
@@ -181,16 +185,10 @@ impl<'a> Site<'a> {
         self.running.insert(index, running);
     }
 
-    /// Ends all jobs whose time is up.
-    pub(super) fn end_until(&mut self, now: Seconds) {
-        while let Some(&Reverse((end, index))) = self.ends.peek()
-            && end <= now
-        {
-            self.ends.pop();
-            let Some(running) = self.running.remove(&index) else {
-                continue;
-            };
-            self.pool.release(&running.nodes, &running.shape, index);
+    /// Ends a job now.
+    pub(super) fn end(&mut self, job: usize, now: Seconds) {
+        if let Some(running) = self.running.remove(&job) {
+            self.pool.release(&running.nodes, &running.shape, job);
             self.limits.ended(&running.scopes, &running.shape);
             self.priorities.charge(running.holder, now, -running.rate);
         }

@@ -102,9 +102,21 @@ fn job(submit: i64, cores: u32, request: i64) -> PartitionedJob {
     }
 }
 
+/// The machine when all jobs are over.
+fn worked_off(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> site::Site {
+    let scene = partitioned_scene(&Arc::new(machine.clone()), &jobs.into());
+    let played = drive(scene, false);
+    assert!(played.is_over);
+    played.machine.site
+}
+
+fn outcomes_of(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Vec<PartitionedOutcome> {
+    worked_off(machine, jobs).outcomes
+}
+
 /// When each job starts; `None` where it is refused.
 fn starts(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Vec<Option<i64>> {
-    let outcomes = simulate_partitioned(machine, jobs);
+    let outcomes = outcomes_of(machine, jobs);
     let start = |outcome: &PartitionedOutcome| match outcome {
         PartitionedOutcome::Ran { start, .. } => Some(start.0),
         PartitionedOutcome::Refused(_) => None,

@@ -6,6 +6,7 @@
 //! Both publications differ in such rules ([`QueueRules`]), and both are followed to the second.
 
 mod machine;
+mod open_jobs;
 mod orders;
 mod outcome;
 mod planned_ends;
@@ -15,7 +16,9 @@ mod streamed;
 mod tests;
 mod waiting;
 
-pub use machine::{UnknownPredictor, simulate_predicted_queue};
+pub use machine::{
+    PredictedQueueMachine, UnknownPredictor, predicted_queue_scene, simulate_predicted_queue,
+};
 pub use orders::{BackfillOrder, QUEUE_ORDERS, QueueOrder};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
 pub use promises::{ComparedReservation, KeptReservations, Spans};
@@ -24,6 +27,7 @@ pub use streamed::PredictedStream;
 use serde::{Deserialize, Serialize};
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::predictions::{Corrector, PredictorSettings, Submission, UserIndex};
 use crate::scheduling::measures::Measured;
@@ -68,7 +72,7 @@ impl Default for PredictedQueueSettings {
     }
 }
 
-/// Rules in which the two publications differ.
+/// Rules in which the two publications differ, the order of the events of one second among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueRules {
@@ -93,7 +97,7 @@ pub struct QueueJob {
 /// The jobs of the queue, users numbered in order of appearance. Jobs wider than the machine are left out. Under the rules of Gaussier et
 /// al. jobs are killed at their request; under those of Tsafrir et al. they outlive it. A run time of 0 takes one second.
 #[must_use]
-pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Vec<QueueJob> {
+pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[QueueJob]> {
     let mut users = HashMap::new();
     let mut queue: Vec<QueueJob> = Vec::with_capacity(jobs.len());
     for job in jobs.iter().filter(|job| job.nodes <= machine) {
@@ -113,7 +117,7 @@ pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Vec<QueueJ
             runtime: runtime.max(Seconds(1)),
         });
     }
-    queue
+    queue.into()
 }
 
 /// What the study measures of a run. Under the rules of Tsafrir et al. the first hundredth of the jobs that ended is left out of the means.

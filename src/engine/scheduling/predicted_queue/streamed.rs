@@ -1,7 +1,9 @@
 //! The queue behind the interface of engines that take jobs one by one. Who is predicted depends on who has ended, so jobs are kept until
 //! the last has come: memory grows with the trace.
 
-use super::machine::{UnknownPredictor, simulate_predicted_queue};
+use std::sync::Arc;
+
+use super::machine::{PredictedQueueMachine, UnknownPredictor, simulate_predicted_queue};
 use super::{PredictedOutcome, PredictedQueueSettings, QueueJob};
 use crate::predictions::Submission;
 use crate::scheduling::stream::{Listener, StreamRequest, StreamScheduler};
@@ -20,8 +22,8 @@ impl PredictedStream {
     /// # Errors
     /// Where there is no predictor of the name.
     pub fn new(nodes: Nodes, settings: PredictedQueueSettings) -> Result<Self, UnknownPredictor> {
-        // Asked about no job, so that what is wrong is known before jobs are read.
-        simulate_predicted_queue(&[], nodes, &settings)?;
+        // What is wrong is known before jobs are read.
+        PredictedQueueMachine::new(nodes, &settings)?;
         Ok(Self {
             nodes,
             settings,
@@ -30,7 +32,7 @@ impl PredictedStream {
     }
 
     fn outcomes(&self) -> Vec<PredictedOutcome> {
-        let jobs: Vec<QueueJob> = (self.requests.iter().zip(0..))
+        let jobs: Arc<[QueueJob]> = (self.requests.iter().zip(0..))
             .map(|(request, index)| QueueJob {
                 submission: Submission {
                     index,

@@ -1,13 +1,14 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::drive;
 use crate::predictions::{CORRECTORS, Correction, PREDICTORS, UserIndex};
 use crate::units::Nodes;
 
 /// Submission, nodes, run time, request.
 type Given = (i64, u32, i64, i64);
 
-fn jobs(given: &[Given]) -> Vec<QueueJob> {
+fn jobs(given: &[Given]) -> Arc<[QueueJob]> {
     let job = |(index, (submit, nodes, runtime, request)): (usize, &Given)| QueueJob {
         submission: Submission {
             index: index as u32,
@@ -108,12 +109,7 @@ impl Given6 {
             ..PredictedQueueSettings::default()
         };
         let predictions = [30, 40, 50, 20].map(Seconds);
-        let outcomes = machine::simulate_with(
-            &jobs,
-            Nodes(4),
-            &settings,
-            Some(Box::new(Listed(predictions.to_vec()))),
-        );
+        let outcomes = outcomes_with(&jobs, 4, &settings, predictions.to_vec());
         let starts = outcomes.iter().map(|outcome| outcome.start.0).collect();
         let totals = QueueTotals::of(&jobs, &outcomes, |_| true);
         (starts, totals.bounded_slowdown)
@@ -131,6 +127,20 @@ impl crate::predictions::Predictor for Listed {
     fn boxed(&self) -> Box<dyn crate::predictions::Predictor> {
         Box::new(Self(self.0.clone()))
     }
+}
+
+/// What becomes of jobs with these predictions, one a job.
+fn outcomes_with(
+    jobs: &Arc<[QueueJob]>,
+    nodes: u32,
+    settings: &PredictedQueueSettings,
+    predictions: Vec<Seconds>,
+) -> Vec<PredictedOutcome> {
+    let predictor = Some(Box::new(Listed(predictions)) as _);
+    let machine = PredictedQueueMachine::with_predictor(Nodes(nodes), settings, predictor);
+    let played = drive(machine::scene_of(jobs, machine), false);
+    assert!(played.is_over);
+    played.machine.into_outcomes()
 }
 
 #[test]
@@ -384,12 +394,7 @@ proptest! {
         let (given, predictions): (Vec<Given>, Vec<i64>) = drawn.into_iter().unzip();
         let predictions: Vec<Seconds> = predictions.into_iter().map(Seconds).collect();
         let jobs = jobs(&given);
-        let outcomes = machine::simulate_with(
-            &jobs,
-            Nodes(8),
-            &settings,
-            Some(Box::new(Listed(predictions.clone()))),
-        );
+        let outcomes = outcomes_with(&jobs, 8, &settings, predictions.clone());
         let starts: Vec<i64> = outcomes.iter().map(|outcome| outcome.start.0).collect();
         prop_assert_eq!(starts, slow_twin(&jobs, 8, &settings, &predictions));
     }
@@ -409,7 +414,7 @@ proptest! {
             let before = jobs(&given);
             let outcomes = simulate_predicted_queue(&before, Nodes(8), &settings).unwrap();
             let Some(instant) = given.get(cut).map(|given| given.0) else { continue };
-            let mut after = before.clone();
+            let mut after = before.to_vec();
             for (job, outcome) in after.iter_mut().zip(&outcomes) {
                 if outcome.end.0 >= instant {
                     // Still at least as long as it had run by then, and within its request.
@@ -417,7 +422,7 @@ proptest! {
                     job.runtime = Seconds((job.runtime.0 + 3).min(job.submission.request.0).max(ran).max(1));
                 }
             }
-            let changed = simulate_predicted_queue(&after, Nodes(8), &settings).unwrap();
+            let changed = simulate_predicted_queue(&after.into(), Nodes(8), &settings).unwrap();
             for (index, (one, other)) in outcomes.iter().zip(&changed).enumerate() {
                 if given[index].0 < instant {
                     prop_assert_eq!(one.prediction, other.prediction, "{} job {}", known.name, index);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::orders::Scored;
-use super::{BackfillOrder, QueueJob, QueueOrder};
+use super::{BackfillOrder, QueueOrder};
 use crate::units::Seconds;
 
 /// What a candidate may use: it starts if it fits the free nodes and ends by the time at which the first of the queue starts, or
@@ -23,13 +23,12 @@ pub(super) struct Waiting {
     pub(super) predicted: i64,
 }
 
-/// The queue. Candidates stand in arrays side by side, as they are looked through at almost every event.
+/// The queue. Candidates stand in arrays side by side, as they are looked through at almost every event. Times count from the first
+/// submission of all.
 #[derive(Clone, Debug)]
 pub(super) struct WaitingJobs {
     order: QueueOrder,
     backfill: BackfillOrder,
-    /// Submission of the first job of all: scores count from there.
-    beginning: Seconds,
     jobs: Vec<u32>,
     nodes: Vec<u32>,
     predicted: Vec<i64>,
@@ -42,21 +41,17 @@ pub(super) struct WaitingJobs {
 }
 
 impl WaitingJobs {
-    pub(super) fn new(order: QueueOrder, backfill: BackfillOrder, jobs: &[QueueJob]) -> Self {
-        let beginning = jobs
-            .first()
-            .map_or(Seconds::ZERO, |job| job.submission.submit);
+    pub(super) fn new(order: QueueOrder, backfill: BackfillOrder) -> Self {
         Self {
             order,
             backfill,
-            beginning,
             jobs: Vec::new(),
             nodes: Vec::new(),
             predicted: Vec::new(),
             scores: Vec::new(),
             submits: Vec::new(),
             arrivals: VecDeque::new(),
-            left: vec![false; jobs.len()],
+            left: Vec::new(),
         }
     }
 
@@ -76,15 +71,12 @@ impl WaitingJobs {
 
     /// Enters a job.
     pub(super) fn push(&mut self, waiting: Waiting, submit: Seconds) {
-        let scored = |predicted: i64, nodes: u32, beginning: Seconds| Scored {
-            predicted: predicted as f64,
-            nodes: f64::from(nodes),
-            submitted: (submit - beginning).0 as f64,
+        let score = self.order.score(Scored {
+            predicted: waiting.predicted as f64,
+            nodes: f64::from(waiting.nodes),
+            submitted: submit.0 as f64,
             waited: 0.0,
-        };
-        let score = self
-            .order
-            .score(scored(waiting.predicted, waiting.nodes, self.beginning));
+        });
         let place = match self.backfill {
             BackfillOrder::ShortestFirst => {
                 let shorter = |predicted: &i64| *predicted <= waiting.predicted;
@@ -99,6 +91,7 @@ impl WaitingJobs {
         if self.is_first_come() {
             if self.backfill == BackfillOrder::ShortestFirst {
                 self.arrivals.push_back(waiting.job);
+                self.left.resize(waiting.job as usize + 1, false);
             }
         } else {
             self.scores.insert(place, score);
@@ -124,7 +117,7 @@ impl WaitingJobs {
             self.scores[place] = self.order.score(Scored {
                 predicted: self.predicted[place] as f64,
                 nodes: f64::from(self.nodes[place]),
-                submitted: (submit - self.beginning).0 as f64,
+                submitted: submit.0 as f64,
                 waited: (now - submit).0 as f64,
             });
         }
@@ -176,11 +169,11 @@ impl WaitingJobs {
         let job = self.jobs.remove(place);
         self.nodes.remove(place);
         self.predicted.remove(place);
-        if self.is_first_come() {
-            self.left[job as usize] = true;
-        } else {
+        if !self.is_first_come() {
             self.scores.remove(place);
             self.submits.remove(place);
+        } else if let Some(left) = self.left.get_mut(job as usize) {
+            *left = true;
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{JobSums, ReservationOutcome, ReservationTotals, ReservingMachine, ReservingSettings};
 use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
-use crate::kernel::{Listed, Machine, NoService, Pause, Played, Scene, Step};
+use crate::kernel::{Listed, Machine, NoService, Played, Scene, Step};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -88,7 +88,7 @@ impl Machine for ReservingMachine {
         self.request(input.requests);
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.advance(until);
         Step::Reached(until)
     }

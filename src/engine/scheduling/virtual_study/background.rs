@@ -9,7 +9,7 @@ use rand::RngExt;
 use super::settings::{VirtualStudyError, VirtualStudySettings};
 use super::{CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES};
 use crate::estimates::{WaitCalibration, WaitPredictor};
-use crate::kernel::{Machine, NoService, Pause, Step};
+use crate::kernel::{Machine, NoService, Step};
 use crate::random::Stream;
 use crate::scheduling::outcome::JobOutcome;
 use crate::scheduling::reserving::ReservingMachine;
@@ -160,7 +160,7 @@ impl Machine for VirtualReplay {
         self.pending.extend(input);
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.work_off(until);
         Step::Reached(until)
     }

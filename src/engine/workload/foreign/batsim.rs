@@ -17,7 +17,7 @@ use super::error::ImportError;
 use super::findings::{Finding, Findings};
 use super::local_time::LATEST;
 use crate::memory::MemoryBudget;
-use crate::workload::input_file::read_whole;
+use crate::workload::input_file::{json_fault, read_whole};
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
 /// Jobs, users and the like are numbers of at most eighteen digits, which the format of traces holds.
@@ -132,7 +132,12 @@ fn parse_batsim(
     let workload: Workload =
         serde_json::from_slice(bytes).map_err(|error| ImportError::Malformed {
             path: path.to_owned(),
-            what: format!("this is no workload of Batsim: {error}"),
+            what: format!(
+                "this is no workload of Batsim: line {}, column {}: {}",
+                error.line(),
+                error.column(),
+                json_fault(&error)
+            ),
         })?;
     let mut findings = Findings::default();
     let mut records = Vec::with_capacity(workload.jobs.len());

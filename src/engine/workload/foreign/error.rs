@@ -54,14 +54,18 @@ pub enum ImportError {
         command: &'static str,
     },
     /// A mapping names columns that a table has not.
-    #[error("{}: the mapping names columns that the table has not: {}; it has {}", .path.display(), .missing.join(", "), .found.join(", "))]
+    #[error(
+        "{}: the mapping names columns that the table has not: {}; it has {}",
+        .path.display(), .missing.join(", "),
+        .found.as_ref().map_or_else(|| "none of the mapping's".to_owned(), |found| found.join(", "))
+    )]
     UnknownColumns {
         /// The file.
         path: PathBuf,
         /// The columns of the mapping.
         missing: Vec<String>,
-        /// The columns of the table.
-        found: Vec<String>,
+        /// The columns of the table; `None` where it has none that the mapping names.
+        found: Option<Vec<String>>,
     },
     /// A mapping contradicts itself or says too little.
     #[error("the mapping: {what}")]

@@ -216,10 +216,13 @@ impl<'mapping> MappingReader<'mapping> {
             .filter(|name| place(name).is_none())
             .collect();
         if !missing.is_empty() {
+            // Without one column of the mapping it may be any file, whose first line is nobody's business.
+            let is_known_table = missing.len() < mapping.read_columns().len();
+            let found = columns.iter().take(100).cloned();
             return Err(ImportError::UnknownColumns {
                 path: path.to_owned(),
                 missing,
-                found: columns.iter().take(100).cloned().collect(),
+                found: is_known_table.then(|| found.collect()),
             });
         }
         let fields = &mapping.fields;

@@ -52,6 +52,23 @@ pub enum SwfError {
         /// How many there were when reading stopped, and what they take.
         over: OverBudget,
     },
+    /// The different values of the records, which are counted, do not fit into the budget of memory.
+    #[error("{}: {over}", .path.display())]
+    TooManyValues {
+        /// The file.
+        path: PathBuf,
+        /// How many there were when reading stopped, and what they take.
+        over: OverBudget,
+    },
+    /// The file was written to between two readings of it.
+    #[error(
+        "{}: the trace changed while it was read; try again when nobody writes to it",
+        .path.display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The first line that is no comment is no record.
     #[error(
         "{}, line {line}: not a trace: the first line that is no comment is no record of 18 numbers (Standard Workload Format); \

@@ -27,6 +27,6 @@ pub(crate) use folder::log_name;
 pub use header::SwfHeader;
 pub use read::SwfReader;
 pub use record::SwfRecord;
-pub(crate) use trace::hex;
+pub(crate) use trace::{Order, hex};
 pub use trace::{ParsedTrace, Provenance};
 pub use write::{SwfWriter, write_trace};

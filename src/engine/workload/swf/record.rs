@@ -64,6 +64,12 @@ impl SwfRecord {
         think_time: -1,
     };
 
+    /// The most processors that it says, allocated or requested.
+    #[must_use]
+    pub fn width(&self) -> i64 {
+        self.allocated_processors.max(self.requested_processors)
+    }
+
     /// The 18 fields as eight bytes each, for content hashes: independent of spacing, compression and notation.
     #[must_use]
     pub fn canonical_bytes(&self) -> [u8; 144] {

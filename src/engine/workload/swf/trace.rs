@@ -106,13 +106,9 @@ impl ParsedTrace {
         header: SwfHeader,
         mut records: Vec<SwfRecord>,
     ) -> Self {
-        let mut latest = i64::MIN;
-        let mut out_of_order = 0;
-        // A record without submit time is not out of order: cleaning drops it.
-        for record in records.iter().filter(|record| record.submit >= 0) {
-            out_of_order += u64::from(record.submit < latest);
-            latest = latest.max(record.submit);
-        }
+        let mut order = Order::default();
+        records.iter().for_each(|record| order.pass(record));
+        let out_of_order = order.out_of_order;
         if out_of_order > 0 {
             records.sort_by_key(|record| record.submit);
         }
@@ -128,6 +124,24 @@ impl ParsedTrace {
             out_of_order,
             rounded_decimals: 0,
             content_hash: hex(&hash.finalize()),
+        }
+    }
+}
+
+/// Whether records come in order of submission.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    latest: i64,
+    /// Records that stood below one submitted later than they were.
+    pub(crate) out_of_order: u64,
+}
+
+impl Order {
+    pub(crate) fn pass(&mut self, record: &SwfRecord) {
+        // A record without submit time is not out of order: cleaning drops it.
+        if record.submit >= 0 {
+            self.out_of_order += u64::from(record.submit < self.latest);
+            self.latest = self.latest.max(record.submit);
         }
     }
 }

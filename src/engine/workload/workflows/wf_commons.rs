@@ -10,6 +10,7 @@ use super::error::{LONGEST_SECONDS, WorkflowError, WorkflowFault};
 use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
 use crate::units::Nodes;
+use crate::workload::input_file::json_fault;
 
 /// Reads an instance: tasks, parents, children and files of `workflow.specification`, run times and cores (1 where they are
 /// not there) of `workflow.execution`. The module of a task is the program of its command, or its name. A field
@@ -487,15 +488,11 @@ impl<'a> Reading<'a> {
 
 /// What the parser says, without its own line, which counts from the beginning of the part.
 fn syntax(error: &serde_json::Error, element: &str) -> WorkflowFault {
-    let text = error.to_string();
-    let problem = match text.rfind(" at line ") {
-        Some(end) => &text[..end],
-        None => &text,
-    };
+    let problem = json_fault(error);
     WorkflowFault::Syntax {
         format: "JSON",
         problem: if element.is_empty() {
-            problem.to_owned()
+            problem
         } else {
             format!("{element}: {problem}")
         },

@@ -352,7 +352,10 @@ fn a_list_of_names_says_which_number_is_which() {
     let batch = placement.job(&record(-1, 8, -1, 60), &job()).unwrap();
     assert_eq!(batch.partition, PartitionIndex(1));
     for (text, told) in [
-        ("kind,name\nuser,ada\n", "its columns are kind, name"),
+        (
+            "kind,name\nuser,ada\n",
+            "its first line names other columns",
+        ),
         ("kind,number,name\nowner,1,ada\n", "line 2 says owner, 1"),
         ("kind,number,name\nuser,x,ada\n", "line 2 says user, x"),
     ] {

@@ -29,7 +29,7 @@ pub(super) struct Merge<'m> {
     experiment: &'m Experiment,
     copier: Copier<'m>,
     mappings: Vec<Mapping>,
-    journal: JournalSync<'m>,
+    journal: JournalSync,
 }
 
 impl<'m> Merge<'m> {
@@ -46,7 +46,7 @@ impl<'m> Merge<'m> {
             experiment,
             copier: Copier::new(store, tables),
             mappings: inputs.iter().map(|_| Mapping::new(tables)).collect(),
-            journal: JournalSync::new(store),
+            journal: JournalSync::default(),
         }
     }
 
@@ -72,10 +72,10 @@ impl<'m> Merge<'m> {
         }
         self.copy_run_parts(run)?;
         transaction.commit().map_err(sql)?;
-        self.journal.committed();
+        self.journal.committed(self.store);
         let new = self.fill_from_attached(fills)?;
         self.close_run(run)?;
-        self.journal.sync()?;
+        self.journal.sync(self.store)?;
         let summary = self.store.run(&RunSelector::Id(run))?;
         Ok(MergedRun {
             run: RunId(run),
@@ -372,8 +372,8 @@ impl<'m> Merge<'m> {
                 written += u64::from(wrote);
             }
             transaction.commit().map_err(sql)?;
-            self.journal.committed();
-            self.journal.sync_if_due()?;
+            self.journal.committed(self.store);
+            self.journal.sync_if_due(self.store)?;
         }
         Ok(written)
     }

@@ -1,6 +1,8 @@
 //! Kills, full disks and other programs: whole simulations, or none.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -231,6 +233,42 @@ fn a_program_that_holds_the_store_too_long_is_named_as_the_reason() {
         writer.finish(RunState::Done),
         Err(StoreError::Busy { .. })
     ));
+}
+
+#[test]
+fn a_slow_writer_holds_back_whoever_hands_results_to_it() {
+    const QUEUE: usize = 3;
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path).unwrap();
+    let run = store.begin_run(&record("slow", vec![], 20)).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::All, QUEUE);
+    let handed = Arc::new(AtomicUsize::new(0));
+    let worker = std::thread::spawn({
+        let (handle, handed) = (writer.handle(), Arc::clone(&handed));
+        move || {
+            for number in 0..20 {
+                let id = format!("s{number}");
+                handle
+                    .write(finished(&id, "fcfs", number, result(5), vec![]))
+                    .unwrap();
+                handed.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    });
+    // The mailbox is full, and the writer has one in its hands.
+    let begun = Instant::now();
+    while handed.load(Ordering::SeqCst) < QUEUE && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let waiting = handed.load(Ordering::SeqCst);
+    assert!((QUEUE..=QUEUE + 1).contains(&waiting), "{waiting}");
+    other.execute_batch("ROLLBACK").unwrap();
+    worker.join().unwrap();
+    assert_eq!(writer.finish(RunState::Done).unwrap().simulations, 20);
 }
 
 #[test]

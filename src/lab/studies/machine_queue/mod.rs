@@ -3,17 +3,20 @@
 mod keys;
 mod site;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use self::keys::{RawMachineQueue, RawTables};
+pub use self::site::SharedOutcomes;
 use self::site::Site;
-use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
+use super::{
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, name_of,
+};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::partitioned::{
-    AddedReservation, PartitionedMachine, PartitionedOutcome, PlacedJobs, delay_measures,
-    machine_measures, partitioned_outcomes, simulate_partitioned,
+    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures, machine_measures,
+    partitioned_outcomes, partitioned_scene,
 };
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
@@ -34,8 +37,8 @@ pub struct MachineQueueSimulation {
     pub placed: PlacedJobs,
     /// A reservation that is added, and from when.
     pub added: Option<(AddedReservation, Seconds)>,
-    /// What becomes of the jobs without it: worked out by the first of the simulations that share it.
-    pub outcomes: Arc<OnceLock<Vec<PartitionedOutcome>>>,
+    /// What becomes of the jobs without it.
+    pub outcomes: Arc<SharedOutcomes>,
 }
 
 impl Simulation for MachineQueueSimulation {
@@ -46,20 +49,24 @@ impl Simulation for MachineQueueSimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let placed = &self.placed;
-        let simulate = || simulate_partitioned(&self.machine, &placed.jobs);
-        let outcomes = self.outcomes.get_or_init(simulate);
+        let simulate = |machine: &Arc<PartitionedMachine>| {
+            let scene = partitioned_scene(machine, &placed.jobs);
+            let played = player.play(scene, false, name_of(STRATEGY))?;
+            Ok::<_, SimulationError>(played.machine.into_outcomes())
+        };
+        let outcomes = self.outcomes.get_or_make(|| simulate(&self.machine))?;
         let cores = site::cores(&self.machine);
         let (kept, metrics) =
-            partitioned_outcomes(&self.jobs, placed, outcomes, cores, keep_outcomes);
-        let mut measured = machine_measures(self.jobs.len(), placed, outcomes);
+            partitioned_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
+        let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
         if let Some((added, begin)) = &self.added {
-            let with = simulate_partitioned(&added.on(&self.machine, *begin), &placed.jobs);
+            let with = simulate(&Arc::new(added.on(&self.machine, *begin)))?;
             measured.extend(&delay_measures(
                 &self.machine,
                 added,
                 *begin,
                 &placed.jobs,
-                outcomes,
+                &outcomes,
                 &with,
             ));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bookahead_engine::memory::MemoryBudget;
 use sha2::{Digest, Sha256};
@@ -26,7 +26,26 @@ pub(super) struct Site {
     /// By number in the trace: the place, and the recorded wait. Records without a partition are not there.
     places: HashMap<i64, (Place, Option<Seconds>)>,
     /// What becomes of the jobs of a workload, where replications share them.
-    outcomes: Mutex<HashMap<String, Arc<OnceLock<Vec<PartitionedOutcome>>>>>,
+    outcomes: Mutex<HashMap<String, Arc<SharedOutcomes>>>,
+}
+
+/// What becomes of the jobs of a workload: worked out by the first of the simulations that share it, while the others wait.
+#[derive(Debug, Default)]
+pub struct SharedOutcomes(Mutex<Option<Arc<[PartitionedOutcome]>>>);
+
+impl SharedOutcomes {
+    pub(super) fn get_or_make<E>(
+        &self,
+        make: impl FnOnce() -> Result<Vec<PartitionedOutcome>, E>,
+    ) -> Result<Arc<[PartitionedOutcome]>, E> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(outcomes) = &*kept {
+            return Ok(Arc::clone(outcomes));
+        }
+        let outcomes: Arc<[PartitionedOutcome]> = make()?.into();
+        *kept = Some(Arc::clone(&outcomes));
+        Ok(outcomes)
+    }
 }
 
 impl Site {
@@ -93,25 +112,24 @@ impl Site {
     }
 
     /// Where the outcomes of a workload's jobs are kept that all its replications share.
-    pub(super) fn outcomes_of(&self, workload: String) -> Arc<OnceLock<Vec<PartitionedOutcome>>> {
+    pub(super) fn outcomes_of(&self, workload: String) -> Arc<SharedOutcomes> {
         let mut all = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(workload).or_default())
     }
 
     /// The jobs that have a place. Who asks for no time asks for its partition's default, where there is one and requests are not exact.
     pub(super) fn place(&self, jobs: &[Job], exact: bool) -> PlacedJobs {
-        let mut placed = PlacedJobs::default();
+        let (mut placed, mut asking) = (PlacedJobs::default(), Vec::new());
         for (position, job) in jobs.iter().enumerate() {
             let Some((place, recorded)) = self.places.get(&job.trace_number) else {
                 continue;
             };
             let default = place.default_request().filter(|_| !exact);
-            placed
-                .jobs
-                .push(place.job(job, default.unwrap_or(job.estimate)));
+            asking.push(place.job(job, default.unwrap_or(job.estimate)));
             placed.positions.push(position);
             placed.recorded.push(*recorded);
         }
+        placed.jobs = asking.into();
         placed
     }
 

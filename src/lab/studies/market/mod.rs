@@ -11,7 +11,7 @@ use crate::brokering::market::{
     MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult, market_scene,
 };
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
-use crate::inputs::{Handed, InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
@@ -57,7 +57,7 @@ impl Simulation for MarketSimulation {
 
     fn handed(&self, handed: &mut Handed<'_>) {
         handed.jobs(&self.inputs.jobs);
-        handed.failures(&self.failures);
+        handed.failures(&self.failures, latest_work(&self.inputs.jobs));
     }
 }
 

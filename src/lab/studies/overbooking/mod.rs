@@ -10,7 +10,7 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
-use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload};
+use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
@@ -102,7 +102,7 @@ impl Simulation for PolicySimulation {
 
     fn handed(&self, handed: &mut Handed<'_>) {
         handed.jobs(&self.jobs);
-        handed.failures(&self.recorded);
+        handed.failures(&self.recorded, latest_work(&self.jobs));
     }
 }
 

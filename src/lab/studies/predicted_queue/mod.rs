@@ -5,13 +5,13 @@ mod keys;
 use std::sync::Arc;
 
 use self::keys::RawTables;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, name_of};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
 use crate::scheduling::predicted_queue::{
-    PredictedQueueSettings, job_outcomes, queue_jobs, queue_measures, simulate_predicted_queue,
+    PredictedQueueSettings, job_outcomes, predicted_queue_scene, queue_jobs, queue_measures,
 };
 use crate::studies::SimulationSpec;
 use crate::units::Nodes;
@@ -40,7 +40,9 @@ impl Simulation for PredictedQueueSimulation {
     ) -> Result<SimulationResult, SimulationError> {
         let rules = self.settings.rules;
         let jobs = queue_jobs(&self.jobs, self.nodes, rules);
-        let outcomes = simulate_predicted_queue(&jobs, self.nodes, &self.settings)?;
+        let scene = predicted_queue_scene(&jobs, self.nodes, &self.settings)?;
+        let played = player.play(scene, false, name_of(STRATEGY))?;
+        let outcomes = played.machine.into_outcomes();
         let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, keep_outcomes);
         Ok(SimulationResult {
             metrics,

@@ -2,13 +2,14 @@
 
 use crate::brokering::provisioning::ProvisioningInputs;
 use crate::inputs::Handed;
+use crate::units::Seconds;
 
 /// The jobs and failures of all sites, the workflow, and when it is submitted. Bookings and real run times of tasks follow from the
 /// workflow by settings.
 pub(super) fn hand(inputs: &ProvisioningInputs, handed: &mut Handed<'_>) {
     for site in inputs.sites.iter() {
         handed.jobs(&site.jobs);
-        handed.failures(&site.failures);
+        handed.failures(&site.failures, Seconds::FAR);
     }
     handed.workflow(&inputs.workflow);
     let instant = |at: &usize| inputs.background.instants.get(*at).map(|time| time.0);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{FailureRequest, Handed, InputError, Inputs};
+use crate::inputs::{FailureRequest, Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{
     PREEMPTIBLE_STREAM, ReservationOutcome, ReservingRun, ReservingSettings, preemptible_jobs,
@@ -80,7 +80,10 @@ impl Simulation for ReservingSimulation {
                 request.user,
             ]);
         }
-        handed.failures(&self.failures);
+        let ends = self.requests.iter();
+        let ends = ends.map(|request| request.wanted.earliest() + request.runtime);
+        let latest = ends.max().unwrap_or(Seconds::ZERO);
+        handed.failures(&self.failures, latest.max(latest_work(&self.jobs)));
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 /// Of each job: when it was first told a start, and which.
 fn announced(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Vec<Option<(i64, i64)>> {
-    let outcomes = simulate_partitioned(machine, jobs);
+    let outcomes = outcomes_of(machine, jobs);
     let announced = |outcome: &PartitionedOutcome| match outcome {
         PartitionedOutcome::Ran { announced, .. } => {
             announced.map(|told| (told.at.0, told.start.0))

@@ -117,7 +117,7 @@ proptest! {
     /// What EASY backfilling is for: the first of the queue is never delayed.
     #[test]
     fn nobody_starts_later_than_announced_in_order_of_submission(jobs in random_jobs()) {
-        for outcome in simulate_partitioned(&one_core_nodes(8), &jobs) {
+        for outcome in outcomes_of(&one_core_nodes(8), &jobs) {
             if let PartitionedOutcome::Ran { start, announced: Some(announced), .. } = outcome {
                 prop_assert!(start <= announced.start);
             }

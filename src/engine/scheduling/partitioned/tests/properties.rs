@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::random::cases;
 use super::twin::{need, outcomes_of_twin};
 use super::*;
-use crate::scheduling::partitioned::machine::work_off;
 
 /// What no schedule may do, whatever its rules.
 fn check_possible(
@@ -83,7 +82,7 @@ proptest! {
 
     #[test]
     fn every_job_starts_when_and_where_the_slow_twin_starts_it((machine, jobs) in cases()) {
-        let site = work_off(&machine, &jobs);
+        let site = worked_off(&machine, &jobs);
         let (outcomes, nodes) = outcomes_of_twin(&machine, &jobs);
         prop_assert_eq!(&site.outcomes, &outcomes);
         prop_assert_eq!(&site.held, &nodes);

@@ -19,8 +19,8 @@ fn a_reservation_takes_the_last_nodes_and_delays_by_core_hours() {
     assert_eq!(reserved.windows[0].end, Seconds(4_600));
     // Four cores on each of three nodes of the second class, of which one is closed.
     let jobs = [job(900, 8, 500), job(900, 4, 500), job(950, 8, 50)];
-    let without = simulate_partitioned(&machine, &jobs);
-    let with = simulate_partitioned(&reserved, &jobs);
+    let without = outcomes_of(&machine, &jobs);
+    let with = outcomes_of(&reserved, &jobs);
     let measured = delay_measures(&machine, &added, begin, &jobs, &without, &with);
     // The first job fits beside the reservation; the second one waits for the first one's nodes, and the third one, which needs both, for the second.
     let start = |outcome: &PartitionedOutcome| match outcome {

@@ -264,7 +264,7 @@ fn requests_beyond_what_there_is_are_refused_with_the_reason() {
         PartitionedOutcome::Refused(refusal) => Some(*refusal),
         PartitionedOutcome::Ran { .. } => None,
     };
-    let outcomes = simulate_partitioned(&machine, &jobs);
+    let outcomes = outcomes_of(&machine, &jobs);
     let refusals: Vec<_> = outcomes.iter().map(refused).collect();
     let expected = [
         Some(Refusal::TooLong),
@@ -279,7 +279,7 @@ fn requests_beyond_what_there_is_are_refused_with_the_reason() {
     ];
     assert_eq!(refusals, expected);
     machine.qualities[0].longest = Some(Seconds(99));
-    let outcomes = simulate_partitioned(&machine, &jobs);
+    let outcomes = outcomes_of(&machine, &jobs);
     assert!(
         outcomes
             .iter()
@@ -307,7 +307,7 @@ fn jobs_are_killed_at_their_request_and_run_for_a_second_at_least() {
         at: Seconds(0),
         start: Seconds(20),
     };
-    let outcomes = simulate_partitioned(&machine, &[overrun, nothing]);
+    let outcomes = outcomes_of(&machine, &[overrun, nothing]);
     assert_eq!(outcomes, [ran(0, 20, None), ran(20, 21, Some(told))]);
 }
 
@@ -353,7 +353,7 @@ fn jobs_share_a_node_while_cores_memory_and_graphics_processors_last() {
 fn memory_and_the_cores_per_node_decide_how_many_nodes_a_job_needs() {
     let mut machine = shared();
     let held = |machine: &PartitionedMachine, job: PartitionedJob| -> usize {
-        machine::work_off(machine, &[job]).held[0].len()
+        worked_off(machine, &[job]).held[0].len()
     };
     machine.classes[0].nodes = Nodes(8);
     assert_eq!(held(&machine, job(0, 8, 10)), 1);
@@ -388,7 +388,7 @@ fn a_job_goes_where_it_fits_best_and_keeps_empty_nodes_free() {
     machine.classes[0].nodes = Nodes(3);
     // 5 cores on the first node, 6 on the second; 2 more fit both and go to the fuller one.
     let jobs = [job(0, 5, 10), job(0, 6, 10), job(0, 2, 10), job(0, 3, 10)];
-    let site = machine::work_off(&machine, &jobs);
+    let site = worked_off(&machine, &jobs);
     assert_eq!(site.held, [vec![0], vec![1], vec![1], vec![0]]);
 }
 
@@ -401,7 +401,7 @@ fn two_partitions_share_a_class_and_fall_back_on_their_others() {
         ..job(0, 1, 10)
     };
     let jobs = [second, second, job(0, 1, 10), second];
-    let site = machine::work_off(&machine, &jobs);
+    let site = worked_off(&machine, &jobs);
     assert_eq!(site.held, [vec![0], vec![1], vec![0], vec![1]]);
     assert_eq!(
         starts(&machine, &jobs),
@@ -440,7 +440,7 @@ fn nobody_starts_who_would_run_into_a_window_but_those_to_whom_it_is_open() {
     // The second one ends a second too late. Nothing happens at 200 but the end of the window.
     assert_eq!(starts(&machine, &jobs), [Some(0), Some(200), Some(50)]);
     machine.windows[0].nodes[0].1 = Nodes(1);
-    let site = machine::work_off(&machine, &jobs);
+    let site = worked_off(&machine, &jobs);
     assert_eq!(
         site.held,
         [vec![1], vec![0], vec![1]],
