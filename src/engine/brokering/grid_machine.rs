@@ -3,7 +3,7 @@
 use super::exchange::{Exchange, Task};
 use super::messages::{Command, Report};
 use super::{CoOutcome, GridInputs, Site};
-use crate::kernel::{Machine, Pause, Service, Step};
+use crate::kernel::{Machine, Service, Step};
 use crate::scheduling::JobOutcome;
 use crate::scheduling::local::{ClusterId, OutageEvent, PartOutcome};
 use crate::units::Seconds;
@@ -187,7 +187,7 @@ impl Machine for Grid {
         self.exchange.apply_outage(input.outages);
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<Site> {
+    fn advance(&mut self, until: Seconds) -> Step<Site> {
         if let Some((cluster, jobs)) = self.arrivals.pop() {
             return Step::Ask(cluster, ClusterQuestion::TakeJobs(jobs));
         }

@@ -6,7 +6,7 @@ use super::cluster::{MarketAnswer, MarketCluster, MarketQuestion};
 use super::measured::result;
 use super::{Broker, MarketInputs, MarketRun, MarketSettings};
 use crate::failures::NodeEvent;
-use crate::kernel::{Listed, Machine, Pause, Played, Questions, Scene, Step};
+use crate::kernel::{Listed, Machine, Played, Questions, Scene, Step};
 use crate::scheduling::{ClusterMachine, registry};
 use crate::units::Seconds;
 use crate::workload::Job;
@@ -49,7 +49,7 @@ impl Machine for Market {
         self.node_events = input.node_events;
     }
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<MarketCluster> {
+    fn advance(&mut self, until: Seconds) -> Step<MarketCluster> {
         if let Some((cluster, events)) = self.node_events.pop() {
             self.told = Some(cluster);
             return Step::Ask(cluster, MarketQuestion::Nodes(events));

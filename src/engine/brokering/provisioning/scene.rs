@@ -7,7 +7,7 @@ use super::{
     BrokerError, ProviderSite, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
     SiteAnswer, SiteQuestion,
 };
-use crate::kernel::{Machine, Pause, Played, Questions, Scene, Service, Step};
+use crate::kernel::{Machine, Played, Questions, Scene, Service, Step};
 use crate::random::StreamSeed;
 use crate::units::Seconds;
 
@@ -81,7 +81,7 @@ impl Machine for ProvisioningBroker {
 
     fn take(&mut self, (): ()) {}
 
-    fn advance(&mut self, until: Seconds, _: Pause) -> Step<ProviderSite> {
+    fn advance(&mut self, until: Seconds) -> Step<ProviderSite> {
         if let Course::UnderWay(questions) = &mut self.course {
             match questions.go_on() {
                 Err((site, question)) => return Step::Ask(site, question),
