@@ -29,6 +29,8 @@
 //!
 //! With `migration` a job that is interrupted may go on at another cluster: `market/migration.rs`.
 
+mod cluster;
+mod machine;
 mod measured;
 mod migration;
 mod reputation;
@@ -38,16 +40,16 @@ use std::sync::Arc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use self::measured::result;
+pub use self::cluster::{Asked, MarketAnswer, MarketCluster, MarketQuestion};
+pub use self::machine::{Market, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
 pub use self::reputation::Reputation;
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
+use crate::kernel::Desk;
 use crate::random::Stream;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::{
-    ClusterMachine, JobOutcome, JobQuote, PolicySettings, SimulationMetrics, registry,
-};
+use crate::scheduling::{JobOutcome, JobQuote, PolicySettings, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -186,9 +188,15 @@ impl ProviderResult {
     }
 }
 
-/// A cluster with what the broker knows of it.
+/// A cluster as the broker knows it.
 struct Provider {
-    machine: ClusterMachine,
+    /// What it last said of itself: when something happens there next, and whether it has no jobs.
+    next_event: Option<Seconds>,
+    is_idle: bool,
+    /// Outcomes that the broker has not learned from.
+    decided: Vec<JobOutcome>,
+    /// Jobs that were interrupted and not yet offered to others.
+    interrupted: Vec<JobId>,
     optimism: f64,
     reputation: Reputation,
     /// What was agreed of each of its jobs, in order of their ids there.
@@ -215,92 +223,90 @@ struct Offer {
     end: Seconds,
 }
 
-/// A market while it is simulated.
-struct Market<'m> {
-    settings: &'m MarketSettings,
+/// The broker's side of a market.
+struct Broker {
+    settings: MarketSettings,
     keep_outcomes: bool,
     providers: Vec<Provider>,
+    ties: Stream,
     /// What customers gained.
     customers: f64,
     moves: Vec<Move>,
+    /// How many jobs came, and the sum of their fees in node-seconds.
+    submitted: u64,
+    offered: f64,
 }
 
-/// Simulates a market; `None` where no such policy is registered.
-#[must_use]
-pub fn simulate_market(settings: &MarketSettings, mut inputs: MarketInputs) -> Option<MarketRun> {
-    let mut market = Market::new(settings, &inputs)?;
-    market.run(&inputs.jobs, &mut inputs.ties);
-    Some(result(&inputs.jobs, market))
-}
-
-impl<'m> Market<'m> {
-    fn new(settings: &'m MarketSettings, inputs: &MarketInputs) -> Option<Self> {
-        Some(Self {
-            settings,
+impl Broker {
+    fn new(settings: &MarketSettings, inputs: &MarketInputs) -> Self {
+        let provider = |number| Provider::new(settings, settings.optimism_of(number));
+        Self {
+            settings: settings.clone(),
             keep_outcomes: inputs.keep_outcomes,
-            providers: providers(settings, inputs)?,
+            providers: (0..settings.clusters).map(provider).collect(),
+            ties: inputs.ties.clone(),
             customers: 0.0,
             moves: Vec::new(),
-        })
+            submitted: 0,
+            offered: 0.0,
+        }
     }
 
-    fn run(&mut self, jobs: &[Job], ties: &mut Stream) {
-        let settings = self.settings;
-        let mut offers = Vec::with_capacity(self.providers.len());
+    /// Offers jobs as they come, and lets happen at all clusters what happens before `until`.
+    async fn work_off(&mut self, desk: &Desk<MarketCluster>, jobs: Vec<Job>, until: Seconds) {
         for job in jobs {
-            self.pass_to(job.submit);
-            offers.clear();
-            for (number, provider) in self.providers.iter_mut().enumerate() {
-                if let Some(quote) = provider.machine.quote_job(job) {
-                    offers.push(provider.offer(number, job, &quote, settings));
-                }
-            }
-            let Some(best) = choose(&offers, settings.rule, ties) else {
-                continue;
-            };
-            let provider = &mut self.providers[best.provider];
-            let id = provider.agree(best.contract);
-            provider.machine.submit([Job { id, ..job.clone() }]);
-            provider.machine.settle(job.submit);
+            self.offer(desk, job).await;
         }
-        self.finish();
-    }
-
-    /// Everything happens that happens until then, and the broker is told of it.
-    fn pass_to(&mut self, now: Seconds) {
         if self.settings.migration.is_some() {
-            self.migrate_until(now);
-        }
-        self.settle(now);
-    }
-
-    fn settle(&mut self, now: Seconds) {
-        for provider in &mut self.providers {
-            provider.machine.settle(now);
-        }
-        self.learn();
-    }
-
-    /// The last jobs end.
-    fn finish(&mut self) {
-        if self.settings.migration.is_some() {
-            self.migrate_until(Seconds::FAR);
-        }
-        for provider in &mut self.providers {
-            while !provider.machine.is_idle()
-                && let Some(next) = provider.machine.next_event()
-            {
-                provider.machine.advance(next + Seconds(1));
+            self.migrate_before(desk, until).await;
+        } else {
+            for number in 0..self.providers.len() {
+                self.ask(desk, number, Asked::WorkOff(until)).await;
             }
         }
+    }
+
+    async fn offer(&mut self, desk: &Desk<MarketCluster>, job: Job) {
+        self.submitted += 1;
+        self.offered += job.fee().0 as f64;
+        if self.settings.migration.is_some() {
+            self.migrate_before(desk, job.submit + Seconds(1)).await;
+        }
+        let mut quotes = Vec::with_capacity(self.providers.len());
+        for number in 0..self.providers.len() {
+            let quote = self.ask(desk, number, Asked::Quote(job.clone())).await;
+            quotes.extend(quote.quote.map(|quote| (number, quote)));
+        }
         self.learn();
+        let offers: Vec<Offer> = (quotes.iter())
+            .map(|(number, quote)| {
+                self.providers[*number].offer(*number, &job, quote, &self.settings)
+            })
+            .collect();
+        let Some(best) = choose(&offers, self.settings.rule, &mut self.ties) else {
+            return;
+        };
+        let id = self.providers[best.provider].agree(best.contract);
+        let asked = Asked::Take(Job { id, ..job });
+        self.ask(desk, best.provider, asked).await;
+    }
+
+    /// Asks a cluster, and takes note of what it says of itself.
+    async fn ask(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        number: usize,
+        asked: Asked,
+    ) -> MarketAnswer {
+        let mut answer = desk.ask(number, MarketQuestion::Broker(asked)).await;
+        self.providers[number].note(&mut answer);
+        answer
     }
 
     /// Reads the outcomes since the last time, and what they were worth to customers.
     fn learn(&mut self) {
         for number in 0..self.providers.len() {
-            let provider = &mut self.providers[number];
-            let outcomes = provider.machine.take_outcomes();
+            let outcomes = std::mem::take(&mut self.providers[number].decided);
             let worth = outcomes
                 .iter()
                 .map(|outcome| {
@@ -317,7 +323,7 @@ impl<'m> Market<'m> {
 
     /// A promise was kept or broken, and with it those for which it was bought; what that was worth to the customer.
     fn decided(&mut self, provider: usize, number: usize, is_broken: bool) -> f64 {
-        let contract = self.providers[provider].decided(number, is_broken, self.settings);
+        let contract = self.providers[provider].decided(number, is_broken, &self.settings);
         let fee = contract.fee;
         match contract.buyer {
             Some((buyer, bought_for)) => {
@@ -336,20 +342,13 @@ impl<'m> Market<'m> {
     }
 }
 
-fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Provider>> {
-    let strategy = registry::strategy(&settings.policy.strategy)?;
-    let provider = |number: u32| {
-        let policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
-        let mut machine = ClusterMachine::new(inputs.nodes, policy);
-        if let Some(failures) = inputs.failures.get(number as usize) {
-            machine.inject(&failures.events);
-        }
-        if settings.migration.is_some() {
-            machine.record_interruptions();
-        }
-        let optimism = settings.optimism_of(number);
-        Provider {
-            machine,
+impl Provider {
+    fn new(settings: &MarketSettings, optimism: f64) -> Self {
+        Self {
+            next_event: None,
+            is_idle: true,
+            decided: Vec::new(),
+            interrupted: Vec::new(),
             optimism,
             reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
             contracts: Vec::new(),
@@ -366,11 +365,14 @@ fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Pro
                 outcomes: Vec::new(),
             },
         }
-    };
-    Some((0..settings.clusters).map(provider).collect())
-}
+    }
 
-impl Provider {
+    fn note(&mut self, answer: &mut MarketAnswer) {
+        self.decided.append(&mut answer.outcomes);
+        self.interrupted.append(&mut answer.interrupted);
+        (self.next_event, self.is_idle) = (answer.next_event, answer.is_idle);
+    }
+
     fn offer(
         &self,
         provider: usize,

@@ -9,7 +9,7 @@ mod application;
 mod background;
 mod best_effort;
 mod broker;
-mod direct;
+mod desk;
 mod environment;
 mod evaluate;
 mod fitness;
@@ -19,13 +19,13 @@ mod inputs;
 mod layout;
 mod least_busy;
 mod ledger;
-mod link;
 pub mod measures;
 mod of_workflow;
 mod outcome;
 mod pareto;
 mod processor_failures;
 mod provider;
+mod scene;
 mod search;
 mod settings;
 mod site_load;
@@ -36,14 +36,12 @@ pub(crate) mod test_support;
 pub use application::{Application, ApplicationTask, Dependency};
 pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
-pub use broker::provision;
-pub use direct::{ProvisioningError, simulate_provisioning, sites_at_begin};
+pub use desk::BrokerError;
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
 pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
-pub use greedy::{GreedyPlan, Misfit, Wish, greedy};
+pub use greedy::{GreedyPlan, Misfit, Wish};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
-pub use link::{BrokerError, SiteLink, SitesAtHand, at_once};
 pub use of_workflow::ApplicationError;
 pub use outcome::{
     BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, PriceSample, ProvisioningOutcome,
@@ -53,6 +51,7 @@ pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{
     PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
 };
+pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
 pub use search::{search_advertised, search_stream};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,

@@ -8,31 +8,17 @@ mod clock;
 mod conduct;
 mod members;
 pub mod messages;
-mod provisioning;
 #[cfg(test)]
 mod tests;
 
 use std::cell::Cell;
-use std::sync::Arc;
-
-use kameo::Actor;
-use kameo::actor::{ActorRef, Spawn};
-use kameo::error::PanicError;
-use tokio::task::JoinHandle;
 
 pub use clock::ClockActor;
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
-pub use provisioning::{
-    Answered, AskSite, ProviderActor, ProvisionAll, Provisioned, ProvisioningBroker, Silent,
-    SitesByMessage,
-};
 
-use crate::brokering::provisioning::{
-    ProvisioningError, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
-};
+use crate::brokering::provisioning::ProvisioningError;
 use crate::kernel::{Machine, Played, Scene, drive};
-use crate::random::StreamSeed;
 use crate::scheduling::VirtualStudyError;
 use crate::scheduling::local::OverbookingError;
 use crate::scheduling::predicted_queue::UnknownPredictor;
@@ -129,69 +115,4 @@ pub enum SimulationError {
         /// What it panicked with.
         reason: String,
     },
-}
-
-/// Runs a broker of workflows and its sites as actors.
-///
-/// # Errors
-///
-/// When inputs do not fit together, or when an actor panics.
-pub fn simulate_provisioning_sites(
-    inputs: &Arc<ProvisioningInputs>,
-    settings: &ProvisioningSettings,
-    seed: StreamSeed,
-) -> Result<ProvisioningRun, SimulationError> {
-    on_this_thread(provisioning::conduct(inputs, settings, seed))
-}
-
-fn on_this_thread<T>(
-    simulation: impl Future<Output = Result<T, SimulationError>>,
-) -> Result<T, SimulationError> {
-    tokio::runtime::Builder::new_current_thread()
-        .build()?
-        .block_on(simulation)
-}
-
-/// Asks an actor, or gives up with why it stopped.
-macro_rules! ask {
-    ($member:expr, $message:expr) => {
-        match $member.actor.ask($message).await {
-            Ok(reply) => reply,
-            Err(_) => return Err($member.why_stopped().await),
-        }
-    };
-}
-
-use ask;
-
-/// An actor of this simulation and the task that it runs on.
-struct Member<A: Actor> {
-    name: &'static str,
-    actor: ActorRef<A>,
-    task: JoinHandle<Result<(A, kameo::error::ActorStopReason), PanicError>>,
-}
-
-impl<A: Actor<Args = A>> Member<A> {
-    fn spawn(name: &'static str, actor: A) -> Self {
-        let prepared = A::prepare();
-        let reference = prepared.actor_ref().clone();
-        Self {
-            name,
-            actor: reference,
-            task: prepared.spawn(actor),
-        }
-    }
-
-    /// Called when an ask was not answered: the actor is gone, and its task knows why.
-    async fn why_stopped(&mut self) -> SimulationError {
-        let reason = match (&mut self.task).await {
-            Ok(Ok((_, reason))) => format!("{reason:?}"),
-            Ok(Err(panic)) => panic.to_string(),
-            Err(error) => error.to_string(),
-        };
-        SimulationError::Stopped {
-            actor: self.name,
-            reason,
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! Scenes come to the same by actors and by plain calls, and what actors cost.
 
+mod brokers;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

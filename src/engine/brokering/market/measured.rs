@@ -1,31 +1,31 @@
 //! What a market measures when it is over.
 
-use super::{DelegationRule, Market, MarketRun, ProviderResult, migration};
+use super::{Broker, DelegationRule, MarketCluster, MarketRun, ProviderResult, migration};
 use crate::scheduling::SimulationMetrics;
 use crate::scheduling::measures::Measured;
-use crate::workload::Job;
 
 /// How near the broker's belief must be to the truth to count as knowledge.
 const KNOWN_WITHIN: f64 = 0.02;
 
-pub(super) fn result(jobs: &[Job], market: Market<'_>) -> MarketRun {
-    let Market {
+pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRun {
+    broker.learn();
+    let Broker {
         settings,
         customers,
         moves,
+        submitted,
+        offered,
         ..
-    } = market;
+    } = broker;
     let mut metrics = SimulationMetrics::default();
-    let mut results = Vec::with_capacity(market.providers.len());
-    for provider in market.providers {
-        let own = provider.machine.metrics();
-        metrics = own.beside(&metrics);
-        results.push(provider.result);
+    for cluster in clusters {
+        metrics = cluster.machine.metrics().beside(&metrics);
     }
-    let not_delegated = jobs.len() as u64 - metrics.submitted;
+    let providers = broker.providers.into_iter();
+    let results: Vec<ProviderResult> = providers.map(|provider| provider.result).collect();
+    let not_delegated = submitted - metrics.submitted;
     metrics.submitted += not_delegated;
     metrics.dropped += not_delegated;
-    let offered: f64 = jobs.iter().map(|job| job.fee().0 as f64).sum();
     let mut measured = Measured::default();
     // Rests were delegated before.
     let delegated: u64 = results
@@ -46,7 +46,7 @@ pub(super) fn result(jobs: &[Job], market: Market<'_>) -> MarketRun {
         customers,
         offered,
     );
-    let total = jobs.len() as f64;
+    let total = submitted as f64;
     percent(
         &mut measured,
         "market_delegated_percent",

@@ -29,7 +29,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Contract, Market, ProviderResult};
+use super::{Asked, Broker, Contract, MarketCluster, ProviderResult};
+use crate::kernel::Desk;
 use crate::scheduling::MovedJob;
 use crate::scheduling::measures::Measured;
 use crate::units::{Nodes, Seconds};
@@ -81,68 +82,97 @@ struct RestOffer {
     contract: Contract,
     worth: f64,
     end: Seconds,
-    moved: MovedJob,
+    moved: Box<MovedJob>,
     transfer: Seconds,
 }
 
-impl Market<'_> {
-    /// Lets happen what happens until then, one instant after the other, as interrupted jobs may go elsewhere in each. Without an end it
-    /// stops when every job has its outcome.
-    pub(super) fn migrate_until(&mut self, until: Seconds) {
-        let is_open = until == Seconds::FAR;
+impl Broker {
+    /// Lets happen what happens before `until`, in the order in which it does, as interrupted jobs may go elsewhere in each instant.
+    /// At a cluster without jobs there is nothing to be moved.
+    pub(super) async fn migrate_before(&mut self, desk: &Desk<MarketCluster>, until: Seconds) {
         loop {
-            let next = (self.providers.iter_mut().enumerate())
-                .filter(|(_, provider)| !(is_open && provider.machine.is_idle()))
-                .filter_map(|(number, provider)| Some((provider.machine.next_event()?, number)))
-                .min();
-            let Some((now, number)) = next.filter(|&(now, _)| now <= until) else {
+            let mut first = None;
+            let mut second = None;
+            for (number, provider) in self.providers.iter().enumerate() {
+                let Some(next) = provider.next_event.filter(|_| !provider.is_idle) else {
+                    continue;
+                };
+                let next = Some((next, number));
+                if first.is_none() || next < first {
+                    (first, second) = (next, first);
+                } else if second.is_none() || next < second {
+                    second = next;
+                }
+            }
+            let Some((now, number)) = first.filter(|&(now, _)| now < until) else {
                 return;
             };
-            self.providers[number].machine.settle(now);
-            self.move_interrupted(number, now);
+            // A cluster goes on alone until something happens at another one.
+            let alone = second.map_or(until, |(time, other)| {
+                let after = Seconds(i64::from(number < other));
+                until.min(time + after)
+            });
+            let has_waiting = !self.providers[number].interrupted.is_empty();
+            let before = if has_waiting { now + Seconds(1) } else { alone };
+            let answer = self.ask(desk, number, Asked::WorkOff(before)).await;
+            if !self.providers[number].interrupted.is_empty() {
+                self.move_interrupted(desk, number, answer.now).await;
+            }
         }
     }
 
-    /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it did.
-    fn move_interrupted(&mut self, number: usize, now: Seconds) {
-        let interrupted = self.providers[number].machine.take_interrupted();
-        if interrupted.is_empty() {
-            return;
+    async fn settle(&mut self, desk: &Desk<MarketCluster>, now: Seconds) {
+        for number in 0..self.providers.len() {
+            self.ask(desk, number, Asked::Settle(now)).await;
         }
-        self.settle(now);
+        self.learn();
+    }
+
+    /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it did.
+    async fn move_interrupted(&mut self, desk: &Desk<MarketCluster>, number: usize, now: Seconds) {
+        let interrupted = std::mem::take(&mut self.providers[number].interrupted);
+        self.settle(desk, now).await;
         for job in interrupted {
-            if let Some(offer) = self.best_offer(number, job, now) {
-                self.accept(number, job, now, offer);
+            if let Some(offer) = self.best_offer(desk, number, job, now).await {
+                self.accept(desk, number, job, now, offer).await;
             }
         }
         // Whoever else was interrupted meanwhile.
         for other in 0..self.providers.len() {
-            self.move_interrupted(other, now);
+            if !self.providers[other].interrupted.is_empty() {
+                Box::pin(self.move_interrupted(desk, other, now)).await;
+            }
         }
     }
 
     /// The best offer for a rest, if it is better than what its provider has planned.
-    fn best_offer(&mut self, seller: usize, job: JobId, now: Seconds) -> Option<RestOffer> {
-        let settings = self.settings;
-        let migration = settings.migration?;
-        let provider = &mut self.providers[seller];
-        let moved = provider.machine.interrupted(job)?;
-        let own = provider.machine.quote_planned_rest(job);
-        let whole = provider.contracts[job.0 as usize];
-        let owed = settings.penalty * whole.fee;
-        let own = own.map_or(1.0, |quote| quote.pof);
+    async fn best_offer(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        seller: usize,
+        job: JobId,
+        now: Seconds,
+    ) -> Option<RestOffer> {
+        let migration = self.settings.migration?;
+        let own = self.ask(desk, seller, Asked::Rest(job)).await;
+        let moved = own.rest?;
+        let whole = self.providers[seller].contracts[job.0 as usize];
+        let owed = self.settings.penalty * whole.fee;
+        let own = own.quote.map_or(1.0, |quote| quote.pof);
         let staying = (1.0 - own) * whole.price - own * owed;
         let transfer = migration.transfer(moved.job().nodes, moved.saved());
-        let moved = moved.arriving(now + transfer);
+        let moved = Box::new(moved.arriving(now + transfer));
         let fee = moved.job().fee().0 as f64 * moved.left();
         let mut best: Option<RestOffer> = None;
-        for (number, other) in self.providers.iter_mut().enumerate() {
+        for number in 0..self.providers.len() {
             if number == seller {
                 continue;
             }
-            let Some(quote) = other.machine.quote_moved(&moved) else {
+            let asked = Asked::QuoteRest(moved.clone());
+            let Some(quote) = self.ask(desk, number, asked).await.quote else {
                 continue;
             };
+            let (other, settings) = (&self.providers[number], &self.settings);
             let contract = Contract {
                 buyer: Some((seller, job.0 as usize)),
                 ..other.contract(fee, &quote, settings)
@@ -167,11 +197,15 @@ impl Market<'_> {
         best
     }
 
-    fn accept(&mut self, seller: usize, job: JobId, now: Seconds, offer: RestOffer) {
-        self.providers[seller].machine.hand_over(job);
-        let provider = &mut self.providers[offer.provider];
-        let id = provider.agree(offer.contract);
-        provider.machine.receive(&offer.moved);
+    async fn accept(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        seller: usize,
+        job: JobId,
+        now: Seconds,
+        offer: RestOffer,
+    ) {
+        let id = self.providers[offer.provider].agree(offer.contract);
         self.moves.push(Move {
             time: now,
             transfer: offer.transfer,
@@ -181,9 +215,9 @@ impl Market<'_> {
             price: offer.contract.price,
         });
         // Both clusters plan anew before anybody else is asked.
-        for number in [offer.provider, seller] {
-            self.providers[number].machine.settle(now);
-        }
+        let receive = Asked::Receive(offer.moved, now);
+        self.ask(desk, offer.provider, receive).await;
+        self.ask(desk, seller, Asked::HandOver(job, now)).await;
         self.learn();
     }
 }

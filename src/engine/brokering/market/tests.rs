@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
+use crate::kernel::drive;
 use crate::random;
 use crate::scheduling::Acceptance;
 use crate::workload::JobKind;
@@ -74,15 +75,19 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
     }
 }
 
+fn simulate(settings: &MarketSettings, inputs: &MarketInputs) -> MarketRun {
+    MarketRun::of(drive(market_scene(settings, inputs).unwrap(), false))
+}
+
 fn run(settings: &MarketSettings, seed: u64) -> MarketRun {
-    simulate_market(settings, inputs(600, seed)).unwrap()
+    simulate(settings, &inputs(600, seed))
 }
 
 #[test]
 fn a_quote_is_what_the_job_is_promised() {
     let settings = settings(DelegationRule::Promised);
     let inputs = inputs(300, 1);
-    let mut provider = providers(&settings, &inputs).unwrap().remove(0);
+    let mut provider = market_scene(&settings, &inputs).unwrap().services.remove(0);
     let (mut quotes, mut overbooked) = (Vec::new(), 0);
     for job in inputs.jobs.iter() {
         provider.machine.settle(job.submit);
@@ -120,7 +125,7 @@ fn a_quote_is_what_the_job_is_promised() {
 fn scores_are_those_of_the_formula_by_hand() {
     let settings = settings(DelegationRule::Reputation);
     let inputs = inputs(1, 1);
-    let mut all = providers(&settings, &inputs).unwrap();
+    let mut all = Broker::new(&settings, &inputs).providers;
     assert_eq!(
         all.iter().map(|one| one.optimism).collect::<Vec<_>>(),
         [1.0, 1.0, 0.2, 0.2]
@@ -207,7 +212,7 @@ fn one_cluster_that_takes_everything_is_that_cluster_alone() {
         ..settings(DelegationRule::Cheapest)
     };
     let inputs = inputs(400, 5);
-    let market = simulate_market(&settings, inputs.clone()).unwrap();
+    let market = simulate(&settings, &inputs);
     let (alone, _) = crate::scheduling::simulate(
         inputs.nodes,
         &settings.policy,
@@ -258,8 +263,8 @@ proptest! {
             half_life_jobs,
             ..settings(DelegationRule::Reputation)
         };
-        let first = simulate_market(&settings, inputs(150, seed)).unwrap();
-        prop_assert_eq!(&first, &simulate_market(&settings, inputs(150, seed)).unwrap());
+        let first = simulate(&settings, &inputs(150, seed));
+        prop_assert_eq!(&first, &simulate(&settings, &inputs(150, seed)));
         for provider in &first.providers {
             prop_assert_eq!(provider.believed.len() as u64, provider.jobs);
             prop_assert_eq!(provider.outcomes.len() as u64, provider.jobs);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::environment::Environment;
+use super::greedy::greedy;
 use super::layout::lay_out;
 use super::least_busy::Sent;
 use super::ledger::{Ledger, PlannedTasks, purchases};
@@ -11,10 +12,11 @@ use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
 use super::{
     Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
-    Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs,
-    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink,
-    SiteQuestion, SlotTariff, TaskFate, TaskRun, Wish, greedy,
+    Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProviderSite, ProvisioningInputs,
+    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod,
+    SiteQuestion, SlotTariff, TaskFate, TaskRun, Wish,
 };
+use crate::kernel::Desk;
 use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Seconds};
 
@@ -29,13 +31,13 @@ mod outlasting;
 ///
 /// # Errors
 ///
-/// When a site does not answer what it is asked, or a plan contradicts the search that made it.
-pub async fn provision<L: SiteLink>(
+/// When a site answers something else than it is asked, or a plan contradicts the search that made it.
+pub(super) async fn provision(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
     seed: &StreamSeed,
-    link: L,
-) -> Result<ProvisioningRun, BrokerError<L::Error>> {
+    desk: Desk<ProviderSite>,
+) -> Result<ProvisioningRun, BrokerError> {
     let submissions: Vec<Seconds> = inputs
         .instants
         .iter()
@@ -46,7 +48,7 @@ pub async fn provision<L: SiteLink>(
         inputs,
         settings,
         seed,
-        environment: Environment::new(link, &inputs.sites, begin, settings.latency),
+        environment: Environment::new(desk, &inputs.sites, begin, settings.latency),
         failures: ProcessorFailures::new(&inputs.sites, seed, begin),
         sent: Sent::new(inputs.sites.len()),
         ventures: Vec::with_capacity(submissions.len()),
@@ -78,11 +80,11 @@ pub async fn provision<L: SiteLink>(
     })
 }
 
-struct Broker<'a, L> {
+struct Broker<'a> {
     inputs: &'a ProvisioningInputs,
     settings: &'a ProvisioningSettings,
     seed: &'a StreamSeed,
-    environment: Environment<'a, L>,
+    environment: Environment<'a>,
     failures: ProcessorFailures,
     /// Tasks of best effort on their way to queues.
     sent: Sent,
@@ -113,9 +115,9 @@ struct Seen {
     arrival: Seconds,
 }
 
-impl<L: SiteLink> Broker<'_, L> {
+impl Broker<'_> {
     /// What all brokers see who submit at this instant, before any of them has bought anything; `None` for one that is alone.
-    async fn offers_to_all(&mut self) -> Result<Option<Seen>, BrokerError<L::Error>> {
+    async fn offers_to_all(&mut self) -> Result<Option<Seen>, BrokerError> {
         if self.settings.brokers <= 1 || !self.settings.is_genetic() {
             return Ok(None);
         }
@@ -130,7 +132,7 @@ impl<L: SiteLink> Broker<'_, L> {
         number: usize,
         submitted: Seconds,
         seen: Option<Seen>,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         let inputs = self.inputs;
         let application = &*inputs.application;
         let best_effort = inputs.best_effort.get(number);
@@ -164,7 +166,7 @@ impl<L: SiteLink> Broker<'_, L> {
         planned: &Application,
         tasks: &[usize],
         seen: Option<Seen>,
-    ) -> Result<bool, BrokerError<L::Error>> {
+    ) -> Result<bool, BrokerError> {
         if self.settings.is_genetic() {
             self.provide_genetically(venture, planned, tasks, seen)
                 .await
@@ -178,7 +180,7 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         planned: &Application,
         tasks: &[usize],
-    ) -> Result<bool, BrokerError<L::Error>> {
+    ) -> Result<bool, BrokerError> {
         let begin = self.environment.arrival();
         let wish = venture.wish(self.settings.wish, begin);
         let retries = self.settings.replans - venture.outcome.realised.replans;
@@ -195,7 +197,7 @@ impl<L: SiteLink> Broker<'_, L> {
         )
         .await;
         self.environment.next_request = next;
-        let mut plan = made.map_err(BrokerError::flat)?;
+        let mut plan = made?;
         let real = self.inputs.real(venture.outcome.submission as usize);
         let of = PlannedTasks { real, tasks };
         venture.plans += 1;
@@ -233,7 +235,7 @@ impl<L: SiteLink> Broker<'_, L> {
         planned: &Application,
         tasks: &[usize],
         mut seen: Option<Seen>,
-    ) -> Result<bool, BrokerError<L::Error>> {
+    ) -> Result<bool, BrokerError> {
         loop {
             let Seen {
                 slots: free,
@@ -334,7 +336,7 @@ impl<L: SiteLink> Broker<'_, L> {
 
     /// Lives through node failures and tasks that outlast their slots until the end of a second, or until all applications have
     /// ended. Of one second, slots end before nodes fail.
-    async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError<L::Error>> {
+    async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
         loop {
             let last_end = || {
                 self.ventures
@@ -356,7 +358,7 @@ impl<L: SiteLink> Broker<'_, L> {
     }
 
     /// The processors of the applications' tasks are numbered in the order of submission and booking.
-    async fn suffer(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError<L::Error>> {
+    async fn suffer(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError> {
         let mut processor = failure.processor;
         for place in 0..self.ventures.len() {
             let ledger = &self.ventures[place].ledger;
@@ -379,7 +381,7 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         run: usize,
         time: Seconds,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         let lost = venture.ledger.lose(run, time);
         venture.outcome.realised.lost_tasks += 1;
         self.environment.pass_to(time).await?;
@@ -406,7 +408,7 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         part: &Application,
         tasks: &[usize],
-    ) -> Result<bool, BrokerError<L::Error>> {
+    ) -> Result<bool, BrokerError> {
         let provided = self.provide(venture, part, tasks, None).await?;
         if !provided {
             let now = self.environment.now();
@@ -421,7 +423,7 @@ impl<L: SiteLink> Broker<'_, L> {
         &mut self,
         venture: &mut Venture,
         gives_up: impl Fn(&TaskRun) -> bool,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         for (site, id) in venture.ledger.abandon(self.environment.now(), gives_up) {
             self.environment.cancel(site, id).await?;
         }

@@ -1,21 +1,20 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
-use super::link::{advertised, book};
+use super::desk::{advertised, book, query};
 use super::search::still_open;
 use super::{
-    Advertised, BrokerError, FIRST_TASK, SiteAnswer, SiteLink, SiteQuestion, SiteReport,
+    Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteAnswer, SiteQuestion, SiteReport,
     SiteWorkload,
 };
+use crate::kernel::Desk;
 use crate::scheduling::JobOutcome;
+use crate::scheduling::reserving::Offer;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId};
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
-///
-/// It is a link itself: what is asked of a site one by one, as a greedy plan does, arrives late, and starts that would be over by
-/// then are not asked for.
-pub(super) struct Environment<'a, L> {
-    link: L,
+pub(super) struct Environment<'a> {
+    desk: Desk<ProviderSite>,
     sites: &'a [SiteWorkload],
     /// By site, how many jobs of others have been handed over.
     handed_over: Vec<usize>,
@@ -29,12 +28,17 @@ pub(super) struct Environment<'a, L> {
     pub(super) next_request: u32,
 }
 
-impl<'a, L: SiteLink> Environment<'a, L> {
-    /// Sites that stand at the end of the second `now`.
-    pub(super) fn new(link: L, sites: &'a [SiteWorkload], now: Seconds, latency: Seconds) -> Self {
+impl<'a> Environment<'a> {
+    /// Sites that stand at the end of the second `now`, asked at this desk.
+    pub(super) fn new(
+        desk: Desk<ProviderSite>,
+        sites: &'a [SiteWorkload],
+        now: Seconds,
+        latency: Seconds,
+    ) -> Self {
         let submitted = |site: &SiteWorkload| site.jobs.partition_point(|job| job.submit <= now);
         Self {
-            link,
+            desk,
             sites,
             handed_over: sites.iter().map(submitted).collect(),
             now,
@@ -56,7 +60,7 @@ impl<'a, L: SiteLink> Environment<'a, L> {
     }
 
     /// Lets time pass to the end of a second; nothing happens where it has passed.
-    pub(super) async fn pass_to(&mut self, time: Seconds) -> Result<(), BrokerError<L::Error>> {
+    pub(super) async fn pass_to(&mut self, time: Seconds) -> Result<(), BrokerError> {
         if time <= self.now {
             return Ok(());
         }
@@ -67,7 +71,7 @@ impl<'a, L: SiteLink> Environment<'a, L> {
             self.handed_over[site] += count;
             let arrivals = jobs[..count].to_vec();
             let question = SiteQuestion::PassTo { time, arrivals };
-            book(&mut self.link, site, question).await?;
+            book(&self.desk, site, question).await?;
         }
         Ok(())
     }
@@ -77,10 +81,10 @@ impl<'a, L: SiteLink> Environment<'a, L> {
         &mut self,
         site: usize,
         arrivals: Vec<Job>,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         let time = self.now;
         let question = SiteQuestion::PassTo { time, arrivals };
-        book(&mut self.link, site, question).await?;
+        book(&self.desk, site, question).await?;
         Ok(())
     }
 
@@ -101,23 +105,19 @@ impl<'a, L: SiteLink> Environment<'a, L> {
 
     /// What all sites advertise, in their order. What is over before a reservation can arrive is left out, and what is over in
     /// part is cut.
-    pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError<L::Error>> {
+    pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError> {
         let arrival = self.arrival();
         let mut slots = Vec::new();
         for site in 0..self.sites.len() {
-            let offered = advertised(&mut self.link, site).await?;
+            let offered = advertised(&self.desk, site).await?;
             slots.extend(still_open(site, offered, arrival));
         }
         Ok(slots)
     }
 
     /// Gives back what was booked; whether it had not begun.
-    pub(super) async fn cancel(
-        &mut self,
-        site: usize,
-        id: RequestId,
-    ) -> Result<bool, BrokerError<L::Error>> {
-        book(&mut self.link, site, SiteQuestion::Cancel(id)).await
+    pub(super) async fn cancel(&mut self, site: usize, id: RequestId) -> Result<bool, BrokerError> {
+        book(&self.desk, site, SiteQuestion::Cancel(id)).await
     }
 
     /// Books without delay: the time has passed.
@@ -125,16 +125,13 @@ impl<'a, L: SiteLink> Environment<'a, L> {
         &mut self,
         site: usize,
         question: SiteQuestion,
-    ) -> Result<bool, BrokerError<L::Error>> {
-        book(&mut self.link, site, question).await
+    ) -> Result<bool, BrokerError> {
+        book(&self.desk, site, question).await
     }
 
     /// What comes next at a site. What happened there to jobs is kept.
-    pub(super) async fn report(
-        &mut self,
-        site: usize,
-    ) -> Result<SiteReport, BrokerError<L::Error>> {
-        match self.link.ask(site, SiteQuestion::Report).await? {
+    pub(super) async fn report(&mut self, site: usize) -> Result<SiteReport, BrokerError> {
+        match self.desk.ask(site, SiteQuestion::Report).await {
             SiteAnswer::Report(mut report) => {
                 for outcome in std::mem::take(&mut report.outcomes) {
                     if outcome.job.id.0 >= FIRST_TASK {
@@ -157,36 +154,30 @@ impl<'a, L: SiteLink> Environment<'a, L> {
         self.next_request += 1;
         RequestId(self.next_request - 1)
     }
-}
-
-impl<L: SiteLink> SiteLink for Environment<'_, L> {
-    type Error = BrokerError<L::Error>;
-
-    fn sites(&self) -> &[Nodes] {
-        self.link.sites()
+    /// The processors of each site.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = Nodes> + use<'a> {
+        self.sites.iter().map(|site| site.nodes)
     }
 
-    async fn ask(
+    /// Starts with their prices from `start` on; those that would be over when a reservation arrives are not asked for.
+    pub(super) async fn query(
+        &self,
+        site: usize,
+        start: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+    ) -> Result<Vec<Offer>, BrokerError> {
+        let start = start.max(self.arrival());
+        query(&self.desk, site, start, nodes, duration).await
+    }
+
+    /// Books a start that was offered, when the reservation arrives.
+    pub(super) async fn reserve(
         &mut self,
         site: usize,
         question: SiteQuestion,
-    ) -> Result<SiteAnswer, Self::Error> {
-        let question = match question {
-            SiteQuestion::QueryFrom {
-                start,
-                nodes,
-                duration,
-            } => SiteQuestion::QueryFrom {
-                start: start.max(self.arrival()),
-                nodes,
-                duration,
-            },
-            SiteQuestion::Reserve { .. } => {
-                self.pass_to(self.arrival()).await?;
-                question
-            }
-            other => other,
-        };
-        Ok(self.link.ask(site, question).await?)
+    ) -> Result<bool, BrokerError> {
+        self.pass_to(self.arrival()).await?;
+        self.book(site, question).await
     }
 }

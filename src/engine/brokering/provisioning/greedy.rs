@@ -3,10 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::link::{book, query};
+use super::environment::Environment;
 use super::{
-    Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteLink, SiteQuestion,
-    TaskPlacement,
+    Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteQuestion, TaskPlacement,
 };
 use crate::scheduling::reserving::Offer;
 use crate::scheduling::selection;
@@ -107,16 +106,16 @@ pub enum Misfit {
 ///
 /// # Errors
 ///
-/// When a site does not answer what it is asked.
-pub async fn greedy<L: SiteLink>(
+/// When a site answers something else than it is asked.
+pub(super) async fn greedy(
     application: &Application,
-    link: &mut L,
+    sites: &mut Environment<'_>,
     submitted: Seconds,
     wish: Wish,
     retries: u32,
     next_request: &mut u32,
     mut prices: Option<&mut Vec<PriceSample>>,
-) -> Result<GreedyPlan, BrokerError<L::Error>> {
+) -> Result<GreedyPlan, BrokerError> {
     let tasks = application.tasks();
     let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
     let tails = tails(application);
@@ -127,15 +126,17 @@ pub async fn greedy<L: SiteLink>(
     while let Some(task) = next {
         let needs = &tasks[task];
         let mut choices: Vec<(usize, Offer)> = Vec::new();
-        for site in 0..link.sites().len() {
-            if needs.nodes > link.sites()[site] {
+        for (site, nodes) in sites.sizes().enumerate() {
+            if needs.nodes > nodes {
                 continue;
             }
             let earliest = application.earliest(task, site, submitted, |parent| {
                 let placed = plan.placements[parent];
                 (placed.site, placed.end)
             });
-            let offers = query(link, site, earliest, needs.nodes, needs.runtimes[site]).await?;
+            let offers = sites
+                .query(site, earliest, needs.nodes, needs.runtimes[site])
+                .await?;
             if let Some(prices) = &mut prices {
                 prices.extend(offers.iter().map(|offer| PriceSample {
                     query: plan.queries as u32,
@@ -190,7 +191,7 @@ pub async fn greedy<L: SiteLink>(
             duration: needs.runtimes[site],
             price: offer.price,
         };
-        if !book(link, site, question).await? {
+        if !sites.reserve(site, question).await? {
             plan.gone += 1;
             if plan.gone > retries {
                 plan.misfit = Some(Misfit::GivenUp { task });

@@ -8,7 +8,7 @@ use self::keys::{RawMarket, RawTables};
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::market::{
-    MarketInputs, MarketSettings, MigrationSettings, ProviderResult, simulate_market,
+    MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult, market_scene,
 };
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
 use crate::inputs::{Handed, InputError, Inputs, latest_work};
@@ -32,15 +32,22 @@ struct MarketSimulation {
     failures: Arc<FailureTrace>,
 }
 
+impl MarketSimulation {
+    fn play(&self, player: &Player) -> Result<MarketRun, SimulationError> {
+        let strategy = &self.settings.policy.strategy;
+        let scene = market_scene(&self.settings, &self.inputs)
+            .ok_or_else(|| SimulationError::UnknownStrategy(strategy.clone()))?;
+        Ok(MarketRun::of(player.play(scene, false, strategy)?))
+    }
+}
+
 impl Simulation for MarketSimulation {
     fn run(
         &self,
         _keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_market(&self.settings, self.inputs.clone()).ok_or_else(|| {
-            SimulationError::UnknownStrategy(self.settings.policy.strategy.clone())
-        })?;
+        let run = self.play(player)?;
         Ok(SimulationResult {
             metrics: run.metrics,
             measured: run.measured,
@@ -88,7 +95,7 @@ impl LabStudy for MarketStudy {
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
         let mut market = with_inputs(self, spec, inputs)?;
         market.inputs.keep_outcomes = true;
-        let run = simulate_market(&market.settings, market.inputs);
+        let run = market.play(&Player::by_calls()).ok();
         let providers = run.map_or_else(Vec::new, |run| run.providers);
         let machine = |(number, provider): (usize, &ProviderResult)| MachineUse {
             name: format!("cluster {number}"),

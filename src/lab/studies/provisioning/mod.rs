@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use super::{
     Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
+    name_of,
 };
-use crate::actors::{Player, SimulationError, simulate_provisioning_sites};
+use crate::actors::{Player, SimulationError};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
 };
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
     ProvisioningRun, ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window,
-    draw_instants, load_site, search_advertised, search_stream,
+    draw_instants, load_site, provisioning_scene, search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
@@ -82,7 +83,8 @@ impl Simulation for ProvisioningSimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let (inputs, settings) = (&self.inputs, &self.settings);
-        let run = simulate_provisioning_sites(inputs, settings, self.seed.clone())?;
+        let scene = provisioning_scene(inputs, settings, &self.seed)?;
+        let run = ProvisioningRun::of(player.play(scene, false, name_of(STRATEGY))?)?;
         Ok(provisioning_result(inputs, settings, run, keep_outcomes))
     }
 

@@ -60,7 +60,7 @@ fn one_job(deadline: i64) -> (MarketSettings, MarketInputs) {
     inputs.jobs = [job].into();
     inputs.nodes = Nodes(2);
     // The cluster that gets the job loses a node at 500.
-    let chosen = simulate_market(&settings, inputs.clone()).unwrap();
+    let chosen = simulate(&settings, &inputs);
     let chosen = (chosen.providers.iter())
         .position(|provider| provider.jobs == 1)
         .unwrap();
@@ -76,7 +76,7 @@ fn one_job(deadline: i64) -> (MarketSettings, MarketInputs) {
 #[test]
 fn a_job_moves_with_what_it_saved_and_the_money_is_that_by_hand() {
     let (settings, inputs) = one_job(2_000);
-    let run = simulate_market(&settings, inputs).unwrap();
+    let run = simulate(&settings, &inputs);
     // Written at 110, 220, 330 and 440; 60 s of work are lost. 60 s of latency, and 8 GiB at 1 GiB/s.
     let [only] = run.moves[..] else {
         panic!("{:?}", run.moves);
@@ -109,7 +109,7 @@ fn a_job_that_would_come_too_late_stays_and_fails() {
     // At the other cluster it needs until 1,238.
     for (deadline, moves) in [(1_237, 0), (1_238, 1)] {
         let (settings, inputs) = one_job(deadline);
-        let run = simulate_market(&settings, inputs).unwrap();
+        let run = simulate(&settings, &inputs);
         assert_eq!(run.moves.len(), moves);
         assert_eq!(run.metrics.successful, moves as u64);
     }
@@ -127,7 +127,7 @@ fn a_promise_that_the_buyer_of_a_rest_breaks_costs_both_and_the_customer_gets_on
         up: false,
     };
     inputs.failures[1 - from].events.push(lost);
-    let run = simulate_market(&settings, inputs).unwrap();
+    let run = simulate(&settings, &inputs);
     assert_eq!(run.moves.len(), 1);
     assert_eq!(run.metrics.failed, 1);
     // The first owes 2,000 to the customer and gets 1,200 from the second.
@@ -191,12 +191,17 @@ fn jobs_that_move_run_at_one_place_at_a_time_and_no_work_is_lost_on_the_way() {
         ("conservative-backfilling", GapEnd::Kill),
     ] {
         for seed in 0..4 {
-            let (settings, mut inputs) = troubled(policy, seed, gap_end);
-            let mut market = Market::new(&settings, &inputs).unwrap();
-            for provider in &mut market.providers {
-                provider.machine.record_allocations();
+            let (settings, inputs) = troubled(policy, seed, gap_end);
+            let mut scene = market_scene(&settings, &inputs).unwrap();
+            for cluster in &mut scene.services {
+                cluster.machine.record_allocations();
             }
-            market.run(&inputs.jobs, &mut inputs.ties);
+            let mut played = drive(scene, false);
+            let clusters = played.services.iter_mut();
+            let allocations: Vec<_> = clusters
+                .map(|cluster| cluster.machine.take_allocations())
+                .collect();
+            let mut market = MarketRun::of(played);
             moves += market.moves.len();
             let into: BTreeMap<(usize, JobId), (usize, JobId)> = market
                 .moves
@@ -211,12 +216,13 @@ fn jobs_that_move_run_at_one_place_at_a_time_and_no_work_is_lost_on_the_way() {
             };
             let mut runs: BTreeMap<(usize, JobId), Vec<(Seconds, Seconds)>> = BTreeMap::new();
             let mut outcomes: BTreeMap<(usize, JobId), JobOutcome> = BTreeMap::new();
-            for (number, provider) in market.providers.iter_mut().enumerate() {
-                for run in provider.machine.take_allocations() {
+            let providers = market.providers.iter_mut().zip(allocations);
+            for (number, (provider, allocations)) in providers.enumerate() {
+                for run in allocations {
                     let spans = runs.entry(first((number, run.job))).or_default();
                     spans.push((run.start, run.end));
                 }
-                for outcome in provider.result.outcomes.drain(..) {
+                for outcome in provider.outcomes.drain(..) {
                     let place = first((number, outcome.job.id));
                     assert!(
                         !outcome.verdict.is_dropped(),
@@ -258,8 +264,8 @@ proptest! {
     #[test]
     fn a_market_with_moves_is_the_same_every_time_and_its_money_adds_up(seed in 0_u64..1_000) {
         let (settings, inputs) = troubled("heuristic-overbooking", seed, GapEnd::Checkpoint);
-        let run = simulate_market(&settings, inputs.clone()).unwrap();
-        prop_assert_eq!(&run, &simulate_market(&settings, inputs.clone()).unwrap());
+        let run = simulate(&settings, &inputs);
+        prop_assert_eq!(&run, &simulate(&settings, &inputs));
         let offered: f64 = inputs.jobs.iter().map(|job| job.fee().0 as f64).sum();
         // Prices and penalties between providers cancel, too.
         let worth = settings.value * run.metrics.fees.0 as f64

@@ -1,7 +1,7 @@
 //! What committed plans did to everybody else (spec `provisioning.md` §16, gap 7).
 
 use super::Broker;
-use crate::brokering::provisioning::{BrokerError, EffectOnOthers, SiteLink};
+use crate::brokering::provisioning::{BrokerError, EffectOnOthers};
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
@@ -17,12 +17,12 @@ const LONGEST_WAIT: Seconds = Seconds(10 * 365 * 24 * 3_600);
 /// Run times below this do not count in a slowdown.
 const BOUND: Seconds = Seconds(10);
 
-impl<L: SiteLink> Broker<'_, L> {
+impl Broker<'_> {
     /// Lets time pass until every job of others has ended that was submitted while applications were about, and compares with when
     /// the same jobs start without them. By site, with what is known of the starts of all jobs of others.
     pub(super) async fn effects(
         &mut self,
-    ) -> Result<(Vec<EffectOnOthers>, Vec<Started>), BrokerError<L::Error>> {
+    ) -> Result<(Vec<EffectOnOthers>, Vec<Started>), BrokerError> {
         let submitted = self.ventures.iter().map(|it| it.outcome.submitted);
         let begin = submitted.min().unwrap_or(Seconds::ZERO);
         let ends = self.ventures.iter().filter_map(super::Venture::last_end);

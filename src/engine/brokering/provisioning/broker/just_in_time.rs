@@ -4,7 +4,7 @@
 use super::{Broker, Venture};
 use crate::brokering::provisioning::best_effort::task_job;
 use crate::brokering::provisioning::{
-    Application, BrokerError, FIRST_TASK, SiteLink, TaskPlacement, TaskRun,
+    Application, BrokerError, FIRST_TASK, TaskPlacement, TaskRun,
 };
 use crate::scheduling::JobOutcome;
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -72,12 +72,12 @@ impl Progress {
     }
 }
 
-impl<L: SiteLink> Broker<'_, L> {
+impl Broker<'_> {
     /// Submits what becomes ready, until the end of a second or until all applications have ended.
     pub(super) async fn submit_just_in_time(
         &mut self,
         until: Option<Seconds>,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         let sites = self.inputs.sites.len();
         loop {
             for (site, outcome) in std::mem::take(&mut self.environment.own) {
@@ -141,7 +141,7 @@ impl<L: SiteLink> Broker<'_, L> {
 
     /// Each ready task goes to the site with the fewest tasks that can hold it, those of this instant counted (AMB-24d), when its data
     /// is there (AMB-24c).
-    async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError<L::Error>> {
+    async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError> {
         let application = self.inputs.real(place);
         let Some(progress) = &mut self.ventures[place].progress else {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Tasks that run longer than they are booked for: slots are fixed, so they are stopped, have lost their work, and are booked anew.
 
 use super::{Broker, Venture, behind};
-use crate::brokering::provisioning::{Application, BrokerError, SiteLink};
+use crate::brokering::provisioning::{Application, BrokerError};
 use crate::units::Seconds;
 
 /// A task that outlasted its slot is booked for so many times as long the next time.
@@ -10,7 +10,7 @@ const LONGER: i64 = 2;
 /// A run that comes to the end of its slot: when, of which venture, and its number there.
 type Outlasting = (Seconds, usize, usize);
 
-impl<L: SiteLink> Broker<'_, L> {
+impl Broker<'_> {
     /// The run that outlasts its slot next; of equal times that of the first application.
     pub(super) fn next_outlasting(&self) -> Option<Outlasting> {
         let ventures = self.ventures.iter().enumerate();
@@ -22,10 +22,7 @@ impl<L: SiteLink> Broker<'_, L> {
     }
 
     /// A task is stopped at the end of its slot.
-    pub(super) async fn stop(
-        &mut self,
-        (time, place, run): Outlasting,
-    ) -> Result<(), BrokerError<L::Error>> {
+    pub(super) async fn stop(&mut self, (time, place, run): Outlasting) -> Result<(), BrokerError> {
         let mut venture = std::mem::take(&mut self.ventures[place]);
         let done = self.rebook(&mut venture, run, time).await;
         self.ventures[place] = venture;
@@ -39,7 +36,7 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         run: usize,
         time: Seconds,
-    ) -> Result<(), BrokerError<L::Error>> {
+    ) -> Result<(), BrokerError> {
         let stopped = venture.ledger.stop(run);
         venture.outcome.realised.outlasted_tasks += 1;
         self.environment.pass_to(time).await?;

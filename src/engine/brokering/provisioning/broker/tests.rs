@@ -9,12 +9,13 @@ use super::super::test_support::{
     application_of, drawn_site, inputs_of, job, queried, rectangles, seed_of, settings_of, workload,
 };
 use super::super::{
-    ApplicationTask, BoughtSlot, EdgeSale, HoleSale, Provider, ProvisioningRun, SiteWorkload,
-    SlotTariff, simulate_provisioning,
+    ApplicationTask, BoughtSlot, EdgeSale, HoleSale, Provider, ProvisioningError, ProvisioningRun,
+    SiteWorkload, SlotTariff, provisioning_scene,
 };
 use super::*;
 use crate::brokering::provisioning::Dependency;
 use crate::failures::{FailureTrace, NodeEvent};
+use crate::kernel::drive;
 use crate::plan::SlotRules;
 use crate::scheduling::SlotSource;
 use crate::units::{NodeIndex, NodeSeconds, Nodes};
@@ -26,6 +27,15 @@ fn profile_slots() -> Provider {
         source: SlotSource::Plan,
         rules: SlotRules::default(),
     }
+}
+
+fn simulate(
+    inputs: &ProvisioningInputs,
+    settings: &ProvisioningSettings,
+    seed: &StreamSeed,
+) -> Result<ProvisioningRun, ProvisioningError> {
+    let scene = provisioning_scene(&Arc::new(inputs.clone()), settings, seed)?;
+    ProvisioningRun::of(drive(scene, false))
 }
 
 /// Every kind of site with every search that it allows.
@@ -138,7 +148,7 @@ fn beside_a_hole(brokers: u32, holes: HoleSale) -> ProvisioningRun {
     };
     let application = Application::new(vec![task], vec![0]);
     let inputs = inputs_of(vec![site], application, &settings, &[HOUR * 6]);
-    simulate_provisioning(&inputs, &settings, &seed_of(3)).unwrap()
+    simulate(&inputs, &settings, &seed_of(3)).unwrap()
 }
 
 #[test]
@@ -190,7 +200,7 @@ proptest! {
             let workloads = (0..sites).map(|site| drawn_site(seed, site)).collect();
             let application = application_of(seed, sites, 15, 6);
             let inputs = inputs_of(workloads, application, &settings, &[Seconds(90_000)]);
-            let run = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             check(&inputs, &run)?;
             let outcome = &run.outcomes[0];
             let best_effort = outcome.best_effort.as_ref().unwrap();
@@ -251,7 +261,7 @@ proptest! {
             });
             let application = application_of(seed, sites, 10, 6);
             let inputs = inputs_of(workloads.collect(), application, &settings, &instants);
-            let run = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             check(&inputs, &run)?;
             for outcome in &run.outcomes {
                 let realised = outcome.realised;
@@ -316,7 +326,7 @@ fn run_one(
     instants: &[Seconds],
 ) -> ProvisioningRun {
     let inputs = inputs_of(vec![site], application, settings, instants);
-    simulate_provisioning(&inputs, settings, &seed_of(1)).unwrap()
+    simulate(&inputs, settings, &seed_of(1)).unwrap()
 }
 
 fn failing_at(site: SiteWorkload, time: Seconds) -> SiteWorkload {
@@ -481,7 +491,7 @@ fn a_job_that_outlasts_all_patience_is_an_error_and_not_left_out() {
     let eleven_years = 11 * 365 * 24 * HOUR.0;
     let site = workload(4, vec![job(0, 3_000, 1, eleven_years)]);
     let inputs = inputs_of(vec![site], chain(1, &[1]), &settings, &[Seconds(10)]);
-    let error = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap_err();
+    let error = simulate(&inputs, &settings, &seed_of(1)).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("1 job(s) of others"), "{text}");
 }
@@ -544,7 +554,7 @@ fn a_plan_that_contradicts_its_search_is_an_error() {
     };
     found.front.offer(value, &[false]);
     inputs.searched = Some(Arc::new(found));
-    let error = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap_err();
+    let error = simulate(&inputs, &settings, &seed_of(1)).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("the plan that the search chose"), "{text}");
 }

@@ -1,8 +1,7 @@
-use super::super::{
-    ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer, SitesAtHand,
-    at_once,
-};
+use super::super::test_support::workload;
+use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
 use super::*;
+use crate::kernel::Questions;
 use crate::scheduling::reserving::{Admission, ReservingMachine, ReservingSettings};
 use crate::workload::{Job, JobId, JobKind};
 
@@ -25,7 +24,7 @@ fn job(id: u32, nodes: u32, hours: i64) -> Job {
 }
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
-fn section_12_4() -> SitesAtHand {
+fn section_12_4() -> ProviderSite {
     let settings = ReservingSettings {
         admission: Admission::MovePrice,
         ..ReservingSettings::default()
@@ -47,7 +46,7 @@ fn section_12_4() -> SitesAtHand {
     assert_eq!(booked, SiteAnswer::Done);
     site.submit([job(2, 2, 4), job(3, 2, 4)]);
     site.advance(Seconds(1));
-    SitesAtHand::new(vec![site])
+    site
 }
 
 fn task(nodes: u32, hours: i64, parents: &[usize]) -> ApplicationTask {
@@ -71,17 +70,20 @@ fn application() -> Application {
 }
 
 fn plan(application: &Application, wish: Wish) -> GreedyPlan {
-    let mut sites = section_12_4();
-    at_once(greedy(
-        application,
-        &mut sites,
-        Seconds::ZERO,
-        wish,
-        0,
-        &mut 1,
-        None,
-    ))
-    .unwrap()
+    let mut site = section_12_4();
+    let application = application.clone();
+    let mut questions = Questions::new(async move |desk| {
+        let workloads = [workload(5, Vec::new())];
+        let mut sites = Environment::new(desk, &workloads, Seconds::ZERO, Seconds::ZERO);
+        let begin = Seconds::ZERO;
+        greedy(&application, &mut sites, begin, wish, 0, &mut 1, None).await
+    });
+    loop {
+        match questions.go_on() {
+            Ok(plan) => return plan.unwrap(),
+            Err((_, question)) => questions.answered(site.answer(question)),
+        }
+    }
 }
 
 fn planned(wish: Wish) -> (Vec<i64>, Vec<i64>, PlanValue) {

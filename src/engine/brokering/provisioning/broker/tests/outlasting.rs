@@ -24,7 +24,7 @@ fn run_with(
     let site = workload(8, Vec::new());
     let mut inputs = inputs_of(vec![site], application, settings, &[Seconds::ZERO]);
     inputs.real = vec![Arc::new(runs)];
-    let run = simulate_provisioning(&inputs, settings, &seed_of(1)).unwrap();
+    let run = simulate(&inputs, settings, &seed_of(1)).unwrap();
     check(&inputs, &run).unwrap();
     run.outcomes[0].clone()
 }
@@ -118,7 +118,7 @@ fn an_application_that_has_failed_stops_tasks_and_books_none() {
     let site = failing_at(workload(2, Vec::new()), Seconds(1_800));
     let mut inputs = inputs_of(vec![site], application, &settings, &[Seconds::ZERO]);
     inputs.real = vec![Arc::new(runs)];
-    let run = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap();
+    let run = simulate(&inputs, &settings, &seed_of(1)).unwrap();
     let realised = run.outcomes[0].realised;
     assert!(!realised.completed);
     assert_eq!((realised.lost_tasks, realised.outlasted_tasks), (1, 1));
@@ -200,9 +200,9 @@ proptest! {
                 ..drawn_site(seed, site)
             });
             let mut inputs = inputs_of(sites.collect(), application, &settings, &[Seconds(90_000)]);
-            let exact = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let exact = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             inputs.real = vec![Arc::clone(&inputs.application)];
-            let run = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             prop_assert_eq!(run, exact);
         }
     }
@@ -251,7 +251,7 @@ proptest! {
                 let forks = inputs.background.fork(&inputs.sites, instant);
                 Arc::new(crate::brokering::provisioning::best_effort(inputs.real(number), forks).unwrap())
             }).collect();
-            let run = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             check(&inputs, &run)?;
             for outcome in &run.outcomes {
                 let of = |fate| outcome.tasks.iter().filter(move |run| run.fate == fate);

@@ -21,7 +21,7 @@ fn tasks_that_are_ready_together_spread_over_running_sites() {
         let sites = vec![workload(2, Vec::new()), workload(2, Vec::new())];
         let instants = [Seconds(10), Seconds(20)];
         let inputs = inputs_of(sites, application, &settings, &instants);
-        let run = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap();
+        let run = simulate(&inputs, &settings, &seed_of(1)).unwrap();
         let told = |outcome: &ProvisioningOutcome| {
             let sites: Vec<usize> = outcome.tasks.iter().map(|run| run.site).collect();
             (sites, outcome.realised.makespan)
@@ -68,7 +68,7 @@ fn a_task_counts_at_its_running_site_while_its_data_is_on_the_way() {
             workload(2, Vec::new()),
         ];
         let inputs = inputs_of(sites, application, &settings, &[Seconds(10)]);
-        let run = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap();
+        let run = simulate(&inputs, &settings, &seed_of(1)).unwrap();
         let told: Vec<(usize, Seconds)> = run.outcomes[0]
             .tasks
             .iter()
@@ -94,7 +94,7 @@ proptest! {
             let application = without_transfers(&application_of(seed, sites, 15, 6));
             let workloads = (0..sites).map(|site| drawn_site(seed, site)).collect();
             let inputs = inputs_of(workloads, application, &settings, &[Seconds(70_000)]);
-            let run = simulate_provisioning(&inputs, &settings, &seed_of(seed)).unwrap();
+            let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             let outcome = &run.outcomes[0];
             let best_effort = outcome.best_effort.as_ref().unwrap();
             for run in &outcome.tasks {

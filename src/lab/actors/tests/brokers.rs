@@ -1,0 +1,362 @@
+//! Brokers and those that they ask come to the same by actors and by plain calls.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+
+use super::{both, conduct};
+use crate::brokering::market::{
+    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
+};
+use crate::brokering::provisioning::{
+    Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, SearchMethod,
+    SiteWorkload, Wish, provisioning_scene,
+};
+use crate::brokering::{
+    Algorithm, ClusterWorkload, CoReservationSettings, GridInputs, GridRun, grid_scene,
+};
+use crate::drawn_grid::situation;
+use crate::drawn_sites::{
+    application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
+};
+use crate::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
+use crate::failures::{FailureTrace, NodeEvent, Outage};
+use crate::kernel::drive;
+use crate::random::{self, StreamSeed};
+use crate::scheduling::{
+    Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
+    PolicySettings, ResumeRule,
+};
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{
+    CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, JobKind, Preference,
+    TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+};
+
+/// Plays a grid both ways, compares, and says how long each took.
+fn compare_grid(
+    grid: &GridInputs,
+    settings: &CoReservationSettings,
+    seed: &StreamSeed,
+) -> (GridRun, Duration, Duration) {
+    let scene = || grid_scene(grid, settings, seed).unwrap();
+    let began = Instant::now();
+    let called = GridRun::of(drive(scene(), true), grid);
+    let calling = began.elapsed();
+    let began = Instant::now();
+    let acted = GridRun::of(conduct(scene(), true).unwrap().0, grid);
+    let acting = began.elapsed();
+    assert!(acted == called, "{settings:?}: {acted:?}\n{called:?}");
+    (called, calling, acting)
+}
+
+#[test]
+fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
+    let mut granted = 0;
+    for number in 0..150 {
+        let situation = situation(number);
+        let seed = StreamSeed {
+            seed: number,
+            workload_key: "random".to_owned(),
+            replication: 3,
+        };
+        let (called, _, _) = compare_grid(&situation.inputs, &situation.settings, &seed);
+        let starts = called.requests.iter().filter(|it| it.start.is_some());
+        granted += starts.count();
+    }
+    assert!(granted > 150);
+}
+
+/// Four excerpts of SDSC Blue, and every tenth job of the first as the template of a request.
+fn blue(folder: &TraceFolder) -> GridInputs {
+    let settings = WorkloadSettings {
+        source: WorkloadSource::Trace {
+            file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
+        },
+        nodes: Nodes(1_160),
+        evaluation_jobs: 6_000,
+        battery_jobs: 1_500,
+        cleaning: CleaningRules::default(),
+        compression: Compression::Factor { factor: 1.0 },
+        laxity: 2.0,
+        whole: None,
+        fresh: false,
+    };
+    let prepared = prepare(&settings, folder, 1).unwrap().batteries;
+    let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();
+    for (id, job) in (0..).zip(batteries.iter_mut().flatten()) {
+        job.id = JobId(id);
+    }
+    let templates = batteries[0].iter().step_by(10);
+    let requests = (0..).zip(templates).map(|(id, job)| {
+        let earliest = job.submit + job.estimate * 3;
+        CoRequest {
+            id: CoRequestId(id),
+            trace_number: job.trace_number,
+            user: None,
+            submit: job.submit,
+            earliest,
+            deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),
+            duration: job.estimate,
+            parts: vec![job.nodes, job.nodes],
+            preference: Preference::default(),
+        }
+    });
+    let requests = requests.collect();
+    let clusters = batteries.into_iter().map(|jobs| ClusterWorkload {
+        nodes: Nodes(1_160),
+        jobs: jobs.into(),
+        window_start: Seconds::ZERO,
+        accuracy: 0.4,
+    });
+    GridInputs {
+        clusters: clusters.collect(),
+        requests,
+        stop: Seconds(1_209_600),
+        estimates: None,
+    }
+}
+
+#[test]
+fn grids_of_excerpts_of_a_log_come_to_the_same_by_actors_and_by_plain_calls() {
+    let Some(path) = std::env::var_os(TraceFolder::VARIABLE) else {
+        println!("skipped: this test needs the folder of traces that BOOKAHEAD_TRACES names");
+        return;
+    };
+    let grid = blue(&TraceFolder::new(path));
+    for (algorithm, _, _) in Algorithm::ALL {
+        let mut settings = CoReservationSettings::default();
+        settings.search.algorithm = *algorithm;
+        let (called, calling, acting) = compare_grid(&grid, &settings, &StreamSeed::default());
+        let granted = called
+            .requests
+            .iter()
+            .filter(|it| it.start.is_some())
+            .count();
+        let step: u32 = called
+            .requests
+            .iter()
+            .map(|it| it.messages.reservation_step())
+            .sum();
+        println!(
+            "{algorithm:?}: {granted} of 150, {step} messages, {calling:?}, actors {acting:?}"
+        );
+        assert!(granted > 0 && called.jobs.len() == 6_000);
+        for outcome in called.requests.iter().filter(|_| algorithm.row().probes) {
+            // §10.3, 4: nobody comes between.
+            let parts = outcome.clusters.len() as u32;
+            assert_eq!(outcome.messages.reservation_step(), parts);
+        }
+        settings.messages.latency = Seconds(1);
+        settings.messages.loss = 0.05;
+        compare_grid(&grid, &settings, &StreamSeed::default());
+    }
+}
+
+const CLUSTERS: u32 = 3;
+const SIZE: u32 = 8;
+
+/// Jobs that use a drawn share of their estimates, with days between some of them, and nodes that fail meanwhile.
+fn market_inputs(seed: u64) -> MarketInputs {
+    let mut stream = random::stream(seed, "market", 0, "jobs");
+    let mut now = Seconds::ZERO;
+    let jobs: Vec<Job> = (0..200)
+        .map(|number| {
+            let gap = if number % 50 == 49 { 900_000 } else { 200 };
+            now += Seconds(stream.random_range(0..gap));
+            let estimate = Seconds(stream.random_range(600..7_200));
+            Job {
+                id: JobId(number),
+                trace_number: i64::from(number) + 1,
+                submit: now,
+                release: now,
+                estimate,
+                runtime: Seconds(stream.random_range(1..=estimate.0)),
+                deadline: now + estimate * 2,
+                nodes: Nodes(stream.random_range(1..=SIZE)),
+                user: None,
+                application: None,
+                kind: JobKind::Flexible,
+            }
+        })
+        .collect();
+    let everybody = EstimateSettings {
+        family: ClassFamily::All,
+        learn_from: LearningJobs::Before,
+        minimum_class_size: 1,
+        ..EstimateSettings::default()
+    };
+    let mut failures = || {
+        let outages = (0..600).map(|_| {
+            let start = Seconds(stream.random_range(0..now.0 + 30_000));
+            Outage {
+                node: NodeIndex(stream.random_range(0..SIZE)),
+                start,
+                end: start + Seconds(stream.random_range(100..4_000)),
+            }
+        });
+        let mut events: Vec<NodeEvent> = outages
+            .flat_map(|outage| {
+                [(outage.start, false), (outage.end, true)].map(|(time, up)| NodeEvent {
+                    time,
+                    node: outage.node,
+                    up,
+                })
+            })
+            .collect();
+        events.sort_by_key(|event| event.time);
+        FailureTrace { events }
+    };
+    MarketInputs {
+        nodes: Nodes(SIZE),
+        failures: (0..CLUSTERS).map(|_| failures()).collect(),
+        estimates: Some(Arc::new(EstimateModel::learn(&jobs, &everybody).unwrap())),
+        jobs: jobs.into(),
+        ties: random::stream(seed, "market", 0, "ties"),
+        keep_outcomes: true,
+    }
+}
+
+#[test]
+fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
+    let (mut moves, mut broken) = (0, 0);
+    for seed in 0..4 {
+        let inputs = market_inputs(seed);
+        for (rule, migrates) in [
+            (DelegationRule::Reputation, false),
+            (DelegationRule::Reputation, true),
+            (DelegationRule::Cheapest, true),
+            (DelegationRule::Random, false),
+        ] {
+            let saving = CheckpointSettings {
+                interval: CheckpointInterval::Fixed(Seconds(300)),
+                cost: Seconds(10),
+                restart: Seconds(20),
+                payer: CheckpointPayer::Provider,
+                gap_end: GapEnd::Checkpoint,
+                resume: ResumeRule::Any,
+                memory_price: 0.0,
+                bandwidth: Bandwidth::Own,
+            };
+            let settings = MarketSettings {
+                clusters: CLUSTERS,
+                policy: PolicySettings {
+                    strategy: "heuristic-overbooking".to_owned(),
+                    acceptance: Acceptance::Pof { maximum: 0.6 },
+                    checkpoint: migrates.then_some(saving),
+                    ..PolicySettings::default()
+                },
+                rule,
+                value: 1.5,
+                damage: 2.0,
+                penalty: 1.0,
+                discount: 0.5,
+                optimists: 0.5,
+                optimism: 0.2,
+                prior_failures: 1.0,
+                half_life_jobs: 20.0,
+                migration: migrates.then_some(MigrationSettings {
+                    gib_per_node: 4.0,
+                    bandwidth_gib_s: 1.0,
+                    latency: Seconds(60),
+                }),
+            };
+            let (acted, called) = both(|| market_scene(&settings, &inputs).unwrap());
+            assert!(acted.is_over && called.is_over);
+            let called = MarketRun::of(called);
+            assert_eq!(MarketRun::of(acted), called, "{seed} {rule:?} {migrates}");
+            assert_eq!(called.metrics.submitted, 200);
+            moves += called.moves.len();
+            broken += called.providers.iter().map(|it| it.broken).sum::<u64>();
+        }
+    }
+    assert!(moves > 10 && broken > 100, "{moves} {broken}");
+}
+
+fn failing(site: SiteWorkload) -> SiteWorkload {
+    let outages = (0..400).map(|number| Outage {
+        node: NodeIndex(number % 16),
+        start: Seconds(60_000 + i64::from(number) * 97),
+        end: Seconds(60_010 + i64::from(number) * 97),
+    });
+    let failures = FailureTrace::from_outages(outages).unwrap();
+    SiteWorkload {
+        failures: Arc::new(failures),
+        ..site
+    }
+}
+
+/// With messages between actors everything is as with calls, on every kind of site, with every search, whatever goes wrong.
+#[test]
+fn sites_are_bought_from_alike_by_actors_and_by_plain_calls() {
+    let kinds = [
+        (queried(), SearchMethod::Greedy),
+        (queried(), SearchMethod::BestEffort),
+        (rectangles(), SearchMethod::Moga),
+        (rectangles(), SearchMethod::Nsga2),
+    ];
+    let commitments = [
+        Commitment::Discarded,
+        Commitment::Committed { submissions: 2 },
+    ];
+    for (provider, search) in kinds {
+        for commitment in commitments {
+            for latency in [0, 500] {
+                let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.4 });
+                settings.commitment = commitment;
+                settings.latency = Seconds(latency);
+                let sites = vec![failing(drawn_site(1, 0)), failing(drawn_site(1, 1))];
+                let application = application_of(3, 2, 12, 6);
+                let instants = [Seconds(60_000), Seconds(62_000)];
+                let count = settings.submissions() as usize;
+                let inputs = inputs_of(sites, application, &settings, &instants[..count]);
+                let inputs = Arc::new(inputs);
+                let scene = || provisioning_scene(&inputs, &settings, &seed_of(7)).unwrap();
+                let called = ProvisioningRun::of(drive(scene(), false)).unwrap();
+                assert_eq!(called.outcomes.len(), count);
+                // Best effort of which nothing stays asks no site.
+                let (acted, messages) = conduct(scene(), false).unwrap();
+                let asks_none =
+                    search == SearchMethod::BestEffort && commitment == Commitment::Discarded;
+                assert!(asks_none || messages > 2, "{search:?} {messages}");
+                let acted = ProvisioningRun::of(acted).unwrap();
+                assert_eq!(acted, called, "{search:?} {commitment:?} {latency}");
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_errors_and_no_panics() {
+    let settings = settings_of(
+        queried(),
+        SearchMethod::Greedy,
+        Wish::TradeOff { alpha: 0.4 },
+    );
+    let inputs = || {
+        let application = application_of(3, 1, 3, 6);
+        let instants = [Seconds(60_000), Seconds(61_000)];
+        inputs_of(vec![drawn_site(1, 0)], application, &settings, &instants)
+    };
+    for (instants, wrong) in [
+        (vec![], ProvisioningError::NoInstants),
+        (vec![0, 2], ProvisioningError::NoSnapshot(2)),
+        (vec![1, 0], ProvisioningError::InstantsOutOfOrder),
+    ] {
+        let mut inputs = inputs();
+        inputs.instants = instants;
+        let scene = provisioning_scene(&Arc::new(inputs), &settings, &seed_of(7));
+        assert_eq!(scene.err(), Some(wrong));
+    }
+    let advertising = ProvisioningSettings {
+        provider: rectangles(),
+        ..settings.clone()
+    };
+    let application = application_of(3, 1, 3, 6);
+    let sites = vec![drawn_site(1, 0)];
+    let inputs = inputs_of(sites, application, &advertising, &[Seconds(60_000)]);
+    let scene = provisioning_scene(&Arc::new(inputs), &advertising, &seed_of(7)).unwrap();
+    let error = ProvisioningRun::of(conduct(scene, false).unwrap().0).unwrap_err();
+    assert!(error.to_string().contains("answers no queries"), "{error}");
+}
