@@ -24,8 +24,8 @@ pub(super) struct Order {
     first: VecDeque<usize>,
     /// Combinations with tasks left, by what the next one will take; an entry that is not the newest of its combination is void.
     rest: BinaryHeap<Entry>,
-    /// Tasks of combinations of which nothing has ended yet, with the moment at which they began:
-    /// one a worker at most.
+    /// Tasks of combinations of which nothing has ended yet, with the moment at which they were
+    /// handed out: as many a worker as travel together.
     untold: Vec<(usize, Duration)>,
     /// Tasks that are not begun.
     open: usize,

@@ -1,8 +1,8 @@
 //! A worker: an actor that has its simulations done by a thread of its own.
 //!
 //! The actor itself runs on the thread of the coordinator, so that its supervisor can restart it
-//! there; kameo would panic where the system gives no thread. The simulations have actors and a
-//! runtime of their own, which no runtime may be around.
+//! there. kameo's `spawn_in_thread` would panic where the system gives no thread. A simulation
+//! starts a runtime for its own actors, which tokio does not allow inside of another one.
 
 use std::any::Any;
 use std::io;
