@@ -149,8 +149,7 @@ impl ClosedLoop {
                 Some(next) => {
                     self.totals.resubmissions += 1;
                     let time = decision.at + self.settings.resubmit_after.max(REACTION);
-                    self.due
-                        .push_ranked(time, 0, u64::from(next.job), next);
+                    self.due.push_ranked(time, 0, u64::from(next.job), next);
                 }
                 None => self.over(attempt.job, decision),
             }
@@ -198,8 +197,7 @@ impl ClosedLoop {
         for &(follower, think_time) in self.ties.followers(job) {
             let time = decision.at + think_time.max(REACTION);
             let attempt = Attempt::first(follower);
-            self.due
-                .push_ranked(time, 0, u64::from(follower), attempt);
+            self.due.push_ranked(time, 0, u64::from(follower), attempt);
         }
     }
 
