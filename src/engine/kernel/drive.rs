@@ -5,6 +5,12 @@ use crate::units::Seconds;
 
 const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 
+/// A source of a machine, and what it is called in messages and logs.
+pub type NamedSource<M> = (
+    &'static str,
+    BoxedSource<<M as Machine>::Input, <M as Machine>::Output>,
+);
+
 /// Everything that takes part in a simulation.
 pub struct Scene<M: Machine> {
     /// What time passes over.
@@ -16,7 +22,7 @@ pub struct Scene<M: Machine> {
     /// What each of those is called.
     pub service_name: &'static str,
     /// What comes from outside, with a name each for messages and logs.
-    pub sources: Vec<(&'static str, BoxedSource<M::Input, M::Output>)>,
+    pub sources: Vec<NamedSource<M>>,
     /// How much of what comes from outside is handed over at once: no influence on results.
     pub window: Seconds,
 }

@@ -14,7 +14,7 @@ mod source;
 
 pub use agenda::Agenda;
 pub use clock::{Clock, Pending, REACTION};
-pub use drive::{Played, Scene, drive};
+pub use drive::{NamedSource, Played, Scene, drive};
 pub use machine::{Machine, NoService, Service, Step};
 pub use questions::{Desk, Questions};
 pub use source::{BoxedSource, Listed, Source};

@@ -21,7 +21,7 @@ pub enum Work {
     /// Jobs in order of submission, with ids from 0, whatever becomes of them.
     Jobs(Arc<[Job]>),
     /// What clients submit that wait for answers.
-    Clients(ClosedLoop),
+    Clients(Box<ClosedLoop>),
 }
 
 /// A cluster, who submits to it, and which nodes fail when.
@@ -38,7 +38,7 @@ pub fn cluster_scene(
                 |input: &mut ClusterInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
             scene.with("client", Listed::new(jobs, |job: &Job| job.submit, hand))
         }
-        Work::Clients(clients) => scene.with("client", clients),
+        Work::Clients(clients) => scene.with("client", *clients),
     };
     let hand = |input: &mut ClusterInput, events: &[NodeEvent]| {
         input.node_events.extend_from_slice(events);
@@ -178,7 +178,7 @@ pub fn replay(
     let mut machine = machine_of(nodes, settings, estimates, learned)?;
     machine.record_allocations();
     let work = match clients {
-        Some(clients) => Work::Clients(clients),
+        Some(clients) => Work::Clients(Box::new(clients)),
         None => Work::Jobs(jobs.into()),
     };
     let failures = Arc::new(failures.clone());

@@ -201,7 +201,7 @@ fn closed_loops_come_to_the_same_by_actors_and_by_plain_calls() {
             let clients = ClosedLoop::new(settings.clone(), Arc::clone(&jobs), Arc::clone(&ties));
             let (acted, called) = both(|| {
                 let machine = ClusterMachine::new(NODES, (strategy.build)(NODES, &policy, None));
-                cluster_scene(machine, Work::Clients(clients.clone()), &failures)
+                cluster_scene(machine, Work::Clients(Box::new(clients.clone())), &failures)
             });
             let acted = ClusterRun::of(acted, &failures);
             failed += acted.metrics.failed;
@@ -293,6 +293,6 @@ fn what_actors_cost_beside_plain_calls() {
     let build = registry::strategy(&policy.strategy).unwrap().build;
     compare(config, 31, || {
         let machine = ClusterMachine::new(nodes, build(nodes, &policy, None));
-        cluster_scene(machine, Work::Clients(clients()), &failures)
+        cluster_scene(machine, Work::Clients(Box::new(clients())), &failures)
     });
 }

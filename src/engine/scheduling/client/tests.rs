@@ -132,7 +132,7 @@ fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutc
     let machine = ClusterMachine::new(NODES, policy);
     let failures = Arc::new(case.failures.clone());
     let played = drive(
-        cluster_scene(machine, Work::Clients(clients(case)), &failures),
+        cluster_scene(machine, Work::Clients(Box::new(clients(case))), &failures),
         true,
     );
     assert!(played.is_over);

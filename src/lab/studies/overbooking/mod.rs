@@ -73,7 +73,7 @@ impl Simulation for PolicySimulation {
         let machine = ClusterMachine::new(self.nodes, policy);
         let work = match &self.clients {
             None => Work::Jobs(Arc::clone(&self.jobs)),
-            Some(clients) => Work::Clients(clients.clone()),
+            Some(clients) => Work::Clients(Box::new(clients.clone())),
         };
         let scene = cluster_scene(machine, work, &self.failures);
         let played = player.play(scene, keep_outcomes, name)?;
