@@ -5,6 +5,9 @@ use crate::units::Seconds;
 
 const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 
+/// A source and what it is called.
+type NamedSource<I, O> = (&'static str, BoxedSource<I, O>);
+
 /// Everything that takes part in a simulation.
 pub struct Scene<M: Machine> {
     /// What time passes over.
@@ -16,7 +19,7 @@ pub struct Scene<M: Machine> {
     /// What each of those is called.
     pub service_name: &'static str,
     /// What comes from outside, with a name each for messages and logs.
-    pub sources: Vec<(&'static str, BoxedSource<M::Input, M::Output>)>,
+    pub sources: Vec<NamedSource<M::Input, M::Output>>,
     /// How much of what comes from outside is handed over at once: no influence on results.
     pub window: Seconds,
 }

@@ -36,12 +36,15 @@ pub trait Source<I, O>: Any + Send {
 /// A source of whatever kind. What it knows at the end of a simulation is had by casting it back (`dyn Any`).
 pub type BoxedSource<I, O> = Box<dyn Source<I, O>>;
 
+/// How a part of a list is added to an input.
+type Hand<I, T> = Box<dyn Fn(&mut I, &[T]) + Send>;
+
 /// A list that is handed over as it stands, whatever becomes of it: an open loop of clients, a trace of failures.
 pub struct Listed<L, T, I> {
     list: L,
     next: usize,
     time: fn(&T) -> Seconds,
-    hand: Box<dyn Fn(&mut I, &[T]) + Send>,
+    hand: Hand<I, T>,
     keeps_going: bool,
     of: PhantomData<fn() -> T>,
 }
