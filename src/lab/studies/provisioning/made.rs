@@ -68,7 +68,10 @@ impl<'a> Made<'a> {
     }
 
     /// The jobs of a site before anything is done about its load.
-    pub(super) fn site_trace(&self, site: &SiteSettings) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+    pub(super) fn site_trace(
+        &self,
+        site: &SiteSettings,
+    ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
         self.inputs
             .workload_of(&site.workload, self.spec.seed, self.spec.replication)
     }
@@ -101,7 +104,10 @@ impl<'a> Made<'a> {
         })
     }
 
-    pub(super) fn loaded_site(&self, settings: &SiteSettings) -> Result<Arc<SiteWorkload>, Arc<InputError>> {
+    pub(super) fn loaded_site(
+        &self,
+        settings: &SiteSettings,
+    ) -> Result<Arc<SiteWorkload>, Arc<InputError>> {
         let trace = self.site_trace(settings)?;
         let jobs = self.inputs.battery(&trace, &of_site(self.spec, settings))?;
         let workload = &settings.workload;
@@ -330,7 +336,11 @@ pub(super) fn of_site(spec: &SimulationSpec, site: &SiteSettings) -> SimulationS
 }
 
 /// The wish in numbers.
-pub(super) fn absolute(wish: Wish, relative: Option<RelativeWish>, application: &Application) -> Wish {
+pub(super) fn absolute(
+    wish: Wish,
+    relative: Option<RelativeWish>,
+    application: &Application,
+) -> Wish {
     match relative {
         None => wish,
         Some(RelativeWish::Deadline { factor }) => {
