@@ -1,33 +1,24 @@
 //! What simulations of provisioning share: sites at their load, applications, backgrounds, searches.
 
-use std::convert::Infallible;
-use std::sync::Arc;
-
 use super::{ProvisionedSettings, RelativeWish};
-use crate::actors::{Player, SimulationError};
-use crate::brokering::provisioning::measures::{
-    SiteSummary, front_hypervolume, provisioning_measures,
-};
 use crate::brokering::provisioning::{
-    Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
-    ProvisioningRun, ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window,
-    draw_instants, load_site, provisioning_scene, search_advertised, search_stream,
+    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, SiteWorkload, Wish,
+    best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
-    Cache, ContentHashes, FailureRequest, Handed, InputError, Inputs, PreparedWorkload, RunInput,
-    canonical_text, parallel::map_in_parallel,
+    Cache, FailureRequest, InputError, Inputs, PreparedWorkload, canonical_text,
+    parallel::map_in_parallel,
 };
-use crate::keys::problem::Problems;
 use crate::random;
-use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
-use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+use std::convert::Infallible;
+use std::sync::Arc;
 
 /// Failures are made until so long after a site's own jobs are worked off, for applications that come late and take long.
 pub(super) const AFTER_THE_TRACE: Seconds = Seconds(100 * 86_400);
@@ -53,8 +44,8 @@ pub(super) struct Shared {
 
 /// What one simulation has made or shares.
 pub(super) struct Made<'a> {
-    spec: &'a SimulationSpec,
-    inputs: &'a Inputs,
+    pub(super) spec: &'a SimulationSpec,
+    pub(super) inputs: &'a Inputs,
     shared: Arc<Shared>,
 }
 

@@ -1,9 +1,6 @@
 //! What simulations of provisioning read, each prepared once and shared: sites at their load, the application, the sites at the
 //! submission instants, best effort and genetic searches from them.
 
-use std::convert::Infallible;
-use std::sync::Arc;
-
 use super::{
     Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
     name_of,
@@ -13,25 +10,16 @@ use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
 };
 use crate::brokering::provisioning::{
-    Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
-    ProvisioningRun, ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window,
-    draw_instants, load_site, provisioning_scene, search_advertised, search_stream,
+    Commitment, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, provisioning_scene,
 };
-use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{
-    Cache, ContentHashes, FailureRequest, Handed, InputError, Inputs, PreparedWorkload, RunInput,
-    canonical_text, parallel::map_in_parallel,
-};
+use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text};
 use crate::keys::problem::Problems;
-use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
-use crate::units::{Nodes, Seconds};
-use crate::workload::workflows::{
-    ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
-};
-use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+use crate::units::Seconds;
+use std::sync::Arc;
+
 mod held;
 mod keys;
 mod made;
