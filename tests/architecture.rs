@@ -373,6 +373,24 @@ fn reports_and_commands_name_studies_in_views_only() {
     }
 }
 
+#[test]
+fn events_are_ordered_by_the_agenda_of_the_kernel() {
+    // Which nodes become free last; tasks of a workflow by their number.
+    let others = [
+        "scheduling/partitioned/nodes.rs",
+        "workload/workflows/workflow.rs",
+    ];
+    for (path, module, code) in sources() {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let may = module == "kernel" || others.iter().any(|other| name.ends_with(other));
+        let is_engine = name.starts_with("engine");
+        assert!(
+            !is_engine || may || !code.contains("BinaryHeap"),
+            "{name} has an order of its own: `kernel::Agenda` is one"
+        );
+    }
+}
+
 /// The folder of each crate, and its modules: each may call those before it.
 const CRATES: [(&str, &[&str]); 3] = [
     (
