@@ -2,7 +2,7 @@
 //! which start of each task it should ask for (§8).
 //!
 //! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] says what a choice of slots costs and how long the
-//! application takes on it; [`moga`] and [`nsga2`] look for choices that no other beats in both. [`greedy`] asks for the price of every start instead, task
+//! application takes on it; [`moga`] and [`nsga2`] look for choices that no other beats in both. `greedy` asks for the price of every start instead, task
 //! after task. [`best_effort`] is what all of them are compared with.
 
 mod application;
