@@ -9,7 +9,7 @@ use bookahead::brokering::provisioning::{
 use bookahead::kernel::drive;
 use bookahead::plan::SlotRules;
 use bookahead::scheduling::reserving::{ReservingRun, ReservingSettings, reserving_scene};
-use bookahead::scheduling::{JobOutcome, SlotSource, simulate_slots};
+use bookahead::scheduling::{JobOutcome, SlotSource, SlotStudySettings, slot_scene};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
@@ -121,18 +121,21 @@ fn a_replay_on_free_rectangles_starts_every_job_of_the_log_when_the_study_of_slo
         let Provider::Advertised { rules, .. } = settings.provider else {
             panic!("it advertises");
         };
-        let run = simulate_slots(&sites[0].jobs, sites[0].nodes, rules, Seconds::ZERO);
-        assert_eq!(background.starts[0], run.starts);
+        let alone = SlotStudySettings {
+            source: SlotSource::FreeRectangles,
+            rules,
+            sample_period: Seconds::ZERO,
+        };
+        let scene = slot_scene(&sites[0].jobs, sites[0].nodes, &alone, true);
+        let run = drive(scene, false).machine.finish();
+        let starts: Vec<_> = run.jobs.iter().map(|outcome| outcome.start).collect();
+        assert_eq!(background.starts[0], starts);
         for (instant, snapshot) in instants.iter().zip(&background.snapshots) {
             assert_eq!(snapshot[0].now(), *instant);
-            let in_system = sites[0]
-                .jobs
-                .iter()
-                .zip(&run.starts)
-                .filter(|(job, start)| {
-                    let end = start.map(|start| start + job.runtime.max(Seconds(1)));
-                    job.submit <= *instant && end.is_some_and(|end| end > *instant)
-                });
+            let in_system = sites[0].jobs.iter().zip(&starts).filter(|(job, start)| {
+                let end = start.map(|start| start + job.runtime.max(Seconds(1)));
+                job.submit <= *instant && end.is_some_and(|end| end > *instant)
+            });
             assert_eq!(snapshot[0].tasks_in_system(), in_system.count());
         }
     }

@@ -78,7 +78,7 @@ pub use settings::{
     Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
-pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};
+pub use slot_statistics::{Quantiles, SlotSample, SlotStatistics};
 pub use slot_study::{SlotMachine, SlotSource, SlotStudyRun, SlotStudySettings, slot_scene};
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,

@@ -68,46 +68,14 @@ pub struct Quantiles {
     pub p95: f64,
 }
 
-/// A trace scheduled on free slots, and what was advertised meanwhile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlotRun {
-    /// The start of each job, in the order of the jobs given; `None` for jobs that were skipped.
-    pub starts: Vec<Option<Seconds>>,
-    /// Jobs that are wider than the machine.
-    pub skipped: u64,
+/// What was seen of a machine on free slots.
+pub(super) struct Watched {
     /// What was advertised.
-    pub statistics: SlotStatistics,
+    pub(super) statistics: SlotStatistics,
     /// Node-time used between the first and the last submission ÷ all node-time of this span, in `[0, 1]`; 0 without a span.
-    pub utilisation: f64,
+    pub(super) utilisation: f64,
     /// Mean wait of the jobs from submission to start, in hours; 0 without jobs.
-    pub mean_wait_hours: f64,
-    /// The most slots that the list held when a job had just been placed.
-    pub most_slots: usize,
-}
-
-/// Schedules `jobs` on a machine of `nodes` nodes by ALG-1 with exact runtimes, and samples the advertised slots every
-/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3): a `SlotScheduler` from its first job
-/// to its last. Jobs are taken in the order of submission, equal ones in the order given.
-#[must_use]
-pub fn simulate_slots(
-    jobs: &[Job],
-    nodes: Nodes,
-    rules: SlotRules,
-    sample_period: Seconds,
-) -> SlotRun {
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|&index| jobs[index].submit);
-    let statistics = SlotStatistics::default();
-    let mut scheduler = SlotScheduler::new(nodes, rules, sample_period, span_of(jobs), statistics);
-    let mut starts = vec![None; jobs.len()];
-    for index in order {
-        starts[index] = scheduler.place(&jobs[index]);
-    }
-    scheduler.advance(Seconds::FAR);
-    SlotRun {
-        starts,
-        ..scheduler.finish()
-    }
+    pub(super) mean_wait_hours: f64,
 }
 
 /// The first and the last submission; nothing happens where there are no jobs.
@@ -132,8 +100,6 @@ pub(super) struct SlotScheduler {
     used: NodeSeconds,
     waited: Seconds,
     placed: u64,
-    skipped: u64,
-    most_slots: usize,
 }
 
 impl SlotScheduler {
@@ -160,8 +126,6 @@ impl SlotScheduler {
             used: NodeSeconds(0),
             waited: Seconds::ZERO,
             placed: 0,
-            skipped: 0,
-            most_slots: 0,
         }
     }
 
@@ -171,13 +135,9 @@ impl SlotScheduler {
         self.list.clip(job.submit);
         let duration = slot_run_time(job);
         let earliest = job.submit.max(job.release);
-        let Some(placement) = self.list.place(job.nodes, duration, earliest) else {
-            self.skipped += 1;
-            return None;
-        };
+        let placement = self.list.place(job.nodes, duration, earliest)?;
         let (start, end) = (placement.start, placement.start + duration);
         self.placed += 1;
-        self.most_slots = self.most_slots.max(self.list.slots().len());
         self.used += job
             .nodes
             .for_span((end.min(self.last) - start.max(self.first)).max(Seconds::ZERO));
@@ -201,12 +161,10 @@ impl SlotScheduler {
         (self.sampler.period > Seconds::ZERO && next <= self.last).then_some(next)
     }
 
-    /// What was seen, without the starts of jobs.
-    pub(super) fn finish(self) -> SlotRun {
+    /// What was seen.
+    pub(super) fn finish(self) -> Watched {
         let capacity = self.nodes.for_span(self.last - self.first);
-        SlotRun {
-            starts: Vec::new(),
-            skipped: self.skipped,
+        Watched {
             statistics: self.sampler.statistics,
             utilisation: if capacity.0 > 0 {
                 self.used.0 as f64 / capacity.0 as f64
@@ -218,7 +176,6 @@ impl SlotScheduler {
             } else {
                 0.0
             },
-            most_slots: self.most_slots,
         }
     }
 }

@@ -1,5 +1,23 @@
 use super::*;
+use crate::kernel::drive;
+use crate::scheduling::JobOutcome;
+use crate::scheduling::{SlotSource, SlotStudyRun, SlotStudySettings, Verdict, slot_scene};
 use crate::workload::JobId;
+
+/// A study of free rectangles that keeps what became of its jobs.
+fn run(jobs: &[Job], nodes: u32, sample_period: Seconds) -> SlotStudyRun {
+    let settings = SlotStudySettings {
+        source: SlotSource::FreeRectangles,
+        rules: SlotRules::default(),
+        sample_period,
+    };
+    let scene = slot_scene(&jobs.into(), Nodes(nodes), &settings, true);
+    drive(scene, false).machine.finish()
+}
+
+fn starts(run: &SlotStudyRun) -> Vec<Option<Seconds>> {
+    run.jobs.iter().map(|outcome| outcome.start).collect()
+}
 
 fn job(id: u32, submit: i64, nodes: u32, runtime: i64, estimate: i64) -> Job {
     Job {
@@ -31,28 +49,33 @@ fn the_four_tasks_of_the_thesis_start_at_0_3_0_and_4() {
         job(3, 0, 3, 2, 9),
         job(4, 8, 1, 1, 1),
     ];
-    let run = simulate_slots(&jobs, Nodes(5), SlotRules::default(), Seconds::HOUR);
+    let run = run(&jobs, 5, Seconds::HOUR);
     assert_eq!(
-        run.starts,
+        starts(&run),
         [hours(0), hours(3), hours(0), hours(4), hours(8)]
     );
-    assert_eq!(run.statistics.samples(), 9);
+    assert_eq!(run.samples.len(), 9);
+    let measured = |name| run.measured.get(name);
+    assert_eq!(measured("slot_samples"), Some(9.0));
     // 2·3 + 4·1 + 1·2 + 3·2 node-hours of 5·8.
-    assert_eq!(run.utilisation, 18.0 / 40.0);
-    assert_eq!(run.mean_wait_hours, (3.0 + 4.0) / 5.0);
+    assert_eq!(
+        measured("loaded_utilisation_percent"),
+        Some(100.0 * (18.0 / 40.0))
+    );
+    assert_eq!(measured("job_wait_hours"), Some((3.0 + 4.0) / 5.0));
 }
 
 #[test]
-fn a_job_ends_with_its_estimate_and_one_that_never_fits_is_counted() {
+fn a_job_ends_with_its_estimate_and_one_that_never_fits_does_not_start() {
     let jobs = [
         job(0, 0, 3, 10, 2),
         job(1, 0, 4, 1, 1),
         job(2, 1, 3, 0, 5),
         job(3, 1, 3, 1, 1),
     ];
-    let run = simulate_slots(&jobs, Nodes(3), SlotRules::default(), Seconds::ZERO);
+    let run = run(&jobs, 3, Seconds::ZERO);
     assert_eq!(
-        run.starts,
+        starts(&run),
         [
             hours(0),
             None,
@@ -60,31 +83,16 @@ fn a_job_ends_with_its_estimate_and_one_that_never_fits_is_counted() {
             Some(Seconds::HOUR * 2 + Seconds(1))
         ]
     );
-    assert_eq!(run.skipped, 1);
-    assert_eq!(run.statistics.samples(), 0);
-}
-
-#[test]
-fn jobs_are_placed_in_the_order_of_submission_whatever_order_they_come_in() {
-    let early = job(0, 0, 2, 4, 4);
-    let late = job(1, 1, 2, 1, 1);
-    let rules = SlotRules::default();
-    let straight = simulate_slots(
-        &[early.clone(), late.clone()],
-        Nodes(2),
-        rules,
-        Seconds::ZERO,
-    );
-    let reversed = simulate_slots(&[late, early], Nodes(2), rules, Seconds::ZERO);
-    assert_eq!(straight.starts, [hours(0), hours(4)]);
-    assert_eq!(reversed.starts, [hours(4), hours(0)]);
+    let too_wide = |outcome: &&JobOutcome| outcome.verdict == Verdict::DroppedTooWide;
+    assert_eq!(run.jobs.iter().filter(too_wide).count(), 1);
+    assert_eq!(run.measured.get("slot_samples"), Some(0.0));
 }
 
 #[test]
 fn no_jobs_make_no_trouble() {
-    let run = simulate_slots(&[], Nodes(2), SlotRules::default(), Seconds::HOUR);
-    assert_eq!(run.utilisation, 0.0);
-    assert!(run.starts.is_empty());
+    let run = run(&[], 2, Seconds::HOUR);
+    assert_eq!(run.measured.get("loaded_utilisation_percent"), Some(0.0));
+    assert!(run.jobs.is_empty());
 }
 
 #[test]

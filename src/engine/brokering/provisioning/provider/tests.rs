@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::drive;
 use crate::plan::SlotRules;
-use crate::scheduling::Verdict;
+use crate::scheduling::{SlotStudySettings, Verdict, slot_scene};
 use crate::workload::{JobId, JobKind};
 
 const HOUR: Seconds = Seconds::HOUR;
@@ -455,7 +456,13 @@ proptest! {
     #[test]
     fn looking_at_a_site_changes_nothing(jobs in queues(), looks in prop::collection::vec(0..40_i64, 0..10)) {
         for rules in [SlotRules::default(), SlotRules { merge_identical: false, ..SlotRules::default() }] {
-            let run = crate::scheduling::simulate_slots(&jobs, Nodes(5), rules, Seconds::ZERO);
+            let alone = SlotStudySettings {
+                source: SlotSource::FreeRectangles,
+                rules,
+                sample_period: Seconds::ZERO,
+            };
+            let scene = slot_scene(&jobs.as_slice().into(), Nodes(5), &alone, true);
+            let run = drive(scene, false).machine.finish();
             let settings = ProvisioningSettings {
                 provider: Provider::Advertised { source: SlotSource::FreeRectangles, rules },
                 ..ProvisioningSettings::default()
@@ -470,7 +477,7 @@ proptest! {
             }
             site.advance(Seconds::FAR);
             for outcome in site.take_job_outcomes() {
-                prop_assert_eq!(outcome.start, run.starts[outcome.job.id.0 as usize]);
+                prop_assert_eq!(outcome.start, run.jobs[outcome.job.id.0 as usize].start);
             }
         }
     }
