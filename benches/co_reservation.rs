@@ -5,10 +5,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use bookahead::brokering::{Candidate, Order, Repair, Search, SearchRules, Step, candidate_starts};
-use bookahead::brokering::{SearchSettings, unprobed_candidates, variations};
+use bookahead::brokering::co_reservation::local::ClusterId;
+use bookahead::brokering::co_reservation::{
+    Candidate, Order, Repair, Search, SearchRules, Step, candidate_starts,
+};
+use bookahead::brokering::co_reservation::{SearchSettings, unprobed_candidates, variations};
 use bookahead::random::stream;
-use bookahead::scheduling::local::ClusterId;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{CoRequest, CoRequestId, Preference};
 use rand::RngExt;

@@ -4,8 +4,9 @@
 
 use std::time::Instant;
 
-use bookahead::scheduling::reserving::{
-    Admission, Backfilling, Displacement, EarlyEnd, ReservingMachine, ReservingSettings,
+use bookahead::scheduling::queue_plan::Backfilling;
+use bookahead::scheduling::replanning::{
+    Admission, Displacement, EarlyEnd, ReplanningMachine, ReplanningSettings,
 };
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
@@ -71,14 +72,14 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
         ..RequestSettings::default()
     };
     let mixed = generate_requests(&workload.batteries[0], &requests, 2008, "bench", 0);
-    let mut machine = ReservingMachine::new(
+    let mut machine = ReplanningMachine::new(
         NODES,
-        ReservingSettings {
+        ReplanningSettings {
             admission: Admission::MovePrice,
             backfilling,
             displacement: Displacement::Skip,
             early_end: EarlyEnd::Keep,
-            ..ReservingSettings::default()
+            ..ReplanningSettings::default()
         },
     );
     machine.submit(mixed.jobs);

@@ -11,8 +11,8 @@ use bookahead::brokering::provisioning::{
 };
 use bookahead::plan::{SlotList, SlotRules};
 use bookahead::random;
-use bookahead::scheduling::reserving::{
-    Admission, Displacement, ReservingMachine, ReservingSettings,
+use bookahead::scheduling::replanning::{
+    Admission, Displacement, ReplanningMachine, ReplanningSettings,
 };
 use bookahead::scheduling::selection;
 use bookahead::units::{Nodes, Seconds};
@@ -123,7 +123,7 @@ fn greedily(
 /// What the greedy search asks of one site: a list of offers for each task, and the one that α picks is booked (ALG-7).
 fn provision(
     application: &Application,
-    mut machine: ReservingMachine,
+    mut machine: ReplanningMachine,
     alpha: f64,
 ) -> (usize, Seconds) {
     let now = machine.now();
@@ -219,13 +219,13 @@ fn slots(jobs: &[Job], now: Seconds, merge_identical: bool) -> Vec<Advertised> {
 }
 
 /// The machine that answers queries, at `now`.
-fn snapshot(jobs: &[Job], now: Seconds) -> ReservingMachine {
-    let mut machine = ReservingMachine::new(
+fn snapshot(jobs: &[Job], now: Seconds) -> ReplanningMachine {
+    let mut machine = ReplanningMachine::new(
         NODES,
-        ReservingSettings {
+        ReplanningSettings {
             admission: Admission::MovePrice,
             displacement: Displacement::Skip,
-            ..ReservingSettings::default()
+            ..ReplanningSettings::default()
         },
     );
     machine.submit(jobs.iter().filter(|job| job.submit < now).cloned());

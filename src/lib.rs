@@ -12,8 +12,8 @@
 //! * *Overbooking* gives a job a slot shorter than its estimate. The *probability of success* (PoS) says how likely it ends in time on
 //!   nodes that stay up, learned from how well users of its *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
 //! * A *reservation request* ([`ReservationRequest`](workload::ReservationRequest)) wants nodes at a fixed start, or at one that it
-//!   chooses from [`Offer`](scheduling::reserving::Offer)s: an *offer* is a start with its price. The *price* is the delay that the slot
-//!   inflicts on waiting jobs, delay × nodes. A [`ReservingMachine`](scheduling::reserving::ReservingMachine) grants or refuses.
+//!   chooses from [`Offer`](scheduling::replanning::Offer)s: an *offer* is a start with its price. The *price* is the delay that the slot
+//!   inflicts on waiting jobs, delay × nodes. A [`ReplanningMachine`](scheduling::replanning::ReplanningMachine) grants or refuses.
 //! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep* simulates many, along axes of settings; a
 //!   *point* is one combination of settings and one battery, read off one simulation.
 //!

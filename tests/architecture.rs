@@ -377,7 +377,7 @@ fn reports_and_commands_name_studies_in_views_only() {
 fn events_are_ordered_by_the_agenda_of_the_kernel() {
     // Which nodes become free last; tasks of a workflow by their number.
     let others = [
-        "scheduling/partitioned/nodes.rs",
+        "scheduling/machine_queue/nodes.rs",
         "workload/workflows/workflow.rs",
     ];
     for (path, module, code) in sources() {

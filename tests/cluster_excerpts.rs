@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bookahead::brokering::GridInputs;
+use bookahead::brokering::co_reservation::CoReservationInputs;
 use bookahead::random;
 use bookahead::studies::{StudySpec, co_reservation};
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
@@ -282,7 +282,7 @@ impl Grids {
         Self { inputs, specs }
     }
 
-    fn grid(&self, simulation: usize) -> Arc<GridInputs> {
+    fn grid(&self, simulation: usize) -> Arc<CoReservationInputs> {
         let spec = &self.specs[simulation];
         let StudySpec::CoReservation(study) = &spec.study else {
             panic!("{spec:?}");
@@ -359,7 +359,7 @@ fn drawn_excerpts_differ_by_replication_and_requests_follow_them() {
         "[clusters]\ncount = 2\ndays = 2\nexcerpts = \"drawn\"\n[requests]\ncount = 40\n",
     );
     let (first, second) = (grids.grid(0), grids.grid(1));
-    let starts = |grid: &GridInputs| -> Vec<Seconds> {
+    let starts = |grid: &CoReservationInputs| -> Vec<Seconds> {
         grid.clusters.iter().map(|c| c.window_start).collect()
     };
     assert_ne!(starts(&first), starts(&second));

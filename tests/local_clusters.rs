@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use bookahead::scheduling::JobOutcome;
-use bookahead::scheduling::local::{
+use bookahead::brokering::co_reservation::local::{
     ClusterId, LocalMachine, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters,
 };
-use bookahead::scheduling::reserving::{Backfilling, ReservingMachine, ReservingSettings};
+use bookahead::scheduling::JobOutcome;
+use bookahead::scheduling::queue_plan::Backfilling;
+use bookahead::scheduling::replanning::{ReplanningMachine, ReplanningSettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
@@ -60,7 +61,7 @@ fn by_id(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
 }
 
 #[test]
-fn two_weeks_of_sdsc_blue_are_scheduled_as_by_the_reserving_machine() {
+fn two_weeks_of_sdsc_blue_are_scheduled_as_by_the_replanning_machine() {
     let Some(jobs) = excerpt(200) else {
         return;
     };
@@ -81,11 +82,11 @@ fn two_weeks_of_sdsc_blue_are_scheduled_as_by_the_reserving_machine() {
             totals.job_work.0 as f64 / NODES.for_span(TWO_WEEKS).0 as f64
         );
         assert!(machine.is_idle());
-        let settings = ReservingSettings {
+        let settings = ReplanningSettings {
             backfilling,
-            ..ReservingSettings::default()
+            ..ReplanningSettings::default()
         };
-        let mut other = ReservingMachine::new(NODES, settings);
+        let mut other = ReplanningMachine::new(NODES, settings);
         other.submit(jobs.iter().cloned());
         other.advance(Seconds::FAR);
         assert_eq!(

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use bookahead::brokering::co_reservation::local::{
+    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError,
+    OverbookingMachine, PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
+};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::random::{Stream, stream};
-use bookahead::scheduling::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError,
-    OverbookingMachine, PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
-};
 use bookahead::scheduling::{JobOutcome, PolicySettings, simulate};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{

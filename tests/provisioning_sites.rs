@@ -8,7 +8,7 @@ use bookahead::brokering::provisioning::{
 };
 use bookahead::kernel::drive;
 use bookahead::plan::SlotRules;
-use bookahead::scheduling::reserving::{ReservingRun, ReservingSettings, reserving_scene};
+use bookahead::scheduling::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
 use bookahead::scheduling::{JobOutcome, SlotSource, SlotStudySettings, slot_scene};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
@@ -79,11 +79,11 @@ fn busy_percent(outcomes: &[JobOutcome], nodes: Nodes, window: (Seconds, Seconds
 }
 
 /// Jobs alone, on a machine that plans anew at every event.
-fn simulate(nodes: Nodes, settings: &ReservingSettings, jobs: &[Job]) -> ReservingRun {
+fn simulate(nodes: Nodes, settings: &ReplanningSettings, jobs: &[Job]) -> ReplanningRun {
     let (jobs, failures) = (jobs.into(), Arc::default());
     let nothing = Arc::default();
-    let scene = reserving_scene(nodes, settings, &jobs, &nothing, &Arc::default(), &failures);
-    ReservingRun::of(drive(scene, true), &failures)
+    let scene = replanning_scene(nodes, settings, &jobs, &nothing, &Arc::default(), &failures);
+    ReplanningRun::of(drive(scene, true), &failures)
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn the_loads_of_the_thesis_are_reached_on_the_machine_that_plans_anew_at_every_e
             let Some(site) = site(log_of, None, Some(wanted)) else {
                 return;
             };
-            let settings = ReservingSettings::default();
+            let settings = ReplanningSettings::default();
             let run = simulate(site.nodes, &settings, &site.jobs);
             let busy = busy_percent(&run.jobs, site.nodes, site.load.window);
             assert!((busy - wanted).abs() <= LOAD_TOLERANCE, "{wanted}: {busy}");

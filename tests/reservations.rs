@@ -8,8 +8,8 @@ use assert_cmd::Command;
 use proptest::prelude::*;
 
 use bookahead::actors::Player;
-use bookahead::scheduling::reserving::{Admission, ReservingMachine, ReservingSettings};
-use bookahead::studies::reservations::{ReservingSimulation, Rows};
+use bookahead::scheduling::replanning::{Admission, ReplanningMachine, ReplanningSettings};
+use bookahead::studies::reservations::{ReplanningSimulation, Rows};
 use bookahead::studies::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
@@ -275,8 +275,8 @@ proptest! {
             ..RequestSettings::default()
         };
         let mixed = generate_requests(&jobs, &requests, 1, "w", 0);
-        let settings = ReservingSettings { admission, ..ReservingSettings::default() };
-        let simulation = ReservingSimulation {
+        let settings = ReplanningSettings { admission, ..ReplanningSettings::default() };
+        let simulation = ReplanningSimulation {
             nodes: Nodes(16),
             machine: settings.clone(),
             jobs: mixed.jobs.into(),
@@ -285,7 +285,7 @@ proptest! {
             failures: Arc::default(),
         };
         let actors = simulation.run(true, &Player::by_actors()).unwrap();
-        let mut machine = ReservingMachine::new(Nodes(16), settings);
+        let mut machine = ReplanningMachine::new(Nodes(16), settings);
         machine.submit(simulation.jobs.iter().cloned());
         machine.request(simulation.requests.iter().cloned());
         machine.advance(Seconds::FAR);
@@ -302,8 +302,8 @@ proptest! {
     /// lowest price (α = 1) pays nothing.
     #[test]
     fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
-        let settings = ReservingSettings { admission: Admission::MovePrice, ..ReservingSettings::default() };
-        let mut machine = ReservingMachine::new(Nodes(16), settings);
+        let settings = ReplanningSettings { admission: Admission::MovePrice, ..ReplanningSettings::default() };
+        let mut machine = ReplanningMachine::new(Nodes(16), settings);
         machine.submit(jobs);
         machine.wait_until(Seconds(at));
         let now = machine.now();

@@ -26,7 +26,7 @@ use crate::machines::{MachineDescription, MachineError};
 use crate::output::write_file;
 use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
 use crate::report::{EstimatesReport, ReportError, grouped};
-use crate::scheduling::partitioned::AddedReservation;
+use crate::scheduling::machine_queue::AddedReservation;
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::listing::{names, paragraph};
 use super::screen::{LookError, print_json};
-use crate::brokering::Algorithm;
+use crate::brokering::co_reservation::Algorithm;
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::{PlanKind, STRATEGIES};
 use crate::studies::strategies;

@@ -34,8 +34,8 @@ pub mod store;
 // What the tests of the engine draw is drawn here, too: the same files, as a crate's tests are not seen by another.
 #[cfg(test)]
 #[allow(dead_code)]
-#[path = "../engine/brokering/drawn_grid.rs"]
-mod drawn_grid;
+#[path = "../engine/brokering/co_reservation/drawn.rs"]
+mod drawn;
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "../engine/brokering/provisioning/test_support.rs"]

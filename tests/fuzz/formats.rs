@@ -13,7 +13,7 @@ use bookahead::machines::slurm::Includes;
 use bookahead::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead::predictions::UserIndex;
 use bookahead::report::ReportError;
-use bookahead::scheduling::partitioned::{PartitionedJob, simulate_partitioned};
+use bookahead::scheduling::machine_queue::{MachineQueueJob, simulate_machine_queue};
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
@@ -287,7 +287,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         missing_estimate: MissingEstimate::Runtime,
         ..CleaningRules::default()
     };
-    let jobs: Arc<[PartitionedJob]> = JobStream::new(records.iter().copied().map(Ok), rules)
+    let jobs: Arc<[MachineQueueJob]> = JobStream::new(records.iter().copied().map(Ok), rules)
         .filter_map(|job| {
             let job = job.expect("in order");
             let record = (records.iter()).find(|record| record.job_number == job.trace_number);
@@ -302,7 +302,7 @@ fn consume_machine(machine: Result<MachineDescription, MachineError>) {
         .sum();
     // A simulation may take as long as it has nodes and windows.
     if nodes <= 10_000 && machine.windows.len() <= 1_000 {
-        discard(simulate_partitioned(&machine.into(), &jobs));
+        discard(simulate_machine_queue(&machine.into(), &jobs));
     }
 }
 

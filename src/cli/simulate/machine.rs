@@ -13,23 +13,23 @@ use super::schedule::refuse_the_trace;
 use super::source::Source;
 use super::{Estimates, SimulateArguments, SimulateError, answer as streamed};
 use crate::machines::{MachineDescription, TraceNames, Unplaced};
-use crate::scheduling::partitioned::{
-    PartitionedJob, PartitionedMachine, PartitionedOutcome, simulate_partitioned,
+use crate::scheduling::machine_queue::{
+    MachineQueueJob, MachineQueueOutcome, QueueMachine, simulate_machine_queue,
 };
 use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{CleaningReport, JobStreamError};
 
 /// What a placed job costs: its record and the job, twice while they are parted, and its outcome with its place in the queue.
 const BYTES_A_PLACED_JOB: usize =
-    2 * size_of::<(SwfRecord, PartitionedJob)>() + 2 * size_of::<PartitionedOutcome>();
+    2 * size_of::<(SwfRecord, MachineQueueJob)>() + 2 * size_of::<MachineQueueOutcome>();
 
 /// What was simulated.
 struct Simulated {
-    machine: Arc<PartitionedMachine>,
+    machine: Arc<QueueMachine>,
     /// Records and jobs, in order of submission.
     records: Vec<SwfRecord>,
-    jobs: Arc<[PartitionedJob]>,
-    outcomes: Vec<PartitionedOutcome>,
+    jobs: Arc<[MachineQueueJob]>,
+    outcomes: Vec<MachineQueueOutcome>,
     loss: Loss,
     reading: Duration,
     scheduling: Duration,
@@ -103,10 +103,10 @@ pub(super) fn simulate(
             without_request: loss.without_request,
         });
     }
-    let (records, jobs): (Vec<SwfRecord>, Vec<PartitionedJob>) = placed.into_iter().unzip();
+    let (records, jobs): (Vec<SwfRecord>, Vec<MachineQueueJob>) = placed.into_iter().unzip();
     let (machine, jobs) = (Arc::new(machine), jobs.into());
     let between = Instant::now();
-    let outcomes = simulate_partitioned(&machine, &jobs);
+    let outcomes = simulate_machine_queue(&machine, &jobs);
     let simulated = Simulated {
         machine,
         records,
@@ -153,7 +153,7 @@ fn write_schedule(
     let mut writer = SwfWriter::create(path, &header)?;
     let jobs = simulated.records.iter().zip(simulated.jobs.iter());
     for ((record, job), outcome) in jobs.zip(&simulated.outcomes) {
-        let PartitionedOutcome::Ran { start, .. } = outcome else {
+        let MachineQueueOutcome::Ran { start, .. } = outcome else {
             continue;
         };
         writer.write(&SwfRecord {

@@ -8,27 +8,27 @@ mod bandwidth;
 mod checkpoint;
 mod client;
 mod cluster;
-mod counted;
+mod comprehensive;
 mod direct;
 mod disabled;
 mod displaced;
 mod hardware;
+mod heuristic;
 mod learned;
-pub mod local;
-mod mapped;
+pub mod machine_queue;
 pub mod measures;
 mod outcome;
 mod overbooking_2008;
-pub mod partitioned;
 mod penalty;
 mod policy;
 pub mod predicted_queue;
 mod promises;
 mod promising;
 mod queue;
+pub mod queue_plan;
 mod queueing;
 pub mod registry;
-pub mod reserving;
+pub mod replanning;
 pub mod selection;
 mod settings;
 mod shortening;
@@ -50,14 +50,14 @@ pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
 pub use cluster::{
     Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
-pub use counted::Counted;
+pub use comprehensive::Comprehensive;
 pub use direct::{
     ClusterRun, Replay, Work, cluster_scene, learn_from_batteries, replay, simulate,
     simulate_policy,
 };
 pub use hardware::Hardware;
+pub use heuristic::Heuristic;
 pub use learned::Learned;
-pub use mapped::Mapped;
 pub use outcome::{
     JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
     fixed_measures, measure_intervals,

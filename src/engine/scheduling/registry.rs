@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Counted, Easy, FirstCome, Mapped, Policy, PolicySettings, Queue, Shortening};
+use super::{Comprehensive, Easy, FirstCome, Heuristic, Policy, PolicySettings, Queue, Shortening};
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
@@ -68,7 +68,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Mapped,
-        build: |nodes, settings, _| Box::new(Mapped::new(nodes, settings, false, None)),
+        build: |nodes, settings, _| Box::new(Comprehensive::new(nodes, settings, false, None)),
     },
     Strategy {
         name: "heuristic-planning",
@@ -77,7 +77,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Counted,
-        build: |nodes, settings, _| Box::new(Counted::new(nodes, settings, false, None)),
+        build: |nodes, settings, _| Box::new(Heuristic::new(nodes, settings, false, None)),
     },
     Strategy {
         name: "comprehensive-overbooking",
@@ -86,7 +86,9 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 4.0,
         baseline: Some("conservative-backfilling"),
         plan: PlanKind::Mapped,
-        build: |nodes, settings, estimates| Box::new(Mapped::new(nodes, settings, true, estimates)),
+        build: |nodes, settings, estimates| {
+            Box::new(Comprehensive::new(nodes, settings, true, estimates))
+        },
     },
     Strategy {
         name: "heuristic-overbooking",
@@ -96,7 +98,7 @@ pub const STRATEGIES: &[Strategy] = &[
         baseline: Some("heuristic-planning"),
         plan: PlanKind::Counted,
         build: |nodes, settings, estimates| {
-            Box::new(Counted::new(nodes, settings, true, estimates))
+            Box::new(Heuristic::new(nodes, settings, true, estimates))
         },
     },
     Strategy {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
-use super::reserving::{ReservingMachine, ReservingSettings};
+use super::replanning::{ReplanningMachine, ReplanningSettings};
 use super::slot_statistics::{SlotSample, SlotScheduler, SlotStatistics, slot_run_time, span_of};
 use crate::kernel::{Listed, Machine, NoService, Scene, Step};
 use crate::plan::{SlotList, SlotRules};
@@ -140,7 +140,7 @@ impl SlotMachine {
                 statistics,
             ))),
             SlotSource::Plan => Source::Plan(Box::new(SampledPlan {
-                machine: ReservingMachine::new(nodes, ReservingSettings::default()),
+                machine: ReplanningMachine::new(nodes, ReplanningSettings::default()),
                 rules: settings.rules,
                 statistics,
                 next: submissions.0,
@@ -210,7 +210,7 @@ impl SlotMachine {
 
 /// A machine that plans anew at every event, and the samples of its plan.
 struct SampledPlan {
-    machine: ReservingMachine,
+    machine: ReplanningMachine,
     rules: SlotRules,
     statistics: SlotStatistics,
     next: Seconds,

@@ -5,7 +5,7 @@ pub mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
-use crate::brokering::{CoReservationSettings, Order, Repair, SortBy};
+use crate::brokering::co_reservation::{CoReservationSettings, Order, Repair, SortBy};
 use crate::estimates::LearningSettings;
 use crate::units::Seconds;
 use crate::workload::{

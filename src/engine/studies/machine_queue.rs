@@ -5,7 +5,7 @@ pub(super) mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
-use crate::scheduling::partitioned::AddedReservation;
+use crate::scheduling::machine_queue::AddedReservation;
 
 pub(super) use measures::MEASURES;
 

@@ -5,7 +5,8 @@ pub(super) mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
-use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
+use crate::scheduling::queue_plan::{QueueOrder};
+use crate::scheduling::replanning::{DisplacedJobs, Displacement, ReplanningSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
 pub(super) use measures::MEASURES;
@@ -30,10 +31,10 @@ pub struct ReservationsStudy {
     pub requests: Option<RequestSettings>,
     /// The machine: queue, admission, prices.
     #[serde(rename = "study", serialize_with = "named")]
-    pub machine: ReservingSettings,
+    pub machine: ReplanningSettings,
 }
 
-fn named<S: Serializer>(settings: &ReservingSettings, serializer: S) -> Result<S::Ok, S::Error> {
+fn named<S: Serializer>(settings: &ReplanningSettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
 
@@ -72,9 +73,9 @@ impl Study for ReservationsStudy {
             .requests
             .take()
             .filter(|requests| requests.share_percent > 0.0);
-        let default = ReservingSettings::default();
+        let default = ReplanningSettings::default();
         if self.requests.is_none() {
-            self.machine = ReservingSettings {
+            self.machine = ReplanningSettings {
                 order: self.machine.order,
                 backfilling: self.machine.backfilling,
                 starvation_guard: self.machine.starvation_guard,

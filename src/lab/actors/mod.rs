@@ -17,10 +17,10 @@ pub use clock::ClockActor;
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 
+use crate::brokering::co_reservation::local::OverbookingError;
 use crate::brokering::provisioning::ProvisioningError;
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::scheduling::VirtualStudyError;
-use crate::scheduling::local::OverbookingError;
 use crate::scheduling::predicted_queue::UnknownPredictor;
 
 /// What plays simulations: actors, or plain calls where a simulation is only looked at once more.

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Unit};
 
 use super::file::NumberOrName;
-use crate::scheduling::partitioned::{ClassIndex, Window};
+use crate::scheduling::machine_queue::{ClassIndex, Window};
 use crate::units::{Nodes, Seconds};
 
 /// Occurrences of one window at most: daily for 270 years.

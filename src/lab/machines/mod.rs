@@ -1,6 +1,6 @@
 //! Machines as their operators configure them: machine files, a subset of `slurm.conf`, and where the jobs of a trace run on them.
 //!
-//! A machine file (TOML) is read and checked here and becomes a [`PartitionedMachine`]; its calendar is put on the clock of a trace
+//! A machine file (TOML) is read and checked here and becomes a [`QueueMachine`]; its calendar is put on the clock of a trace
 //! ([`MachineDescription::on_the_clock_of`]), and its lists of queues, partitions and groups find the place of every record
 //! ([`Placement`]). A `slurm.conf` is converted to a machine file first, so there is one set of checks. How such a machine schedules is no
 //! business of this module.
@@ -27,7 +27,7 @@ pub use self::slurm::SlurmError;
 use self::trace::TraceMapping;
 pub use self::trace::{Place, Placement, TraceNames, Unplaced};
 use crate::keys::problem::Problem;
-use crate::scheduling::partitioned::{PartitionedMachine, Window};
+use crate::scheduling::machine_queue::{QueueMachine, Window};
 use crate::units::Seconds;
 
 /// Why there is no machine.
@@ -92,7 +92,7 @@ fn in_words(problems: &[Problem]) -> String {
 /// A machine file that was read: the machine but for its calendar, and how jobs of a trace find their place on it.
 #[derive(Clone, Debug)]
 pub struct MachineDescription {
-    machine: PartitionedMachine,
+    machine: QueueMachine,
     trace: TraceMapping,
     calendar: Vec<CalendarEntry>,
     zone: TimeZone,
@@ -141,7 +141,7 @@ impl MachineDescription {
 
     /// The machine without its calendar.
     #[must_use]
-    pub fn machine(&self) -> &PartitionedMachine {
+    pub fn machine(&self) -> &QueueMachine {
         &self.machine
     }
 
@@ -160,7 +160,7 @@ impl MachineDescription {
         &self,
         start: Option<i64>,
         names: &TraceNames,
-    ) -> Result<PartitionedMachine, MachineError> {
+    ) -> Result<QueueMachine, MachineError> {
         let mut machine = self.machine.clone();
         if self.calendar.is_empty() {
             return Ok(machine);

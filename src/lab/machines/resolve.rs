@@ -16,9 +16,9 @@ use super::places::{Places, key};
 use super::trace::{PartitionRule, TraceMapping};
 use crate::keys::ours::is_ours;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
-use crate::scheduling::partitioned::{
+use crate::scheduling::machine_queue::{
     Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
-    PartitionIndex, PartitionedMachine, QualityOfService,
+    PartitionIndex, QualityOfService, QueueMachine,
 };
 use crate::units::{Nodes, Seconds};
 
@@ -190,7 +190,7 @@ impl Checks<'_, '_> {
                 .collect(),
         };
         MachineDescription {
-            machine: PartitionedMachine {
+            machine: QueueMachine {
                 name: raw.name.clone(),
                 classes,
                 partitions,

@@ -10,7 +10,9 @@ use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
 
 use super::MachineError;
 use super::file::NumberOrName;
-use crate::scheduling::partitioned::{AccountIndex, PartitionIndex, PartitionedJob, QualityIndex};
+use crate::scheduling::machine_queue::{
+    AccountIndex, MachineQueueJob, PartitionIndex, QualityIndex,
+};
 use crate::units::Seconds;
 use crate::workload::Job;
 
@@ -231,7 +233,7 @@ impl Placement {
     ///
     /// # Errors
     /// [`Unplaced`].
-    pub fn job(&self, record: &SwfRecord, job: &Job) -> Result<PartitionedJob, Unplaced> {
+    pub fn job(&self, record: &SwfRecord, job: &Job) -> Result<MachineQueueJob, Unplaced> {
         let place = self.place(record)?;
         let request = place.request.or(place.default_request);
         Ok(place.job(job, request.ok_or(Unplaced::NoRequest)?))
@@ -259,8 +261,8 @@ impl Place {
 
     /// A job in this place that asks for so long; it runs at least a second.
     #[must_use]
-    pub fn job(&self, job: &Job, request: Seconds) -> PartitionedJob {
-        PartitionedJob {
+    pub fn job(&self, job: &Job, request: Seconds) -> MachineQueueJob {
+        MachineQueueJob {
             trace_number: job.trace_number,
             submit: job.submit,
             request,

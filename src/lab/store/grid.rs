@@ -74,7 +74,7 @@ pub struct UseRow {
 
 /// When submissions end, and what second of the week (from Monday 00:00) second 0 is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GridCalendar {
+pub struct ClusterCalendar {
     /// End of submissions, seconds.
     pub stop: i64,
     /// Second of the week.
@@ -176,7 +176,7 @@ impl Store {
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub fn grid_calendar(&self, simulation: i64) -> Result<Option<GridCalendar>, StoreError> {
+    pub fn grid_calendar(&self, simulation: i64) -> Result<Option<ClusterCalendar>, StoreError> {
         use rusqlite::OptionalExtension;
         self.connection
             .query_row(
@@ -184,7 +184,7 @@ impl Store {
                  FROM simulation m JOIN cluster c ON c.simulation = m.id AND c.cluster = 0 WHERE m.id = ?1",
                 [simulation],
                 |row| {
-                    Ok(GridCalendar {
+                    Ok(ClusterCalendar {
                         stop: row.get(0)?,
                         origin: row.get(1)?,
                     })

@@ -51,7 +51,7 @@ pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, Simul
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
-pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
+pub use grid::{ClusterCalendar, ClusterValues, CoRequestRow, UseRow};
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::{MeasureColumn, ReservationCounts};
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};

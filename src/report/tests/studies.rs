@@ -10,7 +10,7 @@ use super::{
 use crate::report::Table;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
+use crate::scheduling::replanning::{RequestVerdict, ReservationOutcome};
 use crate::store::{FinishedSimulation, METRICS, RunSelector, Shown};
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::studies::reservations::Rows;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::answer::{hours, percent};
 use crate::cli::simulate::answer::decimals;
-use crate::scheduling::partitioned::{PartitionedJob, PartitionedOutcome, Waits};
+use crate::scheduling::machine_queue::{MachineQueueJob, MachineQueueOutcome, Waits};
 
 /// First announced starts beside the real ones.
 #[derive(Debug, PartialEq, Serialize)]
@@ -26,11 +26,11 @@ pub(super) struct AnnouncedStarts {
 
 impl AnnouncedStarts {
     /// Of jobs and what became of them, in the same order.
-    pub(super) fn of(jobs: &[PartitionedJob], outcomes: &[PartitionedOutcome]) -> Self {
+    pub(super) fn of(jobs: &[MachineQueueJob], outcomes: &[MachineQueueOutcome]) -> Self {
         let mut waited = 0;
         let mut late_by: Vec<i64> = Vec::new();
         for (job, outcome) in jobs.iter().zip(outcomes) {
-            let PartitionedOutcome::Ran {
+            let MachineQueueOutcome::Ran {
                 start, announced, ..
             } = outcome
             else {
@@ -83,12 +83,12 @@ impl AnnouncedStarts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduling::partitioned::{
+    use crate::scheduling::machine_queue::{
         AccountIndex, Announcement, PartitionIndex, QualityIndex,
     };
     use crate::units::Seconds;
 
-    const JOB: PartitionedJob = PartitionedJob {
+    const JOB: MachineQueueJob = MachineQueueJob {
         trace_number: 1,
         submit: Seconds(100),
         request: Seconds(10),
@@ -104,8 +104,8 @@ mod tests {
     };
 
     fn of(starts: &[(i64, Option<i64>)]) -> AnnouncedStarts {
-        let outcomes: Vec<PartitionedOutcome> = (starts.iter())
-            .map(|(start, told)| PartitionedOutcome::Ran {
+        let outcomes: Vec<MachineQueueOutcome> = (starts.iter())
+            .map(|(start, told)| MachineQueueOutcome::Ran {
                 start: Seconds(*start),
                 end: Seconds(start + 10),
                 announced: told.map(|told| Announcement {

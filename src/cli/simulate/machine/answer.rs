@@ -12,8 +12,8 @@ use crate::cli::simulate::source::Source;
 use crate::cli::simulate::{Estimates, SimulateArguments};
 use crate::machines::TraceNames;
 use crate::predictions::UserIndex;
-use crate::scheduling::partitioned::{
-    Agreement, PartitionedJob, PartitionedOutcome, Refusal, Waits,
+use crate::scheduling::machine_queue::{
+    Agreement, MachineQueueJob, MachineQueueOutcome, Refusal, Waits,
 };
 use crate::scheduling::stream::{Listener as _, StreamRequest, StreamTotals};
 use crate::units::Nodes;
@@ -97,7 +97,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, job: &PartitionedJob, outcome: PartitionedOutcome) {
+    fn add(&mut self, job: &MachineQueueJob, outcome: MachineQueueOutcome) {
         // Cores take the place of nodes: parts of nodes are used, too.
         let request = StreamRequest {
             index: 0,
@@ -108,11 +108,11 @@ impl Sum {
             runtime: job.runtime,
         };
         match outcome {
-            PartitionedOutcome::Ran { start, .. } => {
+            MachineQueueOutcome::Ran { start, .. } => {
                 self.totals.started(&request, start);
                 self.waits.push((start - job.submit).0);
             }
-            PartitionedOutcome::Refused(_) => self.totals.refused(&request),
+            MachineQueueOutcome::Refused(_) => self.totals.refused(&request),
         }
     }
 
@@ -197,7 +197,7 @@ impl MachineAnswer {
             all.add(job, *outcome);
             partitions[job.partition.0].add(job, *outcome);
             qualities[job.quality.0].add(job, *outcome);
-            if let PartitionedOutcome::Refused(refusal) = outcome {
+            if let MachineQueueOutcome::Refused(refusal) = outcome {
                 *refused_because.entry(because(*refusal)).or_default() += 1;
             }
         }
@@ -462,10 +462,10 @@ fn table(of: &str, rows: &[Figures], text: &mut String) {
 
 /// Recorded and simulated waits of all jobs that have both, and of groups of them.
 fn compare(simulated: &Simulated, names: &TraceNames) -> Vec<Compared> {
-    let pairs: Vec<(&SwfRecord, &PartitionedJob, (i64, i64))> = (simulated.records.iter())
+    let pairs: Vec<(&SwfRecord, &MachineQueueJob, (i64, i64))> = (simulated.records.iter())
         .zip(simulated.jobs.iter().zip(&simulated.outcomes))
         .filter_map(|(record, (job, outcome))| match outcome {
-            PartitionedOutcome::Ran { start, .. } if record.wait >= 0 => {
+            MachineQueueOutcome::Ran { start, .. } if record.wait >= 0 => {
                 Some((record, job, (record.wait, (*start - job.submit).0)))
             }
             _ => None,
@@ -483,7 +483,7 @@ fn compare(simulated: &Simulated, names: &TraceNames) -> Vec<Compared> {
     };
     let all: Vec<(i64, i64)> = pairs.iter().map(|(_, _, waits)| *waits).collect();
     add("all", "all".to_owned(), &all);
-    let groups = |key: &dyn Fn(&SwfRecord, &PartitionedJob) -> i64| {
+    let groups = |key: &dyn Fn(&SwfRecord, &MachineQueueJob) -> i64| {
         let mut groups: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
         for (record, job, waits) in &pairs {
             groups.entry(key(record, job)).or_default().push(*waits);

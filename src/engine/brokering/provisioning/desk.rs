@@ -4,7 +4,7 @@
 use super::{ProviderSite, SiteAnswer, SiteQuestion};
 use crate::kernel::Desk;
 use crate::plan::Slot;
-use crate::scheduling::reserving::Offer;
+use crate::scheduling::replanning::Offer;
 use crate::units::{Nodes, Seconds};
 
 /// Why a broker could not go on.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::kernel::Desk;
 use crate::scheduling::JobOutcome;
-use crate::scheduling::reserving::Offer;
+use crate::scheduling::replanning::Offer;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId};
 

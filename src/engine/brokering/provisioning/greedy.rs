@@ -7,7 +7,7 @@ use super::environment::Environment;
 use super::{
     Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteQuestion, TaskPlacement,
 };
-use crate::scheduling::reserving::Offer;
+use crate::scheduling::replanning::Offer;
 use crate::scheduling::selection;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::RequestId;

@@ -8,7 +8,7 @@ pub use rectangles::RectangleSite;
 
 use super::{Provider, ProvisioningSettings};
 use crate::plan::{Piece, Slot};
-use crate::scheduling::reserving::Offer;
+use crate::scheduling::replanning::Offer;
 use crate::scheduling::{JobOutcome, SlotSource};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, RequestId};

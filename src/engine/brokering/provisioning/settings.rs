@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{GeneticSettings, SlotTariff, Wish};
 use crate::plan::SlotRules;
 use crate::scheduling::SlotSource;
-use crate::scheduling::reserving::{Admission, Displacement, ReservingSettings};
+use crate::scheduling::replanning::{Admission, Displacement, ReplanningSettings};
 use crate::units::Seconds;
 
 /// Everything that determines how applications are provisioned, apart from sites and applications themselves (spec
@@ -37,7 +37,7 @@ pub struct ProvisioningSettings {
     /// What happens to an application that lost a task to a node failure.
     pub after_failure: AfterFailure,
     /// The queue of the sites: its order and backfilling. Sites that are asked for prices move waiting jobs.
-    pub reserving: ReservingSettings,
+    pub reserving: ReplanningSettings,
     /// How many submission instants are prepared; never part of a result, because instants are drawn one by one.
     #[serde(skip)]
     pub instants: u32,
@@ -57,10 +57,10 @@ impl Default for ProvisioningSettings {
             latency: Seconds::ZERO,
             replans: 10,
             after_failure: AfterFailure::Reprovision,
-            reserving: ReservingSettings {
+            reserving: ReplanningSettings {
                 admission: Admission::MovePrice,
                 displacement: Displacement::Skip,
-                ..ReservingSettings::default()
+                ..ReplanningSettings::default()
             },
             instants: 1,
         }

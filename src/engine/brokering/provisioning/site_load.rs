@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{SiteLoad, SiteWorkload};
 use crate::kernel::drive;
 use crate::plan::{Fit, Profile};
-use crate::scheduling::reserving::{ReservingRun, ReservingSettings, reserving_scene};
+use crate::scheduling::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{AdjustableTrace, Job};
 
@@ -140,9 +140,9 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
     let used = if exact {
         used_by_exact(jobs, nodes, window)
     } else {
-        let (settings, nothing) = (ReservingSettings::default(), Arc::default());
+        let (settings, nothing) = (ReplanningSettings::default(), Arc::default());
         let (jobs, failures) = (Arc::from(jobs), Arc::default());
-        let scene = reserving_scene(
+        let scene = replanning_scene(
             nodes,
             &settings,
             &jobs,
@@ -150,7 +150,7 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
             &Arc::default(),
             &failures,
         );
-        let run = ReservingRun::of(drive(scene, true), &failures);
+        let run = ReplanningRun::of(drive(scene, true), &failures);
         let runs = run.jobs.iter().filter_map(|outcome| {
             let (start, end) = (outcome.start?, outcome.end?);
             Some(within(outcome.job.nodes, start, end, window))

@@ -12,7 +12,7 @@ use crate::estimates::{WaitCalibration, WaitPredictor};
 use crate::kernel::{Machine, NoService, Step};
 use crate::random::Stream;
 use crate::scheduling::outcome::JobOutcome;
-use crate::scheduling::reserving::ReservingMachine;
+use crate::scheduling::replanning::ReplanningMachine;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -23,7 +23,7 @@ pub(super) const DAY: Seconds = Seconds(24 * 3_600);
 #[derive(Clone)]
 pub struct Snapshot {
     pub(super) asked_at: Seconds,
-    pub(super) machine: ReservingMachine,
+    pub(super) machine: ReplanningMachine,
     pub(super) predictor: WaitPredictor,
     /// The first job that has not been submitted yet.
     pub(super) next_job: usize,
@@ -31,7 +31,7 @@ pub struct Snapshot {
 
 /// What the trace does without any request: the machine from its first job on, remembered as it is at each instant.
 pub struct VirtualReplay {
-    machine: ReservingMachine,
+    machine: ReplanningMachine,
     /// Jobs that were handed over and are not submitted yet: nothing of the future is in what is remembered.
     pending: VecDeque<Job>,
     /// Instants to come.
@@ -78,7 +78,7 @@ impl VirtualReplay {
         until: Seconds,
     ) -> Result<Self, VirtualStudyError> {
         Ok(Self {
-            machine: ReservingMachine::new(nodes, settings.reserving.clone()),
+            machine: ReplanningMachine::new(nodes, settings.reserving.clone()),
             pending: VecDeque::new(),
             instants: instants.iter().copied().collect(),
             judged: jobs.partition_point(|job| job.submit < until),

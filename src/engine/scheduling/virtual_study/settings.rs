@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimates::{WaitPredictorError, WaitPredictorSettings};
-use crate::scheduling::reserving::{Admission, Displacement, ReservingSettings};
+use crate::scheduling::replanning::{Admission, Displacement, ReplanningSettings};
 use crate::scheduling::virtual_reservation::{Padding, SUBMISSION_STEP};
 use crate::units::{Nodes, Seconds};
 
@@ -35,7 +35,7 @@ pub struct VirtualStudySettings {
     pub combination: Combination,
     /// The machine: π is its `backfilling` and `order` (default conservative, first come first served; spec §7.4). The
     /// admission must be [`Admission::MovePrice`], the default here.
-    pub reserving: ReservingSettings,
+    pub reserving: ReplanningSettings,
 }
 
 impl Default for VirtualStudySettings {
@@ -51,10 +51,10 @@ impl Default for VirtualStudySettings {
             predictor: WaitPredictorSettings::default(),
             warm_up: super::background::DAY * 60,
             combination: Combination::default(),
-            reserving: ReservingSettings {
+            reserving: ReplanningSettings {
                 admission: Admission::MovePrice,
                 displacement: Displacement::Skip,
-                ..ReservingSettings::default()
+                ..ReplanningSettings::default()
             },
         }
     }

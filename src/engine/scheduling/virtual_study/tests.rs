@@ -8,7 +8,8 @@ use super::*;
 use crate::estimates::{WaitPredictor, WaitPredictorSettings};
 use crate::kernel::drive;
 use crate::random;
-use crate::scheduling::reserving::{Admission, Backfilling};
+use crate::scheduling::queue_plan::Backfilling;
+use crate::scheduling::replanning::Admission;
 use crate::scheduling::virtual_reservation::{CombinedScheme, cancellation_penalty};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{JobId, JobKind};
@@ -273,7 +274,7 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
     assert_eq!(snapshots.len(), 3);
     for snapshot in &snapshots {
         // Slowly and obviously: a replay up to the instant, second by second.
-        let mut machine = crate::scheduling::reserving::ReservingMachine::new(
+        let mut machine = crate::scheduling::replanning::ReplanningMachine::new(
             Nodes(4),
             settings.reserving.clone(),
         );
@@ -293,7 +294,7 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
                 }
             }
         }
-        let queued = |machine: &crate::scheduling::reserving::ReservingMachine| {
+        let queued = |machine: &crate::scheduling::replanning::ReplanningMachine| {
             machine
                 .queue()
                 .iter()

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::background::{Snapshot, submitted};
 use super::settings::{Combination, VirtualStudySettings};
-use crate::scheduling::reserving::ReservingMachine;
+use crate::scheduling::replanning::ReplanningMachine;
 use crate::scheduling::virtual_reservation::{
     CombinedOutcome, VirtualSubmission, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
@@ -112,7 +112,7 @@ pub(super) fn try_out(
         |runtime, lead| snapshot.predictor.probability(nodes, runtime, lead),
     );
     let future = &jobs[snapshot.next_job..submitted(jobs, wanted_start)];
-    let play = |fork: ReservingMachine| {
+    let play = |fork: ReplanningMachine| {
         let padded = padded_job(JobId(jobs.len() as u32), nodes, submission?);
         start_by(wanted_start, fork, future, padded)
     };
@@ -145,7 +145,7 @@ pub(super) fn try_out(
 
 /// Blocks the slot in the fork if it is admitted, and says at which price (ALG-4).
 fn reserve(
-    fork: &mut ReservingMachine,
+    fork: &mut ReplanningMachine,
     now: Seconds,
     start: Seconds,
     nodes: Nodes,
@@ -187,7 +187,7 @@ fn padded_job(id: JobId, nodes: Nodes, submission: VirtualSubmission) -> Job {
 /// When the padded job starts, if that is not after `limit`. The fork is played no further.
 fn start_by(
     limit: Seconds,
-    mut fork: ReservingMachine,
+    mut fork: ReplanningMachine,
     future: &[Job],
     padded: Job,
 ) -> Option<Seconds> {

@@ -1,6 +1,6 @@
 //! Requests for parts at several clusters (`brokering/evaluation.rs`).
 
-use crate::scheduling::local::ClusterId;
+use crate::brokering::co_reservation::local::ClusterId;
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.

@@ -1,4 +1,4 @@
-//! A queue on a machine with partitions (`partitioned`).
+//! A queue on a machine with partitions (`scheduling::machine_queue`).
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 use rand::RngExt;
 
 use super::{both, conduct};
+use crate::brokering::co_reservation::{
+    Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
+    co_reservation_scene,
+};
 use crate::brokering::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
@@ -13,10 +17,7 @@ use crate::brokering::provisioning::{
     Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, SearchMethod,
     SiteWorkload, Wish, provisioning_scene,
 };
-use crate::brokering::{
-    Algorithm, ClusterWorkload, CoReservationSettings, GridInputs, GridRun, grid_scene,
-};
-use crate::drawn_grid::situation;
+use crate::drawn::situation;
 use crate::drawn_sites::{
     application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
 };
@@ -36,16 +37,16 @@ use crate::workload::{
 
 /// Plays a grid both ways, compares, and says how long each took.
 fn compare_grid(
-    grid: &GridInputs,
+    grid: &CoReservationInputs,
     settings: &CoReservationSettings,
     seed: &StreamSeed,
-) -> (GridRun, Duration, Duration) {
-    let scene = || grid_scene(grid, settings, seed).unwrap();
+) -> (CoReservationRun, Duration, Duration) {
+    let scene = || co_reservation_scene(grid, settings, seed).unwrap();
     let began = Instant::now();
-    let called = GridRun::of(drive(scene(), true), grid);
+    let called = CoReservationRun::of(drive(scene(), true), grid);
     let calling = began.elapsed();
     let began = Instant::now();
-    let acted = GridRun::of(conduct(scene(), true).unwrap().0, grid);
+    let acted = CoReservationRun::of(conduct(scene(), true).unwrap().0, grid);
     let acting = began.elapsed();
     assert!(acted == called, "{settings:?}: {acted:?}\n{called:?}");
     (called, calling, acting)
@@ -69,7 +70,7 @@ fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
 }
 
 /// Four excerpts of SDSC Blue, and every tenth job of the first as the template of a request.
-fn blue(folder: &TraceFolder) -> GridInputs {
+fn blue(folder: &TraceFolder) -> CoReservationInputs {
     let settings = WorkloadSettings {
         source: WorkloadSource::Trace {
             file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
@@ -110,7 +111,7 @@ fn blue(folder: &TraceFolder) -> GridInputs {
         window_start: Seconds::ZERO,
         accuracy: 0.4,
     });
-    GridInputs {
+    CoReservationInputs {
         clusters: clusters.collect(),
         requests,
         stop: Seconds(1_209_600),

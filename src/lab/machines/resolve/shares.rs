@@ -2,7 +2,7 @@
 
 use super::{Checks, WEEK_HOURS};
 use crate::machines::file::{RawAlgorithm, RawHolder, RawMachine, RawPriority};
-use crate::scheduling::partitioned::{
+use crate::scheduling::machine_queue::{
     Account, AccountIndex, FairShareAlgorithm, Limits, PriorityWeights, ShareHolder,
 };
 

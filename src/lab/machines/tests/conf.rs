@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::machines::MachineDescription;
 use crate::machines::slurm::{Converted, Includes, convert, is_slurm};
-use crate::scheduling::partitioned::{
+use crate::scheduling::machine_queue::{
     AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, ShareHolder,
 };
 use crate::units::{Nodes, Seconds};

@@ -5,7 +5,7 @@ use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
 
 use crate::machines::file::{KEYS, allowed};
 use crate::machines::{MachineDescription, TraceNames, Unplaced};
-use crate::scheduling::partitioned::{
+use crate::scheduling::machine_queue::{
     AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, PartitionIndex,
     QualityIndex, ShareHolder,
 };

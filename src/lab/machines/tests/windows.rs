@@ -2,7 +2,7 @@
 
 use super::files::{WHOLE, read, refusal};
 use crate::machines::TraceNames;
-use crate::scheduling::partitioned::ClassIndex;
+use crate::scheduling::machine_queue::ClassIndex;
 use crate::units::Nodes;
 
 /// Windows as (begin, end) in seconds since 1970.

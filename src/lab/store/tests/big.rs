@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::count;
 use super::documents::documented_query;
-use crate::brokering::Algorithm;
+use crate::brokering::co_reservation::Algorithm;
 use crate::inputs::RunInput;
 use crate::store::Store;
 use crate::store::fixtures::grid::grid;

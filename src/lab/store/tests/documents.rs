@@ -3,7 +3,7 @@
 use super::{co_reservations::several_clusters, folder, provisioning::workflows};
 use crate::estimates::WaitCalibration;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
+use crate::scheduling::replanning::{Offer, RequestVerdict, ReservationOutcome};
 use crate::scheduling::{VirtualStudyRun, VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 
 use super::documents::documented_query;
 use super::{co_reservations::several_clusters, count, folder, provisioning::workflows};
-use crate::brokering::{Algorithm, CoVerdict};
+use crate::brokering::co_reservation::{Algorithm, CoVerdict};
 use crate::inputs::RunInput;
 use crate::scheduling::JobOutcome;
 use crate::store::fixtures::grid::grid;

@@ -2,15 +2,15 @@
 
 use serde::Deserialize;
 
-use crate::brokering::{Algorithm, SortBy, StartCap};
+use crate::brokering::co_reservation::{Algorithm, SortBy, StartCap};
 use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
 };
 use crate::keys::field::Field;
-use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
+use crate::brokering::co_reservation::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
 use crate::scheduling::registry::STRATEGIES;
-use crate::scheduling::reserving::Backfilling;
+use crate::scheduling::queue_plan::Backfilling;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
 /// The names of the policies that overbook.
@@ -24,7 +24,7 @@ tables! {
     requests: RawRequests = REQUESTS,
     broker: RawBroker = BROKER,
     local: RawLocal = LOCAL,
-    grid_failures: RawGridFailures = GRID_FAILURES,
+    grid_failures: RawClusterFailures = GRID_FAILURES,
     risk: RawRisk = RISK,
 }
 
@@ -240,7 +240,7 @@ section! {
 
 section! {
     /// Failures of whole clusters and of their nodes.
-    GRID_FAILURES = "grid_failures", RawGridFailures {
+    GRID_FAILURES = "grid_failures", RawClusterFailures {
         /// The time between failures of one cluster.
         cluster_mtbf_days: Given<f64> = real().from(0.0)
             .words("0 for never (default), or at least 0.001 days between failures of one whole cluster, in the mean")

@@ -7,9 +7,9 @@ use super::{
     name_of,
 };
 use crate::actors::{Player, SimulationError};
-use crate::brokering::evaluation::grid_measures;
-use crate::brokering::measures::ClusterSummary;
-use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun, grid_scene};
+use crate::brokering::co_reservation::evaluation::co_reservation_measures;
+use crate::brokering::co_reservation::measures::ClusterSummary;
+use crate::brokering::co_reservation::{ClusterWorkload, CoReservationSettings, CoReservationInputs, CoReservationRun, co_reservation_scene};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::inputs::{Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::keys::problem::Problems;
@@ -26,33 +26,33 @@ mod resolve;
 mod resolve_requests;
 mod tables;
 
-pub use self::tables::GridRows as Rows;
+pub use self::tables::CoReservationRows as Rows;
 pub use bookahead_engine::studies::co_reservation::*;
 
 /// The clusters with their jobs, the requests, and the broker.
 #[derive(Clone, Debug)]
-pub struct GridSimulation {
+pub struct CoReservationSimulation {
     /// Clusters and requests.
-    pub inputs: Arc<GridInputs>,
+    pub inputs: Arc<CoReservationInputs>,
     /// How the broker searches, what its messages suffer, what fails.
     pub settings: CoReservationSettings,
     /// What its random streams derive from.
     pub seed: StreamSeed,
 }
 
-impl Simulation for GridSimulation {
+impl Simulation for CoReservationSimulation {
     fn run(
         &self,
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let scene = grid_scene(&self.inputs, &self.settings, &self.seed)?;
+        let scene = co_reservation_scene(&self.inputs, &self.settings, &self.seed)?;
         // Measures need every outcome.
         let played = player.play(scene, true, name_of(STRATEGY))?;
         if played.machine.is_stuck() {
             return Err(SimulationError::Unfinished(name_of(STRATEGY).to_owned()));
         }
-        let run = GridRun::of(played, &self.inputs);
+        let run = CoReservationRun::of(played, &self.inputs);
         Ok(grid_result(
             &self.inputs,
             &self.settings,
@@ -88,12 +88,12 @@ impl Simulation for GridSimulation {
 /// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the outcomes of the simulation.
 #[must_use]
 pub fn grid_result(
-    inputs: &GridInputs,
+    inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
-    mut run: GridRun,
+    mut run: CoReservationRun,
     keep_outcomes: bool,
 ) -> SimulationResult {
-    let (measured, values) = grid_measures(inputs, settings, &run);
+    let (measured, values) = co_reservation_measures(inputs, settings, &run);
     SimulationResult {
         metrics: run.metrics,
         measured,
@@ -224,10 +224,10 @@ pub fn with_inputs(
     study: &CoReservationStudy,
     spec: &SimulationSpec,
     inputs: &Inputs,
-) -> Result<GridSimulation, Arc<InputError>> {
+) -> Result<CoReservationSimulation, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
     let estimates = estimates(study, spec, inputs, &workload)?;
-    Ok(GridSimulation {
+    Ok(CoReservationSimulation {
         inputs: grid(study, spec, inputs, &workload, estimates)?,
         settings: study.settings.clone(),
         seed: inputs.seed(spec),
@@ -240,7 +240,7 @@ fn grid(
     inputs: &Inputs,
     workload: &PreparedWorkload,
     estimates: Option<Arc<EstimateModel>>,
-) -> Result<Arc<GridInputs>, Arc<InputError>> {
+) -> Result<Arc<CoReservationInputs>, Arc<InputError>> {
     let failed = |error: WorkloadError| InputError::Workload(error.to_string());
     let excerpts = excerpts(study, spec, inputs, workload)?;
     let requests = match &study.requests {
@@ -260,7 +260,7 @@ fn grid(
             .map_err(failed)?
         }
     };
-    Ok(Arc::new(GridInputs {
+    Ok(Arc::new(CoReservationInputs {
         clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
         requests: requests.into(),
         stop: excerpts.stop,

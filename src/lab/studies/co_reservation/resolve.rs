@@ -6,15 +6,15 @@
 use toml::Spanned;
 
 use super::CoReservationStudy;
-use super::keys::{RawBroker, RawClusters, RawGridFailures, RawLocal, RawRisk, RawTables};
+use super::keys::{RawBroker, RawClusters, RawClusterFailures, RawLocal, RawRisk, RawTables};
 use super::resolve_requests::requests;
-use crate::brokering::{
-    Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
+use crate::brokering::co_reservation::{
+    Algorithm, CoReservationSettings, ClusterFailureSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::scheduling::local::{LocalSettings, TariffError};
+use crate::brokering::co_reservation::local::{LocalSettings, TariffError};
 use crate::studies::Asked;
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
@@ -205,9 +205,9 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
 
 /// `[grid_failures]`, resolved; the inner `None` where nothing fails.
 fn failures(
-    raw: &Table<RawGridFailures>,
+    raw: &Table<RawClusterFailures>,
     problems: &mut Problems,
-) -> Option<Option<GridFailureSettings>> {
+) -> Option<Option<ClusterFailureSettings>> {
     let Some(place) = raw.place.clone() else {
         return Some(None);
     };
@@ -233,7 +233,7 @@ fn failures(
         .or_default(problems);
     let node_cpus = raw.node_cpus().or_default(problems);
     let often = |days: f64| (days > 0.0).then(|| Seconds::from_hours(days * 24.0));
-    let settings = GridFailureSettings {
+    let settings = ClusterFailureSettings {
         cluster_mtbf: often(cluster_mtbf?),
         cluster_repair: Seconds::from_hours(cluster_repair?),
         node_mtbf: often(node_mtbf?),

@@ -1,7 +1,7 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
-use crate::brokering::{Algorithm, CoReservationSettings, RiskChoice};
-use crate::scheduling::local::BacklogWork;
+use crate::brokering::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
+use crate::brokering::co_reservation::local::BacklogWork;
 use crate::studies::StudySpec;
 use crate::studies::co_reservation::CoReservationStudy;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};

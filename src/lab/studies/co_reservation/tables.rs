@@ -8,8 +8,8 @@ use rusqlite::{Connection, params};
 
 use self::exports::EXPORTS;
 use super::measures::CLUSTER_MEASURES;
-use crate::brokering::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::{AttemptFate, CoOutcome, CoVerdict, GridRun, TimeLine};
+use crate::brokering::co_reservation::measures::{ClusterSummary, ClusterValue};
+use crate::brokering::co_reservation::{AttemptFate, CoOutcome, CoVerdict, CoReservationRun, TimeLine};
 use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 
@@ -34,16 +34,16 @@ pub(super) const TABLES: Definition = Definition {
 
 /// The clusters of a simulation, what was measured at them, and what became of the requests.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct GridRows {
+pub struct CoReservationRows {
     /// The clusters.
     pub clusters: Vec<ClusterSummary>,
     /// What was measured at each of them.
     pub values: Vec<ClusterValue>,
     /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
-    pub run: Option<GridRun>,
+    pub run: Option<CoReservationRun>,
 }
 
-impl Rows for GridRows {
+impl Rows for CoReservationRows {
     fn problem(&self) -> Option<String> {
         problem(self.run.as_ref()?)
     }
@@ -311,7 +311,7 @@ fn verdict_code(verdict: CoVerdict) -> i64 {
 }
 
 /// Why outcomes would not come back from the store as they are; `None` where they would.
-fn problem(run: &GridRun) -> Option<String> {
+fn problem(run: &CoReservationRun) -> Option<String> {
     run.requests
         .iter()
         .find(|outcome| {
@@ -366,7 +366,7 @@ fn write_clusters(
 }
 
 /// Writes what became of every request; returns the rows. Times but the first are seconds after it, as they are small then.
-fn write_co_requests(writer: &RowWriter<'_>, run: &GridRun) -> rusqlite::Result<u64> {
+fn write_co_requests(writer: &RowWriter<'_>, run: &CoReservationRun) -> rusqlite::Result<u64> {
     let mut lost: BTreeMap<(u32, usize), i64> = BTreeMap::new();
     for part in run.parts.iter().flatten().filter(|part| part.lost) {
         let request = part.order.request.0;

@@ -14,9 +14,9 @@ use super::{
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::scheduling::partitioned::{
-    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures, machine_measures,
-    partitioned_outcomes, partitioned_scene,
+use crate::scheduling::machine_queue::{
+    AddedReservation, QueueMachine, PlacedJobs, delay_measures, machine_measures,
+    machine_queue_outcomes, machine_queue_scene,
 };
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
@@ -30,7 +30,7 @@ pub type Rows = ();
 #[derive(Clone, Debug)]
 pub struct MachineQueueSimulation {
     /// The machine with its calendar on the clock of the jobs.
-    pub machine: Arc<PartitionedMachine>,
+    pub machine: Arc<QueueMachine>,
     /// All of the workload, in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Those that have a place there.
@@ -49,15 +49,15 @@ impl Simulation for MachineQueueSimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let placed = &self.placed;
-        let simulate = |machine: &Arc<PartitionedMachine>| {
-            let scene = partitioned_scene(machine, &placed.jobs);
+        let simulate = |machine: &Arc<QueueMachine>| {
+            let scene = machine_queue_scene(machine, &placed.jobs);
             let played = player.play(scene, false, name_of(STRATEGY))?;
             Ok::<_, SimulationError>(played.machine.into_outcomes())
         };
         let outcomes = self.outcomes.get_or_make(|| simulate(&self.machine))?;
         let cores = site::cores(&self.machine);
         let (kept, metrics) =
-            partitioned_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
+            machine_queue_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
         let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
         if let Some((added, begin)) = &self.added {
             let with = simulate(&Arc::new(added.on(&self.machine, *begin)))?;

@@ -11,7 +11,7 @@ use super::{MachineQueueSettings, MachineSource};
 use crate::inputs::{Cache, InputError, Inputs, canonical_text};
 use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
-use crate::scheduling::partitioned::{PartitionedMachine, PartitionedOutcome, PlacedJobs};
+use crate::scheduling::machine_queue::{QueueMachine, MachineQueueOutcome, PlacedJobs};
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::input_file::read_whole;
@@ -20,7 +20,7 @@ use crate::workload::{Job, Origin};
 /// A machine, and where the records of one trace run on it.
 pub(super) struct Site {
     /// With its calendar on the clock of the trace.
-    pub(super) machine: Arc<PartitionedMachine>,
+    pub(super) machine: Arc<QueueMachine>,
     /// Hash of the machine file and of the list of names.
     pub(super) content_hash: String,
     /// By number in the trace: the place, and the recorded wait. Records without a partition are not there.
@@ -31,18 +31,18 @@ pub(super) struct Site {
 
 /// What becomes of the jobs of a workload: worked out by the first of the simulations that share it, while the others wait.
 #[derive(Debug, Default)]
-pub struct SharedOutcomes(Mutex<Option<Arc<[PartitionedOutcome]>>>);
+pub struct SharedOutcomes(Mutex<Option<Arc<[MachineQueueOutcome]>>>);
 
 impl SharedOutcomes {
     pub(super) fn get_or_make<E>(
         &self,
-        make: impl FnOnce() -> Result<Vec<PartitionedOutcome>, E>,
-    ) -> Result<Arc<[PartitionedOutcome]>, E> {
+        make: impl FnOnce() -> Result<Vec<MachineQueueOutcome>, E>,
+    ) -> Result<Arc<[MachineQueueOutcome]>, E> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(outcomes) = &*kept {
             return Ok(Arc::clone(outcomes));
         }
-        let outcomes: Arc<[PartitionedOutcome]> = make()?.into();
+        let outcomes: Arc<[MachineQueueOutcome]> = make()?.into();
         *kept = Some(Arc::clone(&outcomes));
         Ok(outcomes)
     }
@@ -157,6 +157,6 @@ impl Site {
 }
 
 /// The cores of a machine; of more than 32 bits count, as many as these do.
-pub(super) fn cores(machine: &PartitionedMachine) -> Nodes {
+pub(super) fn cores(machine: &QueueMachine) -> Nodes {
     Nodes(u32::try_from(machine.cores()).unwrap_or(u32::MAX))
 }

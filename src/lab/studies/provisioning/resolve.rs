@@ -14,7 +14,7 @@ use crate::brokering::provisioning::{
 };
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::SlotSource;
-use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::replanning::ReplanningSettings;
 use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
 use crate::studies::{Asked, StudyTables};
@@ -241,7 +241,7 @@ fn settings(
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
-        reserving: ReservingSettings {
+        reserving: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
             ..default.reserving

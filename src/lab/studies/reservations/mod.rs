@@ -15,10 +15,7 @@ use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{FailureRequest, Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
-use crate::scheduling::reserving::{
-    PREEMPTIBLE_STREAM, ReservationOutcome, ReservingRun, ReservingSettings, preemptible_jobs,
-    reservation_measures, reserving_scene,
-};
+use crate::scheduling::replanning::{PREEMPTIBLE_STREAM, ReservationOutcome, ReplanningRun, ReplanningSettings, preemptible_jobs, reservation_measures, replanning_scene};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -27,11 +24,11 @@ pub use bookahead_engine::studies::reservations::*;
 
 /// The machine, its jobs and its requests.
 #[derive(Clone, Debug)]
-pub struct ReservingSimulation {
+pub struct ReplanningSimulation {
     /// Size of the machine.
     pub nodes: Nodes,
     /// The machine.
-    pub machine: ReservingSettings,
+    pub machine: ReplanningSettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Requests for reservations, in order of submission with ids 0, 1, 2, …
@@ -42,13 +39,13 @@ pub struct ReservingSimulation {
     pub failures: Arc<FailureTrace>,
 }
 
-impl Simulation for ReservingSimulation {
+impl Simulation for ReplanningSimulation {
     fn run(
         &self,
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let scene = reserving_scene(
+        let scene = replanning_scene(
             self.nodes,
             &self.machine,
             &self.jobs,
@@ -57,7 +54,7 @@ impl Simulation for ReservingSimulation {
             &self.failures,
         );
         let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
-        let run = ReservingRun::of(played, &self.failures);
+        let run = ReplanningRun::of(played, &self.failures);
         Ok(SimulationResult {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
@@ -116,7 +113,7 @@ impl LabStudy for ReservationsStudy {
         let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
         let percent = self.machine.preemptible_percent;
         let mut draws = inputs.seed(spec).stream(PREEMPTIBLE_STREAM);
-        Ok(Box::new(ReservingSimulation {
+        Ok(Box::new(ReplanningSimulation {
             nodes: spec.workload.nodes,
             machine: self.machine.clone(),
             preemptible: preemptible_jobs(jobs.len(), percent, &mut draws),
@@ -276,12 +273,12 @@ pub(crate) fn reservations(
     }))
 }
 
-fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReservingSettings> {
+fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {
     let (raw, planning) = (&tables.admission, &tables.planning);
     let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
     let guard = guard.checked(problems)?.map(Seconds::from_hours);
     let preemptible = raw.preemptible_percent().or_default(problems);
-    Some(ReservingSettings {
+    Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
         admission: raw.rule.unwrap_or_default(),

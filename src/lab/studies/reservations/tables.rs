@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
+use crate::scheduling::replanning::{RequestVerdict, ReservationOutcome};
 use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 use crate::workload::WantedStart;

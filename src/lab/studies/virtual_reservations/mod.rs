@@ -18,7 +18,7 @@ use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::replanning::ReplanningSettings;
 use crate::scheduling::{
     JobOutcome, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
@@ -199,7 +199,7 @@ fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<Virtua
         },
         warm_up: Seconds::from_hours(warm_up? * 24.0),
         combination: given.combination.unwrap_or_default(),
-        reserving: ReservingSettings {
+        reserving: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
             ..default.reserving

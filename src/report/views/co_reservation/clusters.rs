@@ -1,7 +1,7 @@
 //! Clusters beside each other: what was measured at each, and at some of them by class of jobs or parts.
 
 use super::MOST_CLUSTERS;
-use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
+use crate::brokering::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::situations::{Simulations, Situation, situations};

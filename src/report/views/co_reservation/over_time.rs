@@ -9,7 +9,7 @@ use crate::report::figures::situations::{
 };
 use crate::report::figures::{single, titled};
 use crate::report::views::Reported;
-use crate::store::{CoRequestRow, GridCalendar, StoreError, UseRow};
+use crate::store::{CoRequestRow, ClusterCalendar, StoreError, UseRow};
 
 /// Situations that are drawn …
 const MOST_SITUATIONS: usize = 2;
@@ -62,7 +62,7 @@ struct Drawn<'m, 'a> {
     member: &'m Member<'a>,
     simulation: i64,
     requests: Vec<CoRequestRow>,
-    calendar: GridCalendar,
+    calendar: ClusterCalendar,
 }
 
 /// Requests over their submission, jobs in the drain phase and reservations at a weekend; empty where outcomes were not kept.
@@ -96,7 +96,7 @@ pub(super) fn over_time(run: &Reported<'_>) -> Result<Vec<Figure>, StoreError> {
             },
         };
         figures.extend(context.requests(&drawn));
-        let GridCalendar { stop, origin } = first.calendar;
+        let ClusterCalendar { stop, origin } = first.calendar;
         let after: Vec<Vec<UseRow>> = drawn
             .iter()
             .map(|drawn| store.time_line(drawn.simulation, stop, i64::MAX))

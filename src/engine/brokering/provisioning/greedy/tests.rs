@@ -2,7 +2,7 @@ use super::super::test_support::workload;
 use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
 use super::*;
 use crate::kernel::Questions;
-use crate::scheduling::reserving::{Admission, ReservingMachine, ReservingSettings};
+use crate::scheduling::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 use crate::workload::{Job, JobId, JobKind};
 
 const HOUR: Seconds = Seconds::HOUR;
@@ -25,11 +25,11 @@ fn job(id: u32, nodes: u32, hours: i64) -> Job {
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
 fn section_12_4() -> ProviderSite {
-    let settings = ReservingSettings {
+    let settings = ReplanningSettings {
         admission: Admission::MovePrice,
-        ..ReservingSettings::default()
+        ..ReplanningSettings::default()
     };
-    let mut machine = ReservingMachine::new(Nodes(5), settings);
+    let mut machine = ReplanningMachine::new(Nodes(5), settings);
     machine.submit([job(0, 3, 1), job(1, 1, 2)]);
     machine.advance(Seconds(1));
     let mut site = ProviderSite::Planning(Box::new(PlanningSite {

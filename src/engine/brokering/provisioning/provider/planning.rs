@@ -2,7 +2,7 @@
 
 use crate::brokering::provisioning::Provider;
 use crate::plan::{Piece, Slot, SlotList};
-use crate::scheduling::reserving::{Offer, ReservingMachine, ReservingSettings};
+use crate::scheduling::replanning::{Offer, ReplanningMachine, ReplanningSettings};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
 
@@ -11,7 +11,7 @@ use crate::workload::{RequestId, ReservationRequest, WantedStart};
 #[derive(Clone)]
 pub struct PlanningSite {
     /// The machine.
-    pub machine: ReservingMachine,
+    pub machine: ReplanningMachine,
     /// What it offers.
     pub provider: Provider,
 }
@@ -19,9 +19,9 @@ pub struct PlanningSite {
 impl PlanningSite {
     /// An idle site at time 0.
     #[must_use]
-    pub fn new(nodes: Nodes, settings: ReservingSettings, provider: Provider) -> Self {
+    pub fn new(nodes: Nodes, settings: ReplanningSettings, provider: Provider) -> Self {
         Self {
-            machine: ReservingMachine::new(nodes, settings),
+            machine: ReplanningMachine::new(nodes, settings),
             provider,
         }
     }

@@ -1,0 +1,245 @@
+//! The broker of a simulation of several clusters as a machine that asks them.
+
+use super::exchange::{Exchange, Task};
+use super::messages::{Command, Report};
+use super::{CoOutcome, CoReservationInputs, Site};
+use crate::brokering::co_reservation::local::{ClusterId, OutageEvent, PartOutcome};
+use crate::kernel::{Machine, Service, Step};
+use crate::scheduling::JobOutcome;
+use crate::units::Seconds;
+use crate::workload::{CoRequest, Job};
+
+/// How far clusters are worked off at once; it has no influence on results.
+pub const WINDOW: Seconds = Seconds(24 * 3_600);
+
+/// Windows in which nothing happens to unfinished jobs before a simulation with failures is given up: about ten years.
+pub const MAXIMUM_IDLE_WINDOWS: u32 = 3_660;
+
+/// What comes to several clusters and their broker from outside.
+#[derive(Clone, Debug, Default)]
+pub struct CoReservationInput {
+    /// Jobs in order of submission, by cluster.
+    pub jobs: Vec<(usize, Vec<Job>)>,
+    /// Requests in order of submission.
+    pub requests: Vec<CoRequest>,
+    /// What hits which cluster when, in order of time.
+    pub outages: Vec<(Seconds, ClusterId, OutageEvent)>,
+}
+
+/// What became final at the clusters.
+#[derive(Clone, Debug, Default)]
+pub struct CoReservationOutput {
+    /// Outcomes of jobs.
+    pub jobs: Vec<JobOutcome>,
+    /// Outcomes of parts, by cluster.
+    pub parts: Vec<(usize, Vec<PartOutcome>)>,
+}
+
+/// What a broker has a cluster do.
+#[derive(Clone, Debug)]
+pub enum ClusterQuestion {
+    /// Take these jobs, which are submitted in the window that begins.
+    TakeJobs(Vec<Job>),
+    /// Do this at this instant.
+    CarryOut(Seconds, Command),
+    /// Work off what is left of the window before this time.
+    EndWindow(Seconds),
+}
+
+/// What a cluster replies.
+#[derive(Clone, Debug)]
+pub enum ClusterAnswer {
+    /// It has taken the jobs.
+    Taken,
+    /// What came of a command.
+    Done(Report),
+    /// How far it is.
+    Ended(ClusterProgress),
+}
+
+/// How far a cluster is at the end of a window.
+#[derive(Clone, Debug)]
+pub struct ClusterProgress {
+    /// Outcomes of jobs that became final in it.
+    pub jobs: Vec<JobOutcome>,
+    /// Outcomes of parts that became final in it.
+    pub parts: Vec<PartOutcome>,
+    /// Whether something will happen by itself.
+    pub has_events: bool,
+    /// Whether no job and no part is left.
+    pub is_idle: bool,
+}
+
+impl Service for Site {
+    type Question = ClusterQuestion;
+    type Answer = ClusterAnswer;
+
+    fn answer(&mut self, question: ClusterQuestion) -> ClusterAnswer {
+        match question {
+            ClusterQuestion::TakeJobs(jobs) => {
+                self.submit(&jobs);
+                ClusterAnswer::Taken
+            }
+            ClusterQuestion::CarryOut(at, command) => {
+                ClusterAnswer::Done(self.carry_out(at, &command))
+            }
+            ClusterQuestion::EndWindow(until) => {
+                self.advance(until);
+                let service = self.service();
+                ClusterAnswer::Ended(ClusterProgress {
+                    jobs: service.take_job_outcomes(),
+                    parts: service.take_part_outcomes(),
+                    has_events: service.next_event().is_some(),
+                    is_idle: service.is_idle(),
+                })
+            }
+        }
+    }
+}
+
+/// The broker with its network. In each window it hands clusters their jobs, has them do what its [`Exchange`] says, one task after
+/// the other, and then lets all of them work off the rest.
+pub struct CoReservations {
+    exchange: Exchange,
+    clusters: usize,
+    /// When the last job or request is submitted; `None` where there is none.
+    last_submission: Option<Seconds>,
+    has_outages: bool,
+    /// Jobs of the window that clusters have not got yet.
+    arrivals: Vec<(usize, Vec<Job>)>,
+    /// The task under way: when and where.
+    task: Option<(Seconds, ClusterId)>,
+    /// How many clusters have been told to end the window.
+    ending: usize,
+    /// Of the clusters that have ended it: whether something will happen there, and whether all are idle.
+    has_events: bool,
+    are_idle: bool,
+    output: CoReservationOutput,
+    /// Everything before this has happened. Time goes on from there in any case, for somebody may wait for a repair.
+    worked_off: Seconds,
+    is_idle: bool,
+    idle_windows_left: u32,
+}
+
+impl CoReservations {
+    /// A broker at whose exchange nothing is under way, for these jobs and requests. Without outages nothing that waits will be
+    /// helped by time alone.
+    #[must_use]
+    pub fn new(exchange: Exchange, inputs: &CoReservationInputs, has_outages: bool) -> Self {
+        let of_jobs = inputs.clusters.iter().filter_map(|it| it.jobs.last());
+        let of_requests = inputs.requests.last().map(|request| request.submit);
+        Self {
+            exchange,
+            clusters: inputs.clusters.len(),
+            last_submission: of_jobs.map(|job| job.submit).chain(of_requests).max(),
+            has_outages,
+            arrivals: Vec::new(),
+            task: None,
+            ending: 0,
+            has_events: false,
+            are_idle: true,
+            output: CoReservationOutput::default(),
+            worked_off: Seconds::ZERO,
+            is_idle: false,
+            idle_windows_left: MAXIMUM_IDLE_WINDOWS,
+        }
+    }
+
+    /// Whether jobs or requests are left to which nothing will ever happen: without outages as soon as no cluster has an event, with
+    /// them after [`MAXIMUM_IDLE_WINDOWS`].
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        !self.is_idle && self.idle_windows_left == 0
+    }
+
+    /// What became of the requests, in order.
+    #[must_use]
+    pub fn finish(self) -> Vec<CoOutcome> {
+        self.exchange.finish()
+    }
+
+    fn end_window(&mut self, until: Seconds) {
+        self.worked_off = until;
+        let is_all_submitted = self.last_submission.is_none_or(|last| last < until);
+        let is_broker_done = is_all_submitted && self.exchange.is_idle();
+        self.is_idle = is_broker_done && self.are_idle;
+        let has_waited_in_vain = is_broker_done && !self.has_events && self.output.jobs.is_empty();
+        if !self.is_idle && has_waited_in_vain {
+            self.idle_windows_left = if self.has_outages {
+                self.idle_windows_left - 1
+            } else {
+                0
+            };
+        }
+        self.ending = 0;
+        (self.has_events, self.are_idle) = (false, true);
+    }
+}
+
+impl Machine for CoReservations {
+    type Input = CoReservationInput;
+    type Output = CoReservationOutput;
+    type Service = Site;
+
+    fn take(&mut self, input: CoReservationInput) {
+        self.arrivals = input.jobs;
+        self.exchange.submit(input.requests);
+        self.exchange.apply_outage(input.outages);
+    }
+
+    fn advance(&mut self, until: Seconds) -> Step<Site> {
+        if let Some((cluster, jobs)) = self.arrivals.pop() {
+            return Step::Ask(cluster, ClusterQuestion::TakeJobs(jobs));
+        }
+        if self.ending == 0
+            && let Some(Task {
+                at,
+                cluster,
+                command,
+            }) = self.exchange.next_task(until)
+        {
+            self.task = Some((at, cluster));
+            let question = ClusterQuestion::CarryOut(at, command);
+            return Step::Ask(usize::from(cluster.0), question);
+        }
+        if self.ending < self.clusters {
+            self.ending += 1;
+            return Step::Ask(self.ending - 1, ClusterQuestion::EndWindow(until));
+        }
+        self.end_window(until);
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answer: ClusterAnswer) {
+        match answer {
+            ClusterAnswer::Taken => {}
+            ClusterAnswer::Done(report) => {
+                if let Some((at, cluster)) = self.task.take() {
+                    self.exchange.report(at, cluster, report);
+                }
+            }
+            ClusterAnswer::Ended(progress) => {
+                self.output.jobs.extend(progress.jobs);
+                self.output.parts.push((self.ending - 1, progress.parts));
+                self.has_events |= progress.has_events;
+                self.are_idle &= progress.is_idle;
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        Some(self.worked_off)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_stuck()
+    }
+
+    fn hand_out(&mut self) -> CoReservationOutput {
+        std::mem::take(&mut self.output)
+    }
+}

@@ -1,0 +1,165 @@
+//! A simulation of several clusters and a broker: who takes part in it, and what it came to.
+
+use std::sync::Arc;
+
+use super::cluster_setup::clusters;
+use super::exchange::Exchange;
+use super::machine::{CoReservationInput, CoReservations, WINDOW};
+use super::{
+    CoOutcome, CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site,
+};
+use crate::brokering::co_reservation::local::{ClusterId, LocalService, OverbookingError};
+use crate::kernel::{Listed, Played, Scene};
+use crate::random::StreamSeed;
+use crate::scheduling::{JobOutcome, SimulationMetrics};
+use crate::units::{Nodes, Seconds};
+use crate::workload::{CoRequest, Job};
+
+/// A broker, the clusters that it asks, a client of each, the one that asks for co-reservations, and what fails when.
+///
+/// # Errors
+///
+/// When the policy of overbooking clusters cannot sell parts.
+pub fn co_reservation_scene(
+    inputs: &CoReservationInputs,
+    settings: &CoReservationSettings,
+    seed: &StreamSeed,
+) -> Result<Scene<CoReservations>, OverbookingError> {
+    let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
+    let exchange = Exchange::new(sizes.clone(), settings, seed);
+    let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);
+    let services = clusters(inputs, settings)?;
+    Ok(scene_of(inputs, services, exchange, outages))
+}
+
+/// The same with any clusters and any exchange; tests bring their own.
+pub(super) fn scene_of(
+    inputs: &CoReservationInputs,
+    services: Vec<Box<dyn LocalService>>,
+    exchange: Exchange,
+    outages: OutageEvents,
+) -> Scene<CoReservations> {
+    let mut scene = Scene::new(
+        "broker",
+        CoReservations::new(exchange, inputs, !outages.is_empty()),
+    );
+    scene.window = WINDOW;
+    scene.service_name = "cluster";
+    scene.services = (0..)
+        .map(ClusterId)
+        .zip(services)
+        .map(|(cluster, service)| Site::new(cluster, service))
+        .collect();
+    for (cluster, workload) in inputs.clusters.iter().enumerate() {
+        let submit = move |input: &mut CoReservationInput, jobs: &[Job]| {
+            input.jobs.push((cluster, jobs.to_vec()));
+        };
+        let client = Listed::new(Arc::clone(&workload.jobs), |job: &Job| job.submit, submit);
+        scene = scene.with("client", client);
+    }
+    let ask = |input: &mut CoReservationInput, requests: &[CoRequest]| {
+        input.requests.extend_from_slice(requests);
+    };
+    let asked_at = |request: &CoRequest| request.submit;
+    scene
+        .with(
+            "co-reservation client",
+            Listed::new(Arc::clone(&inputs.requests), asked_at, ask),
+        )
+        .with("failure injector", outages)
+}
+
+impl CoReservationRun {
+    /// What a [`co_reservation_scene`] with these inputs came to; what it handed out must have been kept. Jobs that could never start
+    /// ([`Grid::is_stuck`]) have no outcome.
+    #[must_use]
+    pub fn of(played: Played<CoReservations>, inputs: &CoReservationInputs) -> Self {
+        let mut jobs = Vec::new();
+        let mut parts = vec![Vec::new(); inputs.clusters.len()];
+        for output in played.outputs {
+            jobs.extend(output.jobs);
+            for (cluster, ended) in output.parts {
+                parts[cluster].extend(ended);
+            }
+        }
+        jobs.sort_unstable_by_key(|outcome: &JobOutcome| outcome.job.id);
+        let (mut metrics, mut totals, mut time_lines) = (Vec::new(), Vec::new(), Vec::new());
+        for mut site in played.services {
+            metrics.push(site.service().metrics());
+            totals.push(site.service().totals());
+            time_lines.push(site.take_line());
+        }
+        let drained = totals.iter().map(|it| it.drained).max().unwrap_or_default();
+        for line in &mut time_lines {
+            // The first look at which nothing runs any more is the last.
+            line.samples
+                .retain(|sample| sample.time < drained + Seconds::HOUR);
+        }
+        let mut requests = played.machine.finish();
+        count_waiting(inputs, &jobs, &mut requests);
+        Self {
+            metrics: sum(inputs, &jobs, &metrics),
+            jobs,
+            requests,
+            parts,
+            totals,
+            time_lines,
+        }
+    }
+}
+
+/// Jobs that waited at the submission of a granted request on the clusters that it got, and those of them that still wait when
+/// its parts start (Q23). Of jobs and a request of one instant, the request comes first, so such jobs do not count.
+fn count_waiting(inputs: &CoReservationInputs, jobs: &[JobOutcome], requests: &mut [CoOutcome]) {
+    let mut by_cluster = Vec::new();
+    let mut next = 0;
+    for workload in &inputs.clusters {
+        // Ids go on from cluster to cluster; a job without an outcome leaves no hole that matters, since ids are looked up.
+        let last = workload.jobs.last().map(|job| job.id);
+        let end = next + jobs[next..].partition_point(|it| Some(it.job.id) <= last);
+        by_cluster.push(&jobs[next..end]);
+        next = end;
+    }
+    for outcome in requests {
+        let Some(begin) = outcome.start else { continue };
+        let submit = outcome.request.submit;
+        for cluster in &outcome.clusters {
+            for job in by_cluster[usize::from(cluster.0)] {
+                if job.job.submit >= submit {
+                    break;
+                }
+                let Some(start) = job.start else { continue };
+                outcome.waiting_before += u32::from(start > submit);
+                outcome.waiting_after += u32::from(start > submit && start > begin);
+            }
+        }
+    }
+}
+
+/// Totals over the jobs of all clusters.
+fn sum(
+    inputs: &CoReservationInputs,
+    jobs: &[JobOutcome],
+    metrics: &[SimulationMetrics],
+) -> SimulationMetrics {
+    let mut sum = SimulationMetrics::default();
+    for outcome in jobs {
+        sum.count(outcome);
+    }
+    for one in metrics {
+        sum.busy += one.busy;
+        sum.work.pof_evaluations += one.work.pof_evaluations;
+        sum.work.convolutions += one.work.convolutions;
+        sum.work.replans += one.work.replans;
+        sum.work.moves += one.work.moves;
+    }
+    let first = jobs.iter().map(|it| it.job.submit).min();
+    let last = jobs.iter().filter_map(|it| it.end).max();
+    if let (Some(first), Some(last)) = (first, last) {
+        sum.makespan = last - first;
+        for workload in &inputs.clusters {
+            sum.capacity += workload.nodes.for_span(sum.makespan);
+        }
+    }
+    sum
+}

@@ -1,0 +1,148 @@
+//! Planning anew when something changed, and starting what is due.
+
+use super::{Event, Holder, ReplanningMachine};
+use crate::scheduling::queue_plan::{Backfilling, QueueOrder, Waiting, due_now, place};
+use crate::scheduling::replanning::settings::DisplacedJobs;
+use crate::units::{Nodes, Seconds};
+
+impl ReplanningMachine {
+    /// Moves only the jobs whose places the new reservation took, in order, each to the earliest place that is left (A2).
+    pub(super) fn replan_displaced(&mut self, start: Seconds, end: Seconds, nodes: Nodes) {
+        let Some(mut plan) = self.plan.take() else {
+            return;
+        };
+        plan.profile.reserve(start, end, nodes.0);
+        let mut displaced = Vec::new();
+        // Later jobs in the queue give way first.
+        for index in (0..self.queue.len()).rev() {
+            let waiting = &self.queue[index];
+            let planned = plan.starts[index];
+            let until = planned + waiting.estimate;
+            let overlap = (planned.max(start), until.min(end));
+            if overlap.0 < overlap.1 && plan.profile.min_free(overlap.0, overlap.1) < 0 {
+                plan.profile.release(planned, until, waiting.nodes.0);
+                displaced.push(index);
+            }
+        }
+        for index in displaced.into_iter().rev() {
+            plan.starts[index] = place(&mut plan.profile, &self.queue[index], self.now);
+        }
+        self.plan = Some(plan);
+    }
+
+    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept, else when somebody asks.
+    pub(super) fn forget_plan(&mut self) {
+        if self.keeps_plans() {
+            let before = self.plan.take();
+            if let Some(before) = before {
+                let (after, _) = self.planned();
+                let later = before
+                    .starts
+                    .iter()
+                    .zip(after)
+                    .filter(|(before, after)| after > before)
+                    .count();
+                self.reservation_totals.anomalies += later as u64;
+            }
+        } else {
+            self.plan = None;
+        }
+    }
+
+    /// Whether starts are read off a plan that is carried from event to event.
+    pub(super) fn keeps_plans(&self) -> bool {
+        self.settings.displaced == DisplacedJobs::OnlyOverlapping
+    }
+
+    /// Starts everything whose place in the plan is now.
+    pub(super) fn settle(&mut self) {
+        if !std::mem::take(&mut self.unsettled) || self.queue.is_empty() {
+            return;
+        }
+        if self.settings.backfilling == Backfilling::Aggressive {
+            // An aggressive plan is a forecast: it is made anew at every event.
+            self.plan = None;
+        }
+        if self.keeps_plans() {
+            self.planned();
+        }
+        self.protect_the_starving();
+        let due: Vec<usize> = match &self.plan {
+            Some(plan) => (0..self.queue.len())
+                .filter(|&index| plan.starts[index] <= self.now)
+                .collect(),
+            None => due_now(
+                &self.fixed,
+                self.now,
+                &self.queue,
+                self.settings.backfilling,
+                &mut self.effort,
+            ),
+        };
+        for &index in &due {
+            let waiting = self.queue[index];
+            self.start(&waiting);
+        }
+        if !due.is_empty() {
+            let mut stays = vec![true; self.queue.len()];
+            for &index in &due {
+                stays[index] = false;
+            }
+            let mut flags = stays.iter();
+            self.queue.retain(|_| *flags.next().unwrap_or(&true));
+            if let Some(plan) = &mut self.plan {
+                let mut flags = stays.iter();
+                plan.starts.retain(|_| *flags.next().unwrap_or(&true));
+            }
+        }
+        if self.keeps_plans()
+            && let Some(next) = self
+                .plan
+                .as_ref()
+                .and_then(|plan| plan.starts.iter().min().copied())
+        {
+            self.push(next, Event::WakeUp);
+        }
+    }
+
+    /// Jobs that have waited too long come first in an order that is not that of arrival.
+    pub(super) fn protect_the_starving(&mut self) {
+        let Some(guard) = self.settings.starvation_guard else {
+            return;
+        };
+        if self.settings.order == QueueOrder::Fcfs {
+            return;
+        }
+        let (now, order) = (self.now, self.settings.order);
+        let key = |waiting: &Waiting| {
+            let starving = now - waiting.submit >= guard;
+            let place = if starving {
+                (0, waiting.submit.0, waiting.job.0)
+            } else {
+                order.key(waiting)
+            };
+            (!starving, place)
+        };
+        if !self.queue.is_sorted_by_key(key) {
+            self.queue.sort_by_key(key);
+            self.plan = None;
+        }
+    }
+
+    pub(super) fn start(&mut self, waiting: &Waiting) {
+        let now = self.now;
+        let Some(open) = self.jobs.get_mut(&waiting.job) else {
+            return;
+        };
+        open.start = Some(now);
+        let end = now + open.job.runtime.min(open.job.estimate);
+        let version = open.version;
+        let found = self.take(Holder::Job(waiting.job), waiting.nodes);
+        debug_assert!(found, "a job finds nodes that are up");
+        self.in_use += waiting.nodes.0;
+        debug_assert!(self.in_use <= self.nodes.0, "a job finds its nodes free");
+        self.fixed
+            .reserve(now, now + waiting.estimate, waiting.nodes.0);
+        self.push(end, Event::JobEnds(waiting.job, version));
+    }
+}
