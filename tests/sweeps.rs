@@ -199,6 +199,20 @@ fn the_log_says_in_a_line_each_what_every_worker_the_writer_and_the_coordinator_
     // Each begins and ends, and the run ends once.
     assert_eq!(number("store", "messages"), 21 + 21 + 1);
     assert!(number("store", "transactions") >= 1);
+
+    let played: Vec<&str> = fields
+        .iter()
+        .filter_map(|line| line["message"].as_str())
+        .filter(|message| message.starts_with("simulated by actors (messages handled): "))
+        .collect();
+    assert_eq!(played.len(), 21, "a line each simulation");
+    for line in played {
+        for actor in ["clock ", "cluster ", "client "] {
+            let handled = line.split(", ").find_map(|part| part.split_once(actor));
+            let (_, handled) = handled.expect(actor);
+            assert!(handled.parse::<u64>().expect("a count") > 0, "{line}");
+        }
+    }
 }
 
 #[test]
