@@ -8,9 +8,8 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=configs");
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("configs");
     let mut list = String::from("&[\n");
-    for folder in sorted(&root)? {
+    for folder in sorted(Path::new("configs"))? {
         if !folder.join("paper.toml").is_file() {
             continue;
         }
@@ -18,13 +17,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ending = |file: &Path, ending: &str| file.to_string_lossy().ends_with(ending);
         writeln!(list, "BuiltIn {{ name: r\"{}\", files: &[", name(&folder))?;
         for file in files.iter().filter(|file| ending(file, ".toml")) {
-            let path = file.display();
-            writeln!(list, "(r\"{}\", include_str!(r\"{path}\")),", name(file))?;
+            let text = included(file);
+            writeln!(list, "(r\"{}\", include_str!({text})),", name(file))?;
         }
         list.push_str("], points: &[\n");
         for file in files.iter().filter(|file| ending(file, ".csv.gz")) {
-            let (path, stem) = (file.display(), name(Path::new(&name(file))));
-            writeln!(list, "(r\"{stem}\", include_bytes!(r\"{path}\")),")?;
+            let (bytes, stem) = (included(file), name(Path::new(&name(file))));
+            writeln!(list, "(r\"{stem}\", include_bytes!({bytes})),")?;
         }
         list.push_str("] },\n");
     }
@@ -40,6 +39,12 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
         .collect::<Result<Vec<_>, std::io::Error>>()?;
     found.sort();
     Ok(found)
+}
+
+/// The path of a file for `include_str!`, found anew in each build, so that a checkout may be moved with its build folder.
+fn included(file: &Path) -> String {
+    let path = file.display();
+    format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), r\"/{path}\")")
 }
 
 fn name(path: &Path) -> String {
