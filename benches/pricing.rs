@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use bookahead::scheduling::queue_plan::Backfilling;
+use bookahead::scheduling::queue::Backfilling;
 use bookahead::scheduling::replanning::{
     Admission, Displacement, EarlyEnd, ReplanningMachine, ReplanningSettings,
 };

@@ -6,7 +6,7 @@ use bookahead::brokering::co_reservation::local::{
     ClusterId, LocalMachine, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters,
 };
 use bookahead::scheduling::JobOutcome;
-use bookahead::scheduling::queue_plan::Backfilling;
+use bookahead::scheduling::queue::Backfilling;
 use bookahead::scheduling::replanning::{ReplanningMachine, ReplanningSettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{

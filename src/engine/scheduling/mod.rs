@@ -24,9 +24,7 @@ mod policy;
 pub mod predicted_queue;
 mod promises;
 mod promising;
-mod queue;
-pub mod queue_plan;
-mod queueing;
+pub mod queue;
 pub mod registry;
 pub mod replanning;
 pub mod selection;
@@ -70,8 +68,7 @@ pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{Policy, WindowQuote};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
-pub use queue::{Queue, QueuePass, QueuePolicy, Waiting};
-pub use queueing::{Easy, FirstCome};
+pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, Waiting};
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule,

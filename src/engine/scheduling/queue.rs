@@ -1,331 +1,104 @@
-//! Queues: everything that a policy need not care about that only picks who starts now.
+//! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan of a queue.
 //!
-//! Every job is accepted and promised nothing. Jobs wait in order of (release, id); all events of an instant come first, then the
-//! policy is asked once ([`QueuePolicy::pass`]). A job that can no longer finish its estimate before its deadline leaves the queue and
-//! its penalty is due. A job that loses a node waits again. `docs/policy.md` writes a policy in fifty lines.
+//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones that do not are kept places which nobody
+//! behind delays. How many places, its depth, is the whole difference between the usual rules ([`Backfilling`]): none is
+//! first come, first served, one is EASY, one for everybody is conservative backfilling. What may be had now is a [`View`]; what is fixed
+//! beside the queue is a [`Room`]: a profile ([`due_now`]), or only ends of running jobs ([`ends`]). How long a job is planned for
+//! is its request or a prediction.
 //!
-//! # Fixed reservations
-//!
-//! A queue plans nothing but its running jobs and the reservations that it has accepted, and only these can be in the way of a
-//! new one: waiting jobs have been promised nothing, and a reservation passes them. It is accepted if enough nodes are free
-//! in its whole window when every running job takes its estimate. A node that is down now is counted as there again by the
-//! start of a later reservation, as in the node-mapped plans; a reservation that starts at once needs idle nodes.
-//!
-//! From then on its nodes are blocked: no job starts whose estimate would run into a reservation and leave it too few of
-//! the nodes that are up now. (Nobody knows when a node comes back, so a start does not count on it.)
+//! [`plan_queue`] goes on from pass to pass until everybody has a start.
 
-use super::cluster::Cluster;
-use super::outcome::Verdict;
-use super::policy::Policy;
-use crate::plan::{Fit, Profile};
-use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::JobId;
+mod conservative;
+pub(super) mod ends;
+mod pass;
+mod plan;
+mod policy;
+mod view;
 
-/// A policy that only picks which of the waiting jobs start now.
-pub trait QueuePolicy: Send {
-    /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`], [`QueuePass::start`]).
-    fn pass(&mut self, pass: &mut QueuePass<'_>);
-}
+pub(crate) use self::pass::remove_due;
+pub use self::pass::{DueEffort, due_now};
+pub(super) use self::pass::{Room, pass};
+pub(super) use self::plan::place;
+pub use self::plan::plan_queue;
+pub use self::policy::{Queue, QueuePass, QueuePolicy};
+pub(super) use self::view::View;
 
-/// A job that waits.
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// A job that waits. Who comes first in the order of the queue is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waiting {
-    /// From when on it may start.
-    pub release: Seconds,
+    /// Its place in an order that is not that of arrival: lower ranks come first.
+    pub rank: i64,
+    /// When it joined the queue: its submission, or its release where it may not start before.
+    pub since: Seconds,
     /// Which it is.
     pub job: JobId,
-    /// Nodes that it needs.
+    /// Nodes that it needs, at least one and at most the machine's.
     pub nodes: Nodes,
-    /// How long it gets them at most.
+    /// How long it is planned for.
     pub estimate: Seconds,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Running {
-    job: JobId,
-    nodes: Nodes,
-    expected_end: Seconds,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Reserved {
-    job: JobId,
-    nodes: Nodes,
-    start: Seconds,
-    end: Seconds,
-}
-
-/// A queue with its policy.
-pub struct Queue<P> {
-    policy: P,
-    jobs: Jobs,
-    changed: bool,
-}
-
-/// Who waits, who runs, and who was promised a window.
-#[derive(Debug, Default)]
-struct Jobs {
-    /// In order of release, then job.
-    waiting: Vec<Waiting>,
-    running: Vec<Running>,
-    /// Accepted reservations that have not started yet, in order of their acceptance.
-    reserved: Vec<Reserved>,
-}
-
-impl Jobs {
-    /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else starts.
-    fn outlook(&self, now: Seconds, capacity: Nodes) -> Profile {
-        let mut free = Profile::new(capacity.0, now);
-        for running in &self.running {
-            free.reserve(now, running.expected_end, running.nodes.0);
-        }
-        for reserved in &self.reserved {
-            free.reserve(reserved.start, reserved.end, reserved.nodes.0);
-        }
-        free
-    }
-}
-
-/// One instant, as a policy sees it.
-pub struct QueuePass<'a> {
-    cluster: &'a mut Cluster,
-    jobs: &'a mut Jobs,
-    /// The nodes that are up and free from now on, where somebody asked for more than this instant.
-    free: Option<Profile>,
-}
-
-impl QueuePass<'_> {
-    /// The time.
-    #[must_use]
-    pub fn now(&self) -> Seconds {
-        self.cluster.now()
-    }
-
-    /// Who waits, in order of release, then job.
-    #[must_use]
-    pub fn waiting(&self) -> &[Waiting] {
-        &self.jobs.waiting
-    }
-
-    /// Nodes that are up and that nobody holds.
-    #[must_use]
-    pub fn idle(&self) -> Nodes {
-        self.cluster.idle().count()
-    }
-
-    /// Whether a job may start now: its nodes are idle, and for its whole estimate it is in nobody's way who was promised a window or for
-    /// whom nodes are held.
-    pub fn fits(&mut self, waiting: &Waiting) -> bool {
-        if self.free.is_none() && !self.has_reservations() {
-            return waiting.nodes <= self.idle();
-        }
-        let (now, end) = (self.now(), self.now() + waiting.estimate);
-        self.free().min_free(now, end) >= waiting.nodes.0 as i32
-    }
-
-    /// Starts a job that fits. Nothing happens where it does not wait or finds too few idle nodes.
-    pub fn start(&mut self, waiting: &Waiting) {
-        let Ok(place) = self.jobs.waiting.binary_search(waiting) else {
-            return;
-        };
-        let Some(nodes) = self.cluster.idle().lowest(waiting.nodes) else {
-            return;
-        };
-        self.jobs.waiting.remove(place);
-        let now = self.now();
-        let expected_end = now + waiting.estimate;
-        if let Some(free) = &mut self.free {
-            free.reserve(now, expected_end, waiting.nodes.0);
-        }
-        self.cluster.start(waiting.job, nodes, expected_end);
-        self.jobs.running.push(Running {
-            job: waiting.job,
-            nodes: waiting.nodes,
-            expected_end,
-        });
-    }
-
-    /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are down for it.
-    pub fn earliest_start(&mut self, waiting: &Waiting) -> Option<Seconds> {
-        let from = self.now();
-        self.free().earliest_fit(Fit {
-            from,
-            latest: Seconds::FAR,
-            nodes: waiting.nodes.0,
-            duration: waiting.estimate,
-            own_start: None,
-        })
-    }
-
-    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: whoever fits from now on leaves them alone.
-    pub fn hold(&mut self, waiting: &Waiting, start: Seconds) {
-        let end = start + waiting.estimate;
-        let nodes = waiting.nodes.0;
-        self.free().reserve(start, end, nodes);
-    }
-
-    /// Whether somebody was promised a window that has not begun.
-    #[must_use]
-    pub fn has_reservations(&self) -> bool {
-        !self.jobs.reserved.is_empty()
-    }
-
-    /// Where nobody was promised a window: [`QueuePass::earliest_start`] of a job that does not fit, and how many nodes it leaves free then.
-    pub fn shadow(&mut self, head: &Waiting) -> (Seconds, u32) {
-        let running = &mut self.jobs.running;
-        running.sort_unstable_by_key(|running| (running.expected_end, running.job));
-        let mut free = self.cluster.idle().count().0;
-        let mut index = 0;
-        while index < running.len() {
-            let time = running[index].expected_end;
-            while index < running.len() && running[index].expected_end == time {
-                free += running[index].nodes.0;
-                index += 1;
-            }
-            if free >= head.nodes.0 {
-                return (time, free - head.nodes.0);
-            }
-        }
-        // Too many nodes are down: nobody can delay it.
-        (Seconds::FAR, 0)
-    }
-
-    fn free(&mut self) -> &mut Profile {
-        let (now, up) = (self.cluster.now(), self.cluster.up().count());
-        self.free.get_or_insert_with(|| self.jobs.outlook(now, up))
-    }
-}
-
-impl<P: QueuePolicy> Queue<P> {
-    /// An empty queue.
-    pub fn of(policy: P) -> Self {
+impl From<&Job> for Waiting {
+    fn from(job: &Job) -> Self {
         Self {
-            policy,
-            jobs: Jobs::default(),
-            changed: false,
-        }
-    }
-
-    fn enqueue(&mut self, cluster: &mut Cluster, id: JobId) {
-        let job = cluster.job(id);
-        let waiting = Waiting {
-            release: job.release,
-            job: id,
+            rank: 0,
+            since: job.submit,
+            job: job.id,
             nodes: job.nodes,
             estimate: job.estimate,
-        };
-        let give_up = job.deadline - job.estimate + Seconds(1);
-        cluster.disable(id, give_up);
-        let queue = &mut self.jobs.waiting;
-        let place = queue.partition_point(|other| *other < waiting);
-        queue.insert(place, waiting);
-        self.changed = true;
-    }
-
-    /// Accepts a fixed reservation if enough nodes are free in its whole window.
-    fn reserve(&mut self, cluster: &mut Cluster, id: JobId, (start, end): (Seconds, Seconds)) {
-        let now = cluster.now();
-        let nodes = cluster.job(id).nodes;
-        let is_there = start > now || cluster.idle().count() >= nodes;
-        let free = self.jobs.outlook(now, cluster.nodes());
-        if !is_there || free.min_free(start, end) < nodes.0 as i32 {
-            cluster.drop(id, Verdict::DroppedNoSlot);
-            return;
-        }
-        self.jobs.reserved.push(Reserved {
-            job: id,
-            nodes,
-            start,
-            end,
-        });
-        cluster.promise_reservation(id);
-    }
-
-    /// Starts a fixed reservation at its time, or lets it fail when too many nodes are down.
-    fn start_reservation(&mut self, cluster: &mut Cluster, reserved: Reserved) {
-        if let Some(nodes) = cluster.idle().lowest(reserved.nodes) {
-            cluster.start(reserved.job, nodes, reserved.end);
-            self.jobs.running.push(Running {
-                job: reserved.job,
-                nodes: reserved.nodes,
-                expected_end: reserved.end,
-            });
-        } else {
-            cluster.fail(reserved.job);
-            self.changed = true;
         }
     }
 }
 
-impl<P: QueuePolicy> Policy for Queue<P> {
-    fn arrived(&mut self, cluster: &mut Cluster, job: JobId) {
-        if let Some(window) = cluster.job(job).fixed_window() {
-            self.reserve(cluster, job, window);
-            return;
-        }
-        let release = cluster.job(job).release;
-        if release > cluster.now() {
-            cluster.plan(job, release);
-        } else {
-            self.enqueue(cluster, job);
-        }
-    }
+/// The order in which waiting jobs are planned (A1 of `grid-reservations.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueOrder {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Shortest estimate first; first come, first served among equals.
+    Sjf,
+    /// Longest estimate first; first come, first served among equals.
+    Ljf,
+}
 
-    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let reserved = self
-            .jobs
-            .reserved
-            .iter()
-            .position(|reserved| reserved.job == job);
-        match reserved {
-            Some(place) => {
-                let reserved = self.jobs.reserved.remove(place);
-                self.start_reservation(cluster, reserved);
-            }
-            None => self.enqueue(cluster, job),
+impl QueueOrder {
+    /// The rank of a job of this estimate.
+    pub(super) fn rank(self, estimate: Seconds) -> i64 {
+        match self {
+            Self::Fcfs => 0,
+            Self::Sjf => estimate.0,
+            Self::Ljf => -estimate.0,
         }
     }
+}
 
-    fn ended(&mut self, _cluster: &mut Cluster, job: JobId) {
-        self.jobs.running.retain(|running| running.job != job);
-        self.changed = true;
-    }
+/// Which jobs may be planned before jobs in front of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backfilling {
+    /// Any that delays no job in front of it: each job gets the earliest slot that is left (PLAN_CB).
+    #[default]
+    Conservative,
+    /// Any that does not delay the first in the queue (EASY, PLAN_AB).
+    Aggressive,
+    /// None: no job starts before one in front of it.
+    None,
+}
 
-    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
-        if let Some(job) = victim {
-            self.jobs.running.retain(|running| running.job != job);
-            if cluster.is_reservation(job) {
-                cluster.fail(job);
-            } else {
-                self.enqueue(cluster, job);
-            }
-        }
-        self.changed = true;
-    }
-
-    fn node_repaired(&mut self, _cluster: &mut Cluster, _node: NodeIndex) {
-        self.changed = true;
-    }
-
-    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.jobs.waiting.retain(|waiting| waiting.job != job);
-        cluster.fail(job);
-        self.changed = true;
-    }
-
-    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.jobs.waiting.retain(|waiting| waiting.job != job);
-        cluster.withdraw(job);
-        self.changed = true;
-    }
-
-    fn settled(&mut self, cluster: &mut Cluster) {
-        if std::mem::take(&mut self.changed) {
-            self.policy.pass(&mut QueuePass {
-                cluster,
-                jobs: &mut self.jobs,
-                free: None,
-            });
+impl Backfilling {
+    /// How many of those who do not fit are kept a place.
+    pub(super) fn depth(self) -> usize {
+        match self {
+            Self::Conservative => usize::MAX,
+            Self::Aggressive => 1,
+            Self::None => 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Comprehensive, Easy, FirstCome, Heuristic, Policy, PolicySettings, Queue, Shortening};
+use super::{Backfilling, Comprehensive, Heuristic, Policy, PolicySettings, Queue, Shortening};
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
@@ -50,7 +50,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queue::of(FirstCome)),
+        build: |_, _, _| Box::new(Queue::of(Backfilling::None)),
     },
     Strategy {
         name: "easy-backfilling",
@@ -59,7 +59,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queue::of(Easy)),
+        build: |_, _, _| Box::new(Queue::of(Backfilling::Aggressive)),
     },
     Strategy {
         name: "conservative-backfilling",

@@ -25,12 +25,12 @@ impl QueuePolicy for ShortestFirst {
         let now = pass.now();
         let mut order: Vec<Waiting> = pass.waiting().to_vec();
         order.sort_by_key(|job| {
-            let is_patient = now - job.release < self.patience;
+            let is_patient = now - job.since < self.patience;
             // Of equal jobs the one that came first.
             (
                 is_patient,
                 if is_patient { job.estimate } else { Seconds(0) },
-                job.release,
+                job.since,
                 job.job,
             )
         });

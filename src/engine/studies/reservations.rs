@@ -5,7 +5,7 @@ pub(super) mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
-use crate::scheduling::queue_plan::{QueueOrder};
+use crate::scheduling::queue::QueueOrder;
 use crate::scheduling::replanning::{DisplacedJobs, Displacement, ReplanningSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 

@@ -6,7 +6,7 @@ use crate::brokering::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
 };
 use crate::random::{self, Stream};
-use crate::scheduling::queue_plan::Backfilling;
+use crate::scheduling::queue::Backfilling;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 

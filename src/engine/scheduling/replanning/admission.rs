@@ -5,7 +5,7 @@ use super::machine::ReplanningMachine;
 use super::outcome::RequestVerdict;
 use super::pricing::Offer;
 use super::settings::Admission;
-use crate::scheduling::queue_plan::plan_queue;
+use crate::scheduling::queue::plan_queue;
 use crate::scheduling::selection::choose;
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{JobId, ReservationRequest, WantedStart};
@@ -110,13 +110,13 @@ fn beside_the_starving(
     let mut starving: Vec<_> = machine
         .queue()
         .iter()
-        .filter(|waiting| now - waiting.submit >= guard)
+        .filter(|waiting| now - waiting.since >= guard)
         .copied()
         .collect();
     if starving.is_empty() {
         return true;
     }
-    starving.sort_by_key(|waiting| (waiting.submit, waiting.job));
+    starving.sort_by_key(|waiting| (waiting.since, waiting.job));
     let mut profile = machine.fixed().clone();
     plan_queue(&mut profile, now, &starving, machine.settings().backfilling);
     profile.min_free(start, end) >= nodes

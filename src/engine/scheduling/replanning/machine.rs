@@ -17,7 +17,7 @@ use crate::failures::NodeEvent;
 use crate::kernel::Agenda;
 use crate::plan::Profile;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics, Verdict};
-use crate::scheduling::queue_plan::{DueEffort, Waiting};
+use crate::scheduling::queue::{DueEffort, Waiting};
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId, ReservationRequest};
 

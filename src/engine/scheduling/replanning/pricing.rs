@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Profile;
-use crate::scheduling::queue_plan::{Backfilling, Waiting, place, plan_queue};
+use crate::scheduling::queue::{Backfilling, Waiting, place, plan_queue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
 /// A start that a request may have, and the externality price f of having it.

@@ -19,7 +19,8 @@ impl Scene {
             .zip(queue)
             .map(|(id, (nodes, estimate))| Waiting {
                 job: JobId(id),
-                submit: Seconds::ZERO,
+                rank: 0,
+                since: Seconds::ZERO,
                 nodes: Nodes(*nodes),
                 estimate: Seconds(*estimate),
             })
@@ -143,7 +144,7 @@ proptest! {
         queue in prop::collection::vec((1_u32..=12, 1_i64..40), 0..300),
         reserved in prop::collection::vec((0_i64..200, 1_i64..30, 1_u32..4), 0..12),
     ) {
-        use crate::scheduling::queue_plan::{DueEffort, due_now};
+        use crate::scheduling::queue::{DueEffort, due_now};
         let mut scene = Scene::new(12, &[], &queue);
         for (nodes, until) in running {
             if scene.fixed.min_free(Seconds(0), Seconds(until)) >= nodes as i32 {

@@ -6,7 +6,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
-use crate::scheduling::queue_plan::{Backfilling, QueueOrder};
+use crate::scheduling::queue::{Backfilling, QueueOrder};
 use crate::units::Seconds;
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the ambiguities of spec

@@ -8,7 +8,7 @@ use super::*;
 use crate::estimates::{WaitPredictor, WaitPredictorSettings};
 use crate::kernel::drive;
 use crate::random;
-use crate::scheduling::queue_plan::Backfilling;
+use crate::scheduling::queue::Backfilling;
 use crate::scheduling::replanning::Admission;
 use crate::scheduling::virtual_reservation::{CombinedScheme, cancellation_penalty};
 use crate::units::{NodeSeconds, Seconds};

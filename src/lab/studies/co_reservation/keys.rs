@@ -2,15 +2,17 @@
 
 use serde::Deserialize;
 
+use crate::brokering::co_reservation::local::{
+    AccuracySource, BacklogWork, HourEdge, NextEventSource,
+};
 use crate::brokering::co_reservation::{Algorithm, SortBy, StartCap};
 use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
 };
 use crate::keys::field::Field;
-use crate::brokering::co_reservation::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
+use crate::scheduling::queue::Backfilling;
 use crate::scheduling::registry::STRATEGIES;
-use crate::scheduling::queue_plan::Backfilling;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
 /// The names of the policies that overbook.

@@ -6,8 +6,10 @@ use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, named, one_of, real, section, tables,
 };
 use crate::keys::field::Field;
-use crate::scheduling::queue_plan::{Backfilling, QueueOrder};
-use crate::scheduling::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd, SameInstant};
+use crate::scheduling::queue::{Backfilling, QueueOrder};
+use crate::scheduling::replanning::{
+    Admission, DisplacedJobs, Displacement, EarlyEnd, SameInstant,
+};
 use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
 
 tables! {

@@ -14,7 +14,7 @@ use super::{
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 use crate::plan::{NodeSet, Profile};
-use crate::scheduling::queue_plan::{DueEffort, Waiting};
+use crate::scheduling::queue::{DueEffort, Waiting};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequestId, Job, JobId};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::brokering::co_reservation::local::{BacklogWork, FilterCounts, ProbeFilters};
-use crate::scheduling::queue_plan::Backfilling;
+use crate::scheduling::queue::Backfilling;
 use crate::workload::JobKind;
 
 #[path = "machine_tests/failures.rs"]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scheduling::queue_plan::Backfilling;
+use crate::scheduling::queue::Backfilling;
 use crate::units::Seconds;
 
 /// One week.

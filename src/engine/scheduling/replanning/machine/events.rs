@@ -2,7 +2,7 @@
 
 use super::{Event, Holder, OpenReservation, ReplanningMachine, SubmissionWindow};
 use crate::scheduling::outcome::Verdict;
-use crate::scheduling::queue_plan::{Backfilling, Waiting, place};
+use crate::scheduling::queue::{Backfilling, Waiting, place};
 use crate::scheduling::replanning::admission::{Decision, decide};
 use crate::scheduling::replanning::outcome::ReservationOutcome;
 use crate::scheduling::replanning::settings::{DisplacedJobs, Displacement, EarlyEnd};
@@ -30,11 +30,9 @@ impl ReplanningMachine {
     }
 
     /// Puts a job into the queue, at its place in the order of planning.
-    pub(super) fn enqueue(&mut self, waiting: Waiting) {
-        let key = self.settings.order.key(&waiting);
-        let place_in_queue = self
-            .queue
-            .partition_point(|other| self.settings.order.key(other) <= key);
+    pub(super) fn enqueue(&mut self, mut waiting: Waiting) {
+        waiting.rank = self.settings.order.rank(waiting.estimate);
+        let place_in_queue = self.queue.partition_point(|other| *other <= waiting);
         let last = place_in_queue == self.queue.len();
         self.queue.insert(place_in_queue, waiting);
         self.unsettled = true;

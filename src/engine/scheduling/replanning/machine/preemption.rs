@@ -4,7 +4,7 @@ use super::{Event, Holder, OpenJob, ReplanningMachine};
 use crate::plan::Profile;
 use crate::scheduling::outcome::Verdict;
 use crate::scheduling::predicted_queue::bounded_slowdown;
-use crate::scheduling::queue_plan::Waiting;
+use crate::scheduling::queue::Waiting;
 use crate::scheduling::replanning::outcome::RequestVerdict;
 use crate::scheduling::replanning::settings::Admission;
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -27,7 +27,7 @@ impl ReplanningMachine {
     /// Whether a waiting job gives way to a reservation: a preemptible one that the guard does not protect.
     fn gives_way(&self, waiting: &Waiting) -> bool {
         let guard = self.settings.starvation_guard;
-        let is_protected = guard.is_some_and(|guard| self.now - waiting.submit >= guard);
+        let is_protected = guard.is_some_and(|guard| self.now - waiting.since >= guard);
         self.is_preemptible(waiting.job) && !is_protected
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Plan, ReplanningMachine};
 use crate::plan::Profile;
-use crate::scheduling::queue_plan::plan_queue;
+use crate::scheduling::queue::plan_queue;
 use crate::scheduling::replanning::pricing::{Offer, PriceSheet};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 

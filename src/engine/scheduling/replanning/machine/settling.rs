@@ -1,7 +1,7 @@
 //! Planning anew when something changed, and starting what is due.
 
 use super::{Event, Holder, ReplanningMachine};
-use crate::scheduling::queue_plan::{Backfilling, QueueOrder, Waiting, due_now, place};
+use crate::scheduling::queue::{Backfilling, QueueOrder, Waiting, due_now, place, remove_due};
 use crate::scheduling::replanning::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
 
@@ -84,15 +84,9 @@ impl ReplanningMachine {
             self.start(&waiting);
         }
         if !due.is_empty() {
-            let mut stays = vec![true; self.queue.len()];
-            for &index in &due {
-                stays[index] = false;
-            }
-            let mut flags = stays.iter();
-            self.queue.retain(|_| *flags.next().unwrap_or(&true));
+            remove_due(&mut self.queue, &due);
             if let Some(plan) = &mut self.plan {
-                let mut flags = stays.iter();
-                plan.starts.retain(|_| *flags.next().unwrap_or(&true));
+                remove_due(&mut plan.starts, &due);
             }
         }
         if self.keeps_plans()
@@ -113,15 +107,11 @@ impl ReplanningMachine {
         if self.settings.order == QueueOrder::Fcfs {
             return;
         }
-        let (now, order) = (self.now, self.settings.order);
+        let now = self.now;
         let key = |waiting: &Waiting| {
-            let starving = now - waiting.submit >= guard;
-            let place = if starving {
-                (0, waiting.submit.0, waiting.job.0)
-            } else {
-                order.key(waiting)
-            };
-            (!starving, place)
+            let starving = now - waiting.since >= guard;
+            let rank = if starving { 0 } else { waiting.rank };
+            (!starving, rank, waiting.since, waiting.job)
         };
         if !self.queue.is_sorted_by_key(key) {
             self.queue.sort_by_key(key);

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::scheduling::queue_plan::plan_queue;
-use crate::scheduling::queue_plan::{Backfilling, QueueOrder};
+use crate::scheduling::queue::plan_queue;
+use crate::scheduling::queue::{Backfilling, QueueOrder};
 use crate::scheduling::replanning::{DisplacedJobs, Displacement, EarlyEnd};
 
 /// The obvious twin: free nodes for every second, the whole queue planned anew at every second.
@@ -62,7 +62,10 @@ pub(super) fn plan_slowly(
     waiting: &[usize],
 ) -> (Oracle, Vec<i64>) {
     let mut waiting = waiting.to_vec();
-    waiting.sort_by_key(|&index| settings.order.key(&Waiting::from(&jobs[index])));
+    waiting.sort_by_key(|&index| {
+        let job = &jobs[index];
+        (settings.order.rank(job.estimate), job.submit, job.id)
+    });
     let mut starts = vec![NEVER; jobs.len()];
     match settings.backfilling {
         Backfilling::Conservative | Backfilling::None => {

@@ -273,7 +273,10 @@ impl Twin<'_> {
 
     fn start_jobs(&mut self) {
         let mut waiting = self.waiting();
-        waiting.sort_by_key(|&job| self.settings.order.key(&Waiting::from(&self.jobs[job])));
+        waiting.sort_by_key(|&job| {
+            let job = &self.jobs[job];
+            (self.settings.order.rank(job.estimate), job.submit, job.id)
+        });
         let (_, starts) = plan_slowly(self.settings, self.jobs, self.time, self.hard(), &waiting);
         for job in waiting {
             if starts[job] == self.time {

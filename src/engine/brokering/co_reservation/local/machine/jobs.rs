@@ -2,7 +2,7 @@
 
 use super::{Event, LocalMachine, OpenJob, RunningJob};
 use crate::plan::Profile;
-use crate::scheduling::queue_plan::{Backfilling, Waiting, due_now, plan_queue};
+use crate::scheduling::queue::{Backfilling, Waiting, due_now, plan_queue, remove_due};
 use crate::scheduling::{JobOutcome, Verdict};
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
@@ -27,10 +27,7 @@ impl LocalMachine {
 
     /// Puts a job at its place in the queue: by submission, equals by id.
     pub(super) fn enqueue(&mut self, waiting: Waiting) {
-        let key = (waiting.submit, waiting.job);
-        let place = self
-            .queue
-            .partition_point(|other| (other.submit, other.job) <= key);
+        let place = self.queue.partition_point(|other| *other <= waiting);
         self.queue.insert(place, waiting);
         self.backlog.waiting += work(&waiting);
         self.changed();
@@ -55,13 +52,7 @@ impl LocalMachine {
             let waiting = self.queue[index];
             self.start_job(&waiting);
         }
-        let mut place = 0;
-        let mut due = due.into_iter().peekable();
-        self.queue.retain(|_| {
-            let starts = due.next_if_eq(&place).is_some();
-            place += 1;
-            !starts
-        });
+        remove_due(&mut self.queue, &due);
         self.visible = None;
     }
 

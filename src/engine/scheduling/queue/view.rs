@@ -4,46 +4,66 @@ use super::Waiting;
 use crate::plan::Profile;
 use crate::units::Seconds;
 
-/// What can be had from now on: for each node count, for how long.
-#[derive(Debug, PartialEq)]
-pub(super) struct View {
-    /// `(nodes, span)`: so many nodes are free from now on for so long; fewer nodes and longer spans follow.
+/// What can be had from now on: for each node count, until when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::scheduling) struct View {
+    now: Seconds,
+    /// `(nodes, until)`: so many nodes are free from now on until then; fewer nodes and later times follow.
     steps: Vec<(u32, Seconds)>,
 }
 
 impl View {
-    pub(super) fn new(profile: &Profile, now: Seconds) -> Self {
+    pub(in crate::scheduling) fn new(profile: &Profile, now: Seconds) -> Self {
         let mut steps: Vec<(u32, Seconds)> = Vec::with_capacity(8);
         let mut free = profile.free_at(now);
         let mut until = now;
         while free > 0 {
             until = profile.first_below(until, free as u32);
-            steps.push((free as u32, until - now));
+            steps.push((free as u32, until));
             if until >= Seconds::FAR {
                 break;
             }
             free = profile.free_at(until);
         }
-        Self { steps }
+        Self { now, steps }
+    }
+
+    /// The view where nothing is fixed but running jobs, and perhaps a place from `shadow` on that leaves `extra` nodes free.
+    pub(in crate::scheduling) fn look(
+        &mut self,
+        now: Seconds,
+        idle: u32,
+        (shadow, extra): (Seconds, u32),
+    ) {
+        self.now = now;
+        self.steps.clear();
+        if idle > extra {
+            self.steps.push((idle, shadow));
+        }
+        let always = idle.min(extra);
+        if always == idle || (always > 0 && shadow < Seconds::FAR) {
+            self.steps.push((always, Seconds::FAR));
+        }
     }
 
     /// Whether nothing can be had.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::scheduling) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// What is left when a job that fits has started now: the same as looking at the profile again, which is dearer.
-    pub(super) fn take(&mut self, waiting: &Waiting) {
-        if waiting.estimate <= Seconds::ZERO {
+    pub(in crate::scheduling) fn take(&mut self, waiting: &Waiting) {
+        let end = self.now + waiting.estimate;
+        if end <= self.now {
             return;
         }
         // Behind the end of the job nothing is freer, seen from now, than it is at its end.
         let mut most = u32::MAX;
-        let mut begin = Seconds::ZERO;
+        let mut begin = self.now;
         let mut kept = 0;
         for index in 0..self.steps.len() {
-            let (free, span) = self.steps[index];
-            if begin < waiting.estimate {
+            let (free, until) = self.steps[index];
+            if begin < end {
                 most = free.saturating_sub(waiting.nodes.0);
             }
             let free = most.min(free);
@@ -51,29 +71,28 @@ impl View {
                 break;
             }
             if kept > 0 && self.steps[kept - 1].0 == free {
-                self.steps[kept - 1].1 = span;
+                self.steps[kept - 1].1 = until;
             } else {
-                self.steps[kept] = (free, span);
+                self.steps[kept] = (free, until);
                 kept += 1;
             }
-            begin = span;
+            begin = until;
         }
         self.steps.truncate(kept);
     }
 
     /// Whether the job fits now.
-    pub(super) fn holds(&self, waiting: &Waiting) -> bool {
-        let mut fits = false;
-        for (free, span) in &self.steps {
+    pub(in crate::scheduling) fn holds(&self, waiting: &Waiting) -> bool {
+        let end = self.now + waiting.estimate;
+        for (free, until) in &self.steps {
             if *free < waiting.nodes.0 {
                 break;
             }
-            fits = waiting.estimate <= *span;
-            if fits {
-                break;
+            if end <= *until {
+                return true;
             }
         }
-        fits
+        false
     }
 }
 
@@ -100,7 +119,8 @@ mod tests {
             for (job, (estimate, nodes)) in (0..).zip(asked) {
                 let waiting = Waiting {
                     job: JobId(job),
-                    submit: Seconds::ZERO,
+                    since: Seconds::ZERO,
+                    rank: 0,
                     nodes: Nodes(nodes),
                     estimate: Seconds(estimate),
                 };

@@ -1,0 +1,367 @@
+//! Queues: everything that a policy need not care about that only picks who starts now.
+//!
+//! Every job is accepted and promised nothing. Jobs wait in order of (release, id); all events of an instant come first, then the
+//! policy is asked once ([`QueuePolicy::pass`]). A job that can no longer finish its estimate before its deadline leaves the queue and
+//! its penalty is due. A job that loses a node waits again. `docs/policy.md` writes a policy in fifty lines.
+//!
+//! # Fixed reservations
+//!
+//! A queue plans nothing but its running jobs and the reservations that it has accepted, and only these can be in the way of a
+//! new one: waiting jobs have been promised nothing, and a reservation passes them. It is accepted if enough nodes are free
+//! in its whole window when every running job takes its estimate. A node that is down now is counted as there again by the
+//! start of a later reservation, as in the node-mapped plans; a reservation that starts at once needs idle nodes.
+//!
+//! From then on its nodes are blocked: no job starts whose estimate would run into a reservation and leave it too few of
+//! the nodes that are up now. (Nobody knows when a node comes back, so a start does not count on it.)
+
+use super::ends::shadow;
+use super::{Backfilling, Room, View, Waiting, pass, remove_due};
+use crate::plan::{Fit, Profile};
+use crate::scheduling::cluster::Cluster;
+use crate::scheduling::outcome::Verdict;
+use crate::scheduling::policy::Policy;
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::JobId;
+
+/// A policy that only picks which of the waiting jobs start now.
+pub trait QueuePolicy: Send {
+    /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`], [`QueuePass::start`]).
+    fn pass(&mut self, pass: &mut QueuePass<'_>);
+}
+
+/// In order of the expected end, then of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Running {
+    expected_end: Seconds,
+    job: JobId,
+    nodes: Nodes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reserved {
+    job: JobId,
+    nodes: Nodes,
+    start: Seconds,
+    end: Seconds,
+}
+
+/// A queue with its policy.
+pub struct Queue<P> {
+    policy: P,
+    jobs: Jobs,
+    changed: bool,
+}
+
+/// Who waits, who runs, and who was promised a window.
+#[derive(Debug, Default)]
+struct Jobs {
+    /// In order of release, then job.
+    waiting: Vec<Waiting>,
+    /// In order.
+    running: Vec<Running>,
+    /// Accepted reservations that have not started yet, in order of their acceptance.
+    reserved: Vec<Reserved>,
+    /// Of a pass; kept to save allocations.
+    view: View,
+}
+
+impl Jobs {
+    fn run(&mut self, running: Running) {
+        let place = self.running.partition_point(|other| *other < running);
+        self.running.insert(place, running);
+    }
+
+    fn stop(&mut self, job: JobId) {
+        self.running.retain(|running| running.job != job);
+    }
+
+    /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else starts.
+    fn outlook(&self, now: Seconds, capacity: Nodes) -> Profile {
+        let mut free = Profile::new(capacity.0, now);
+        for running in &self.running {
+            free.reserve(now, running.expected_end, running.nodes.0);
+        }
+        for reserved in &self.reserved {
+            free.reserve(reserved.start, reserved.end, reserved.nodes.0);
+        }
+        free
+    }
+}
+
+/// One instant, as a policy sees it.
+pub struct QueuePass<'a> {
+    cluster: &'a mut Cluster,
+    jobs: &'a mut Jobs,
+    /// The nodes that are up and free from now on, where somebody asked for more than this instant.
+    free: Option<Profile>,
+}
+
+impl QueuePass<'_> {
+    /// The time.
+    #[must_use]
+    pub fn now(&self) -> Seconds {
+        self.cluster.now()
+    }
+
+    /// Who waits, in order of release, then job.
+    #[must_use]
+    pub fn waiting(&self) -> &[Waiting] {
+        &self.jobs.waiting
+    }
+
+    /// Nodes that are up and that nobody holds.
+    #[must_use]
+    pub fn idle(&self) -> Nodes {
+        self.cluster.idle().count()
+    }
+
+    /// Whether a job may start now: its nodes are idle, and for its whole estimate it is in nobody's way who was promised a window or for
+    /// whom nodes are held.
+    pub fn fits(&mut self, waiting: &Waiting) -> bool {
+        if self.free.is_none() && !self.has_reservations() {
+            return waiting.nodes <= self.idle();
+        }
+        let (now, end) = (self.now(), self.now() + waiting.estimate);
+        self.free().min_free(now, end) >= waiting.nodes.0 as i32
+    }
+
+    /// Starts a job that fits. Nothing happens where it does not wait or finds too few idle nodes.
+    pub fn start(&mut self, waiting: &Waiting) {
+        if let Ok(place) = self.jobs.waiting.binary_search(waiting)
+            && self.begin(waiting)
+        {
+            self.jobs.waiting.remove(place);
+        }
+    }
+
+    /// Gives a job idle nodes; whether there are enough.
+    fn begin(&mut self, waiting: &Waiting) -> bool {
+        let Some(nodes) = self.cluster.idle().lowest(waiting.nodes) else {
+            return false;
+        };
+        let now = self.now();
+        let expected_end = now + waiting.estimate;
+        if let Some(free) = &mut self.free {
+            free.reserve(now, expected_end, waiting.nodes.0);
+        }
+        self.cluster.start(waiting.job, nodes, expected_end);
+        self.jobs.run(Running {
+            expected_end,
+            job: waiting.job,
+            nodes: waiting.nodes,
+        });
+        true
+    }
+
+    /// Starts everybody who may start by a rule, in the order of [`QueuePass::waiting`].
+    pub fn start_due(&mut self, backfilling: Backfilling) {
+        let depth = backfilling.depth();
+        let now = self.now();
+        let mut view = std::mem::take(&mut self.jobs.view);
+        if self.free.is_some() || self.has_reservations() || depth > 1 {
+            view = View::new(self.free(), now);
+        } else {
+            // Running jobs only end. Without a profile, which would cost more than everything else.
+            view.look(now, self.idle().0, (Seconds::FAR, 0));
+        }
+        let mut waiting = std::mem::take(&mut self.jobs.waiting);
+        let due = pass(&waiting, depth, &mut view, self);
+        remove_due(&mut waiting, &due);
+        (self.jobs.waiting, self.jobs.view) = (waiting, view);
+    }
+
+    /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are down for it.
+    pub fn earliest_start(&mut self, waiting: &Waiting) -> Option<Seconds> {
+        let from = self.now();
+        self.free().earliest_fit(Fit {
+            from,
+            latest: Seconds::FAR,
+            nodes: waiting.nodes.0,
+            duration: waiting.estimate,
+            own_start: None,
+        })
+    }
+
+    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: whoever fits from now on leaves them alone.
+    pub fn hold(&mut self, waiting: &Waiting, start: Seconds) {
+        let end = start + waiting.estimate;
+        let nodes = waiting.nodes.0;
+        self.free().reserve(start, end, nodes);
+    }
+
+    /// Whether somebody was promised a window that has not begun.
+    fn has_reservations(&self) -> bool {
+        !self.jobs.reserved.is_empty()
+    }
+
+    fn free(&mut self) -> &mut Profile {
+        let (now, up) = (self.cluster.now(), self.cluster.up().count());
+        self.free.get_or_insert_with(|| self.jobs.outlook(now, up))
+    }
+}
+
+impl Room for QueuePass<'_> {
+    fn start(&mut self, waiting: &Waiting) {
+        let starts = self.begin(waiting);
+        debug_assert!(starts, "who fits finds idle nodes");
+    }
+
+    /// Where too many nodes are down for the job, nobody can delay it.
+    fn hold(&mut self, waiting: &Waiting, view: &mut View) {
+        let now = self.now();
+        if self.free.is_none() {
+            let running = self.jobs.running.iter();
+            let ends = running.map(|running| (running.expected_end, running.nodes.0));
+            let idle = self.idle().0;
+            let place = shadow(ends, waiting.nodes.0, idle, now);
+            view.look(now, idle, place.unwrap_or((Seconds::FAR, 0)));
+        } else if let Some(start) = self.earliest_start(waiting) {
+            QueuePass::hold(self, waiting, start);
+            *view = View::new(self.free(), now);
+        }
+    }
+}
+
+/// First come, first served without backfilling; a queue that replans at every event otherwise.
+///
+/// First come, first served is strict: when the first of the queue may not start because of a reservation, everybody waits behind it. With
+/// backfilling its start ("shadow") is the earliest time at which it has its nodes for its whole estimate beside
+/// running jobs and reservations, which may lie between or behind these; the others may start if they leave both its
+/// place and the reservations alone. Without reservations that is the usual rule of the shadow and the extra nodes.
+impl QueuePolicy for Backfilling {
+    fn pass(&mut self, pass: &mut QueuePass<'_>) {
+        pass.start_due(*self);
+    }
+}
+
+impl<P: QueuePolicy> Queue<P> {
+    /// An empty queue.
+    pub fn of(policy: P) -> Self {
+        Self {
+            policy,
+            jobs: Jobs::default(),
+            changed: false,
+        }
+    }
+
+    fn enqueue(&mut self, cluster: &mut Cluster, id: JobId) {
+        let job = cluster.job(id);
+        let waiting = Waiting {
+            since: job.release,
+            ..Waiting::from(job)
+        };
+        let give_up = job.deadline - job.estimate + Seconds(1);
+        cluster.disable(id, give_up);
+        let queue = &mut self.jobs.waiting;
+        let place = queue.partition_point(|other| *other < waiting);
+        queue.insert(place, waiting);
+        self.changed = true;
+    }
+
+    /// Accepts a fixed reservation if enough nodes are free in its whole window.
+    fn reserve(&mut self, cluster: &mut Cluster, id: JobId, (start, end): (Seconds, Seconds)) {
+        let now = cluster.now();
+        let nodes = cluster.job(id).nodes;
+        let is_there = start > now || cluster.idle().count() >= nodes;
+        let free = self.jobs.outlook(now, cluster.nodes());
+        if !is_there || free.min_free(start, end) < nodes.0 as i32 {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        }
+        self.jobs.reserved.push(Reserved {
+            job: id,
+            nodes,
+            start,
+            end,
+        });
+        cluster.promise_reservation(id);
+    }
+
+    /// Starts a fixed reservation at its time, or lets it fail when too many nodes are down.
+    fn start_reservation(&mut self, cluster: &mut Cluster, reserved: Reserved) {
+        if let Some(nodes) = cluster.idle().lowest(reserved.nodes) {
+            cluster.start(reserved.job, nodes, reserved.end);
+            self.jobs.run(Running {
+                expected_end: reserved.end,
+                job: reserved.job,
+                nodes: reserved.nodes,
+            });
+        } else {
+            cluster.fail(reserved.job);
+            self.changed = true;
+        }
+    }
+}
+
+impl<P: QueuePolicy> Policy for Queue<P> {
+    fn arrived(&mut self, cluster: &mut Cluster, job: JobId) {
+        if let Some(window) = cluster.job(job).fixed_window() {
+            self.reserve(cluster, job, window);
+            return;
+        }
+        let release = cluster.job(job).release;
+        if release > cluster.now() {
+            cluster.plan(job, release);
+        } else {
+            self.enqueue(cluster, job);
+        }
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let reserved = self
+            .jobs
+            .reserved
+            .iter()
+            .position(|reserved| reserved.job == job);
+        match reserved {
+            Some(place) => {
+                let reserved = self.jobs.reserved.remove(place);
+                self.start_reservation(cluster, reserved);
+            }
+            None => self.enqueue(cluster, job),
+        }
+    }
+
+    fn ended(&mut self, _cluster: &mut Cluster, job: JobId) {
+        self.jobs.stop(job);
+        self.changed = true;
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        if let Some(job) = victim {
+            self.jobs.stop(job);
+            if cluster.is_reservation(job) {
+                cluster.fail(job);
+            } else {
+                self.enqueue(cluster, job);
+            }
+        }
+        self.changed = true;
+    }
+
+    fn node_repaired(&mut self, _cluster: &mut Cluster, _node: NodeIndex) {
+        self.changed = true;
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.jobs.waiting.retain(|waiting| waiting.job != job);
+        cluster.fail(job);
+        self.changed = true;
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.jobs.waiting.retain(|waiting| waiting.job != job);
+        cluster.withdraw(job);
+        self.changed = true;
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if std::mem::take(&mut self.changed) {
+            self.policy.pass(&mut QueuePass {
+                cluster,
+                jobs: &mut self.jobs,
+                free: None,
+            });
+        }
+    }
+}
