@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
 use bookahead::sweep::{
     Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
@@ -167,6 +168,67 @@ fn command(arguments: &[&str], folder: &Path) -> assert_cmd::assert::Assert {
         .env_remove("BOOKAHEAD_TRACES")
         .env_remove("RUST_LOG")
         .assert()
+}
+
+#[test]
+fn every_registered_policy_serves_a_broker_from_the_check_of_its_file_to_the_store() {
+    let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name).collect();
+    let text = format!(
+        r#"
+[experiment]
+name = "risk"
+replications = 1
+[workload]
+model = "lublin-feitelson"
+jobs = 1500
+nodes = 64
+fresh = true
+whole_trace = true
+target_load = 0.9
+[scheduling]
+strategy = "co-reservation"
+[clusters]
+count = 2
+days = 2
+[requests]
+count = 20
+[grid_failures]
+cluster_mtbf_days = 1
+node_mtbf_days = 20
+[risk]
+choice = "limit"
+pof_limit = 0.3
+[[axis]]
+key = "risk.strategy"
+values = {names:?}
+"#
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("risk.toml");
+    std::fs::write(&file, &text).expect("an experiment");
+    command(&["check", "risk.toml"], folder.path()).success();
+    command(&["run", "risk.toml", "--store", "s.db"], folder.path()).success();
+    let question = "SELECT count(*), min(granted) FROM \
+        (SELECT sum(granted) AS granted FROM v_co_request GROUP BY simulation)";
+    let answer = command(
+        &["sql", question, "--store", "s.db", "--format", "csv"],
+        folder.path(),
+    )
+    .success();
+    let answer = String::from_utf8_lossy(&answer.get_output().stdout).into_owned();
+    let numbers: Vec<usize> = (answer.lines().nth(1).expect("a row").split(','))
+        .map(|number| number.parse().expect("a number"))
+        .collect();
+    assert_eq!(numbers[0], STRATEGIES.len());
+    assert!(numbers[1] > 0, "{answer}");
+
+    std::fs::write(&file, text.replace("fcfs", "luck")).expect("an experiment");
+    let refused = command(&["check", "risk.toml"], folder.path()).failure();
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(
+        said.contains("risk.strategy") && said.contains("easy-backfilling"),
+        "{said}"
+    );
 }
 
 #[test]

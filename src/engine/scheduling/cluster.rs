@@ -178,10 +178,17 @@ impl ClusterMachine {
         self.cluster.move_to(now.max(self.cluster.now()));
     }
 
-    /// Works off every event until `now` and waits until then.
+    /// Works off every event until `now` and waits until then. What was done from outside is settled like an event.
     pub fn settle(&mut self, now: Seconds) {
-        self.advance(now + Seconds(1));
-        self.cluster.move_to(now.max(self.cluster.now()));
+        loop {
+            self.advance(now + Seconds(1));
+            self.cluster.move_to(now.max(self.cluster.now()));
+            self.policy.settled(&mut self.cluster);
+            self.tell_outcomes();
+            if self.next_event().is_none_or(|time| time > now) {
+                return;
+            }
+        }
     }
 
     fn handle(&mut self, event: Event) {

@@ -17,6 +17,7 @@ mod completions;
 mod fixed;
 mod likely;
 mod resume;
+mod windows;
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
 use super::penalty::PenaltySettings;
-use super::policy::Policy;
+use super::policy::{Policy, WindowQuote};
 use super::settings::{EarlyStart, Placing, PolicySettings, Recovery, Retry};
 use crate::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use crate::plan::{NodePlan, NodeSet, Reservation};
@@ -206,11 +207,7 @@ impl Comprehensive {
                         self.plan
                             .first_full(&[start], job.nodes, job.estimate, usable)
                 {
-                    let success = SuccessFactors {
-                        available: self.hardware.available_on(&nodes),
-                        executable: 1.0,
-                        survives: self.hardware.survives_on(&nodes, job.estimate),
-                    };
+                    let success = self.hardware.window_on(&nodes, job.estimate, 1.0);
                     let pof = self.learned.promised(&success);
                     if self.settings.test_full_length
                         && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
@@ -554,11 +551,9 @@ impl Policy for Comprehensive {
         self.refresh(cluster.now());
         let own = self.own_runtime(cluster, job);
         let slot = self.place(cluster, job, own.as_ref())?;
-        let success = slot.success.unwrap_or_else(|| SuccessFactors {
-            available: self.hardware.available_on(&slot.nodes),
-            executable: 1.0,
-            survives: (self.hardware).survives_on(&slot.nodes, slot.end - slot.start),
-        });
+        let success = slot
+            .success
+            .unwrap_or_else(|| (self.hardware).window_on(&slot.nodes, slot.end - slot.start, 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),
@@ -567,6 +562,16 @@ impl Policy for Comprehensive {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

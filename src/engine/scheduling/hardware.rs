@@ -1,5 +1,6 @@
 //! The planner's probability that the nodes of a job are there and stay there (spec §3.8–3.10).
 
+use super::outcome::SuccessFactors;
 use super::settings::{NodeKnowledge, Reliability, SurvivalForm};
 use crate::failures::{NodeRates, availability, availability_of_each};
 use crate::plan::NodeSet;
@@ -64,6 +65,24 @@ impl Hardware {
                 })
                 .product(),
             _ => self.survives(nodes.count(), span),
+        }
+    }
+
+    /// The factors of the PoS of a window of `nodes` nodes for `span`, which starts with the probability `room`.
+    pub(super) fn window(&self, nodes: Nodes, span: Seconds, room: f64) -> SuccessFactors {
+        SuccessFactors {
+            available: self.available(nodes),
+            executable: room,
+            survives: self.survives(nodes, span),
+        }
+    }
+
+    /// The same of these nodes.
+    pub(super) fn window_on(&self, nodes: &NodeSet, span: Seconds, room: f64) -> SuccessFactors {
+        SuccessFactors {
+            available: self.available_on(nodes),
+            executable: room,
+            survives: self.survives_on(nodes, span),
         }
     }
 

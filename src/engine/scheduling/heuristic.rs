@@ -496,11 +496,9 @@ impl Policy for Heuristic {
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh_for(cluster);
         let slot = self.place(cluster, job).0?;
-        let success = slot.success.unwrap_or_else(|| SuccessFactors {
-            available: self.hardware.available(job.nodes),
-            executable: 1.0,
-            survives: self.hardware.survives(job.nodes, slot.end - slot.start),
-        });
+        let success = slot
+            .success
+            .unwrap_or_else(|| (self.hardware).window(job.nodes, slot.end - slot.start, 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),
@@ -511,12 +509,8 @@ impl Policy for Heuristic {
         self.promised_rest(cluster, job)
     }
 
-    fn sells_windows(&self) -> bool {
-        true
-    }
-
     fn quote_window(
-        &self,
+        &mut self,
         cluster: &Cluster,
         nodes: Nodes,
         start: Seconds,
@@ -527,10 +521,6 @@ impl Policy for Heuristic {
 
     fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
         self.admit(cluster, job, free);
-    }
-
-    fn withdraw_window(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.withdraw(cluster, job);
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

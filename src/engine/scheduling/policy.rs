@@ -87,8 +87,9 @@ pub trait Policy: Send {
         cluster.fail(job);
     }
 
-    /// The user of an accepted flexible job takes it back before its first start, or it leaves for another cluster after an interruption
-    /// (it may have begun anew in this instant): forget it, and take it off the cluster ([`Cluster::withdraw`]).
+    /// The user of an accepted flexible job takes it back before its first start, or it leaves for another cluster after an
+    /// interruption (it may have begun anew in this instant), or a window that was sold is given back before it has ended: forget
+    /// it, and take it off the cluster ([`Cluster::withdraw`]).
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId);
 
     /// A job's outcome is final: what a policy may learn from. Called after the event that made it so.
@@ -114,33 +115,26 @@ pub trait Policy: Send {
         None
     }
 
-    /// Whether the policy sells windows: whether [`Policy::quote_window`] ever answers.
-    fn sells_windows(&self) -> bool {
-        false
-    }
-
     /// What can be promised of `nodes` nodes on `[start, end)`, which does not lie in the past; `None` when they cannot be had
     /// whatever happens. Asking changes nothing.
     ///
-    /// Unlike a fixed reservation of a job, a window may lie over the tails of the jobs in front of it: those that start before
-    /// it and whose planned end lies within it. It then starts if enough of them have ended, and is lost otherwise; no
-    /// job's promise is ever broken for it. See [`WindowQuote`] for the probability.
+    /// A window that a fixed reservation would get is free. Unlike such a reservation, a window may also lie over the tails of
+    /// the jobs in front of it, where the policy can say what that risks: over those that start before it and whose planned end
+    /// lies within it. It then starts if enough of them have ended, and is lost otherwise; no job's promise is ever broken for
+    /// it. See [`WindowQuote`] for the probability.
     fn quote_window(
-        &self,
-        _cluster: &Cluster,
-        _nodes: Nodes,
-        _start: Seconds,
-        _end: Seconds,
-    ) -> Option<WindowQuote> {
-        None
-    }
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote>;
 
     /// Enters a fixed reservation that was just quoted, whatever its risk. `free` is that of the quote.
-    fn admit_window(&mut self, _cluster: &mut Cluster, _job: JobId, _free: bool) {}
-
-    /// Takes a window that was admitted and has not ended out of the plan, and off its nodes if it runs
-    /// ([`Cluster::withdraw`]).
-    fn withdraw_window(&mut self, _cluster: &mut Cluster, _job: JobId) {}
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        debug_assert!(free, "only a policy that says what it risks sells tails");
+        self.arrived(cluster, job);
+    }
 
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
@@ -167,6 +161,15 @@ pub struct WindowQuote {
 }
 
 impl WindowQuote {
+    /// A window whose nodes are free.
+    pub(super) fn free(success: SuccessFactors, tested: bool) -> Self {
+        Self {
+            success,
+            free: true,
+            tested,
+        }
+    }
+
     /// Whether the window is wanted if it may fail with probability `limit` at most. A limit of 0 asks for free nodes, however
     /// sure the ends of the jobs in front may be.
     #[must_use]

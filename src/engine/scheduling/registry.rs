@@ -50,7 +50,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queue::of(Backfilling::None)),
+        build: |_, settings, _| Box::new(Queue::of(Backfilling::None, settings)),
     },
     Strategy {
         name: "easy-backfilling",
@@ -59,7 +59,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queue::of(Backfilling::Aggressive)),
+        build: |_, settings, _| Box::new(Queue::of(Backfilling::Aggressive, settings)),
     },
     Strategy {
         name: "conservative-backfilling",

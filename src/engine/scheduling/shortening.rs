@@ -45,13 +45,14 @@ use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
+use super::hardware::Hardware;
 use super::outcome::{Promise, Verdict};
 use super::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     place_shortened, shortened_duration,
 };
 use super::penalty::PenaltySettings;
-use super::policy::Policy;
+use super::policy::{Policy, WindowQuote};
 use super::promising::{PromisingRule, UnderestimatorRule};
 use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
 use crate::estimates::EstimateModel;
@@ -73,6 +74,7 @@ pub struct Shortening {
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
     settings: PolicySettings,
+    hardware: Hardware,
 }
 
 /// What the plan holds for one job.
@@ -133,6 +135,7 @@ impl Shortening {
             disabled: DisabledJobs::new(settings, true),
             displaced: DisplacedJobs::default(),
             settings: settings.clone(),
+            hardware: Hardware::new(settings.reliability.clone()),
         }
     }
 
@@ -542,6 +545,19 @@ impl Policy for Shortening {
         let bound = self.disabled.remove(job);
         self.displaced.remove(job);
         self.lose(cluster, job, bound);
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        let usable = Some((cluster.now(), cluster.up()));
+        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
+        let success = self.hardware.window_on(&nodes, end - start, 1.0);
+        Some(WindowQuote::free(success, self.settings.test_full_length))
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {

@@ -48,7 +48,7 @@ impl QueuePolicy for ShortestFirst {
 mod tests {
     use super::*;
     use crate::failures::FailureTrace;
-    use crate::scheduling::{JobOutcome, Queue, Verdict, simulate_policy};
+    use crate::scheduling::{JobOutcome, PolicySettings, Queue, Verdict, simulate_policy};
     use crate::units::Nodes;
     use crate::workload::{Job, JobId, JobKind};
 
@@ -75,7 +75,7 @@ mod tests {
         };
         simulate_policy(
             Nodes(4),
-            Box::new(Queue::of(policy)),
+            Box::new(Queue::of(policy, &PolicySettings::default())),
             jobs,
             &FailureTrace::default(),
         )

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::co_reservation::{CoReservationSettings, Order, Repair, SortBy};
 use crate::estimates::LearningSettings;
+use crate::scheduling::registry;
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
@@ -67,9 +68,16 @@ impl Study for CoReservationStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         common.without_failures();
         common.without_policy();
-        // Clusters that overbook learn from jobs.
-        if self.settings.risk.is_none() {
-            *common.estimates = None;
+        // Clusters that overbook learn from jobs; the others promise parts without risk only.
+        match &mut self.settings.risk {
+            Some(risk)
+                if registry::strategy(&risk.strategy).is_none_or(|known| known.overbooks) => {}
+            risk => {
+                *common.estimates = None;
+                if let Some(risk) = risk {
+                    risk.pof_max = 0.0;
+                }
+            }
         }
         if let Some(estimates) = common.estimates {
             estimates.normalise(true);

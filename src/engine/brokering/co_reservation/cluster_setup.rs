@@ -15,7 +15,7 @@ use crate::workload::Job;
 ///
 /// # Errors
 ///
-/// When the policy of overbooking clusters cannot sell parts.
+/// When the policy of the clusters is unknown.
 pub fn clusters(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
@@ -96,6 +96,7 @@ fn reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
 mod tests {
     use super::*;
     use crate::brokering::co_reservation::{ClusterWorkload, RiskChoice, RiskSettings};
+    use crate::scheduling::registry::STRATEGIES;
     use crate::units::{Nodes, Seconds};
 
     fn inputs() -> CoReservationInputs {
@@ -123,11 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn clusters_overbook_where_risk_is_set_and_a_policy_that_sells_no_parts_is_refused() {
+    fn clusters_plan_with_any_registered_policy_where_risk_is_set_and_no_other() {
         let made = clusters(&inputs(), &CoReservationSettings::default()).unwrap();
         assert_eq!(made[0].nodes(), Nodes(8));
-        assert!(clusters(&inputs(), &with("heuristic-planning")).is_ok());
-        assert!(clusters(&inputs(), &with("easy-backfilling")).is_err());
+        for strategy in STRATEGIES {
+            assert!(clusters(&inputs(), &with(strategy.name)).is_ok());
+        }
+        let refused = clusters(&inputs(), &with("luck")).err().unwrap();
+        assert!(refused.to_string().contains("easy-backfilling"));
     }
 
     #[test]

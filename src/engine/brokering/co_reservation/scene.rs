@@ -19,7 +19,7 @@ use crate::workload::{CoRequest, Job};
 ///
 /// # Errors
 ///
-/// When the policy of overbooking clusters cannot sell parts.
+/// When the policy of the clusters is unknown.
 pub fn co_reservation_scene(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,

@@ -147,7 +147,7 @@ pub struct RiskSettings {
     pub penalty_ratio: f64,
     /// The highest PoF of a part that a cluster offers, in `[0, 1]`.
     pub pof_max: f64,
-    /// How the clusters overbook: the name of a strategy of `scheduling::registry` that does.
+    /// How the clusters plan: the name of a strategy of `scheduling::registry`.
     pub strategy: String,
 }
 

@@ -16,12 +16,6 @@ impl ClusterMachine {
         }
     }
 
-    /// Whether the policy sells windows.
-    #[must_use]
-    pub fn sells_windows(&self) -> bool {
-        self.policy.sells_windows()
-    }
-
     /// What the policy would promise this job if it arrived now ([`crate::scheduling::Policy::quote_job`]); `None` for a job that is wider than the
     /// cluster.
     #[must_use]
@@ -32,7 +26,12 @@ impl ClusterMachine {
     /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`crate::scheduling::Policy::quote_window`]); `None` for a window that
     /// cannot be had, is empty or past, or is wider than the cluster.
     #[must_use]
-    pub fn quote_window(&self, nodes: Nodes, start: Seconds, end: Seconds) -> Option<WindowQuote> {
+    pub fn quote_window(
+        &mut self,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
         let possible =
             nodes.0 > 0 && nodes <= self.cluster.nodes && start >= self.cluster.now && end > start;
         if !possible {
@@ -62,7 +61,7 @@ impl ClusterMachine {
     /// Takes back a window that was reserved and has not ended; nothing remains of it, not even an outcome.
     pub fn withdraw_window(&mut self, job: JobId) {
         if matches!(self.cluster.phase(job), Phase::Planned | Phase::Running) {
-            self.policy.withdraw_window(&mut self.cluster, job);
+            self.policy.cancelled(&mut self.cluster, job);
         }
     }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::failures::NodeEvent;
 use crate::plan::Reservation;
 use crate::scheduling::settings::{CrashRule, FailedStartRule};
-use crate::scheduling::{ClusterMachine, JobOutcome, Policy, Promise, Verdict};
+use crate::scheduling::{ClusterMachine, JobOutcome, Policy, Promise, Verdict, WindowQuote};
 use crate::units::{NodeIndex, Nodes};
 use crate::workload::{Job, JobKind};
 
@@ -66,6 +66,16 @@ impl Policy for WholeMachine {
 
     fn node_repaired(&mut self, cluster: &mut Cluster, _: NodeIndex) {
         self.retry(cluster, Occasion::Repair);
+    }
+
+    fn quote_window(
+        &mut self,
+        _: &Cluster,
+        _: Nodes,
+        _: Seconds,
+        _: Seconds,
+    ) -> Option<WindowQuote> {
+        None
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {

@@ -3,7 +3,6 @@
 use super::{Heuristic, Slot};
 use crate::estimates::{Tail, probability_of_room};
 use crate::scheduling::cluster::{Cluster, Phase};
-use crate::scheduling::outcome::SuccessFactors;
 use crate::scheduling::policy::WindowQuote;
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
@@ -38,11 +37,7 @@ impl Heuristic {
 
     fn quoted(&self, nodes: Nodes, span: Seconds, executable: f64, free: bool) -> WindowQuote {
         WindowQuote {
-            success: SuccessFactors {
-                available: self.hardware.available(nodes),
-                executable,
-                survives: self.hardware.survives(nodes, span),
-            },
+            success: self.hardware.window(nodes, span, executable),
             free,
             tested: !free || self.settings.test_full_length,
         }

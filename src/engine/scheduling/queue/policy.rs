@@ -18,8 +18,10 @@ use super::ends::shadow;
 use super::{Backfilling, Room, View, Waiting, pass, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
+use crate::scheduling::hardware::Hardware;
 use crate::scheduling::outcome::Verdict;
-use crate::scheduling::policy::Policy;
+use crate::scheduling::policy::{Policy, WindowQuote};
+use crate::scheduling::settings::PolicySettings;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
 
@@ -50,6 +52,8 @@ pub struct Queue<P> {
     policy: P,
     jobs: Jobs,
     changed: bool,
+    hardware: Hardware,
+    test_full_length: bool,
 }
 
 /// Who waits, who runs, and who was promised a window.
@@ -235,12 +239,14 @@ impl QueuePolicy for Backfilling {
 }
 
 impl<P: QueuePolicy> Queue<P> {
-    /// An empty queue.
-    pub fn of(policy: P) -> Self {
+    /// An empty queue. Of the settings it reads what its nodes are believed to do, for those who buy windows.
+    pub fn of(policy: P, settings: &PolicySettings) -> Self {
         Self {
             policy,
             jobs: Jobs::default(),
             changed: false,
+            hardware: Hardware::new(settings.reliability.clone()),
+            test_full_length: settings.test_full_length,
         }
     }
 
@@ -258,13 +264,18 @@ impl<P: QueuePolicy> Queue<P> {
         self.changed = true;
     }
 
+    /// Whether a window is free of running jobs and reservations.
+    fn has_room(&self, cluster: &Cluster, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
+        let now = cluster.now();
+        let is_there = start > now || cluster.idle().count() >= nodes;
+        let free = || self.jobs.outlook(now, cluster.nodes());
+        is_there && free().min_free(start, end) >= nodes.0 as i32
+    }
+
     /// Accepts a fixed reservation if enough nodes are free in its whole window.
     fn reserve(&mut self, cluster: &mut Cluster, id: JobId, (start, end): (Seconds, Seconds)) {
-        let now = cluster.now();
         let nodes = cluster.job(id).nodes;
-        let is_there = start > now || cluster.idle().count() >= nodes;
-        let free = self.jobs.outlook(now, cluster.nodes());
-        if !is_there || free.min_free(start, end) < nodes.0 as i32 {
+        if !self.has_room(cluster, nodes, start, end) {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         }
@@ -351,8 +362,22 @@ impl<P: QueuePolicy> Policy for Queue<P> {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.jobs.waiting.retain(|waiting| waiting.job != job);
+        self.jobs.stop(job);
+        self.jobs.reserved.retain(|reserved| reserved.job != job);
         cluster.withdraw(job);
         self.changed = true;
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        let success = self.hardware.window(nodes, end - start, 1.0);
+        (self.has_room(cluster, nodes, start, end))
+            .then(|| WindowQuote::free(success, self.test_full_length))
     }
 
     fn settled(&mut self, cluster: &mut Cluster) {

@@ -8,7 +8,7 @@ use rand::RngExt;
 use super::{both, conduct};
 use crate::brokering::co_reservation::{
     Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
-    co_reservation_scene,
+    RiskChoice, RiskSettings, co_reservation_scene,
 };
 use crate::brokering::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
@@ -25,6 +25,7 @@ use crate::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJob
 use crate::failures::{FailureTrace, NodeEvent, Outage};
 use crate::kernel::drive;
 use crate::random::{self, StreamSeed};
+use crate::scheduling::registry::{PlanKind, STRATEGIES};
 use crate::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
     PolicySettings, ResumeRule,
@@ -67,6 +68,87 @@ fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
         granted += starts.count();
     }
     assert!(granted > 150);
+}
+
+/// The most CPUs that jobs in their last run and parts hold at once on a cluster.
+fn most_held(grid: &CoReservationInputs, run: &CoReservationRun, cluster: usize) -> i64 {
+    let mut changes = Vec::new();
+    let mut hold = |start: Seconds, end: Seconds, nodes: Nodes| {
+        if start < end {
+            changes.extend([(end, -i64::from(nodes.0)), (start, i64::from(nodes.0))]);
+        }
+    };
+    for job in grid.clusters[cluster].jobs.iter() {
+        let outcome = run.jobs.iter().find(|it| it.job.id == job.id).unwrap();
+        if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+            hold(start, end, job.nodes);
+        }
+    }
+    for part in &run.parts[cluster] {
+        let end = part.order.start + part.order.duration;
+        let end = part.gone.map_or(end, |gone| end.min(gone));
+        hold(part.order.start, end, part.order.nodes);
+    }
+    changes.sort_unstable();
+    let held = changes.iter().scan(0, |held, (_, change)| {
+        *held += change;
+        Some(*held)
+    });
+    held.max().unwrap_or(0)
+}
+
+#[test]
+fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
+    for strategy in STRATEGIES {
+        let (mut granted, mut lost, mut lost_without_failures) = (0, 0, 0);
+        for number in 0..40 {
+            let mut drawn = situation(number);
+            let jobs = drawn.inputs.clusters.iter();
+            let jobs: Vec<Job> = jobs.flat_map(|it| it.jobs.to_vec()).collect();
+            drawn.inputs.estimates = EstimateModel::learn(&jobs, &everybody()).ok().map(Arc::new);
+            drawn.settings.risk = Some(RiskSettings {
+                choice: RiskChoice::Limit { pof: 0.4 },
+                penalty_ratio: 1.0,
+                pof_max: 0.3,
+                strategy: strategy.name.to_owned(),
+            });
+            let seed = StreamSeed {
+                seed: number,
+                ..StreamSeed::default()
+            };
+            let (run, _, _) = compare_grid(&drawn.inputs, &drawn.settings, &seed);
+            assert_eq!(run.jobs.len(), jobs.len(), "{}", strategy.name);
+            for (cluster, workload) in drawn.inputs.clusters.iter().enumerate() {
+                let most = most_held(&drawn.inputs, &run, cluster);
+                assert!(most <= workload.nodes.0.into(), "{}", strategy.name);
+            }
+            granted += run.requests.iter().filter(|it| it.start.is_some()).count();
+            let parts = run.parts.iter().flatten();
+            let missing = parts.filter(|part| part.lost).count();
+            lost += missing;
+            let fails = (drawn.settings.failures.as_ref())
+                .is_some_and(|it| it.cluster_mtbf.is_some() || it.node_mtbf.is_some());
+            if fails {
+                continue;
+            }
+            lost_without_failures += missing;
+            for outcome in &run.jobs {
+                // No job has a deadline: none is rejected, and none is cut short.
+                assert!(outcome.verdict.is_successful(), "{outcome:?}");
+                let promised = outcome.promise.map(|promise| promise.end);
+                assert!(promised.is_none_or(|end| outcome.end <= Some(end)));
+                assert_eq!(promised.is_none(), strategy.plan == PlanKind::Queue);
+            }
+        }
+        assert!(
+            granted > 20 && lost > 0,
+            "{}: {granted} {lost}",
+            strategy.name
+        );
+        if strategy.name != "heuristic-overbooking" {
+            assert_eq!(lost_without_failures, 0, "{}", strategy.name);
+        }
+    }
 }
 
 /// Four excerpts of SDSC Blue, and every tenth job of the first as the template of a request.
@@ -158,6 +240,16 @@ fn grids_of_excerpts_of_a_log_come_to_the_same_by_actors_and_by_plain_calls() {
 const CLUSTERS: u32 = 3;
 const SIZE: u32 = 8;
 
+/// One class for all jobs.
+fn everybody() -> EstimateSettings {
+    EstimateSettings {
+        family: ClassFamily::All,
+        learn_from: LearningJobs::Before,
+        minimum_class_size: 1,
+        ..EstimateSettings::default()
+    }
+}
+
 /// Jobs that use a drawn share of their estimates, with days between some of them, and nodes that fail meanwhile.
 fn market_inputs(seed: u64) -> MarketInputs {
     let mut stream = random::stream(seed, "market", 0, "jobs");
@@ -182,12 +274,6 @@ fn market_inputs(seed: u64) -> MarketInputs {
             }
         })
         .collect();
-    let everybody = EstimateSettings {
-        family: ClassFamily::All,
-        learn_from: LearningJobs::Before,
-        minimum_class_size: 1,
-        ..EstimateSettings::default()
-    };
     let mut failures = || {
         let outages = (0..600).map(|_| {
             let start = Seconds(stream.random_range(0..now.0 + 30_000));
@@ -212,7 +298,7 @@ fn market_inputs(seed: u64) -> MarketInputs {
     MarketInputs {
         nodes: Nodes(SIZE),
         failures: (0..CLUSTERS).map(|_| failures()).collect(),
-        estimates: Some(Arc::new(EstimateModel::learn(&jobs, &everybody).unwrap())),
+        estimates: Some(Arc::new(EstimateModel::learn(&jobs, &everybody()).unwrap())),
         jobs: jobs.into(),
         ties: random::stream(seed, "market", 0, "ties"),
         keep_outcomes: true,

@@ -15,10 +15,8 @@ use crate::scheduling::queue::Backfilling;
 use crate::scheduling::registry::STRATEGIES;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
-/// The names of the policies that overbook.
-fn overbooking_strategies() -> Vec<&'static str> {
-    let overbooking = STRATEGIES.iter().filter(|strategy| strategy.overbooks);
-    overbooking.map(|strategy| strategy.name).collect()
+fn strategies() -> Vec<&'static str> {
+    STRATEGIES.iter().map(|strategy| strategy.name).collect()
 }
 
 tables! {
@@ -282,9 +280,9 @@ section! {
         pof_max: Given<f64> = real().from(0.0).to(1.0)
             .words("a probability from 0 to 1: the riskiest part that a cluster offers")
             .default_is("0.2"),
-        /// How the clusters overbook.
-        strategy: Given<String> = one_of(overbooking_strategies)
-            .words(r#"a registered strategy that overbooks (default "heuristic-overbooking")"#)
+        /// How the clusters plan their jobs, and what parts they can promise.
+        strategy: Given<String> = one_of(strategies)
+            .words(r#"a registered strategy (default "heuristic-overbooking")"#)
             .default_in_words("heuristic-overbooking"),
     }
 }

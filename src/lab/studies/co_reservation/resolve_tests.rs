@@ -1,7 +1,7 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
-use crate::brokering::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
 use crate::brokering::co_reservation::local::BacklogWork;
+use crate::brokering::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
 use crate::studies::StudySpec;
 use crate::studies::co_reservation::CoReservationStudy;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
@@ -347,10 +347,10 @@ fn what_cannot_be_is_refused_with_its_key() {
             "0.001",
         ),
         (
-            "[risk]\nstrategy = \"fcfs\"",
+            "[risk]\nstrategy = \"luck\"",
             "risk.strategy",
             UnknownName,
-            "heuristic-overbooking",
+            "easy-backfilling",
         ),
         (
             "[risk]\nchoice = \"hope\"",

@@ -93,14 +93,11 @@ enum Open {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OverbookingError {
     /// The policy is not registered.
-    #[error("there is no strategy {name:?}; a cluster that overbooks parts plans with {KNOWN}")]
+    #[error(
+        "there is no strategy {name:?}; a cluster plans with one of {}",
+        registered()
+    )]
     UnknownStrategy {
-        /// Its name.
-        name: String,
-    },
-    /// The policy cannot say what a window over the tails of jobs risks.
-    #[error("the strategy {name:?} cannot promise parts over the tails of jobs; use {KNOWN}")]
-    SellsNoWindows {
         /// Its name.
         name: String,
     },
@@ -112,7 +109,10 @@ pub enum OverbookingError {
     },
 }
 
-const KNOWN: &str = "\"heuristic-overbooking\", or \"heuristic-planning\" for parts without risk";
+fn registered() -> String {
+    let names = registry::STRATEGIES.iter().map(|strategy| strategy.name);
+    names.collect::<Vec<_>>().join(", ")
+}
 
 impl OverbookingMachine {
     /// An idle cluster of `nodes` CPUs at time 0. `accuracy` is the mean of run time ÷ limit over the jobs of its workload,
@@ -120,7 +120,7 @@ impl OverbookingMachine {
     ///
     /// # Errors
     ///
-    /// When the policy is unknown or cannot sell windows, or `pof_max` is no probability.
+    /// When the policy is unknown, or `pof_max` is no probability.
     pub fn new(
         cluster: ClusterId,
         nodes: Nodes,
@@ -143,11 +143,6 @@ impl OverbookingMachine {
             return Err(OverbookingError::Probability { found: pof_max });
         }
         let mut machine = ClusterMachine::new(nodes, (strategy.build)(nodes, &policy, estimates));
-        if !machine.sells_windows() {
-            return Err(OverbookingError::SellsNoWindows {
-                name: policy.strategy,
-            });
-        }
         machine.record_allocations();
         Ok(Self {
             cluster,

@@ -13,7 +13,7 @@ impl OverbookingMachine {
     /// Answers a status query (spec `co-reservation.md` §3.2–3.4); the test of free CPUs is replaced by that of the PoF.
     ///
     /// Without that filter (A1), every candidate is offered, those that cannot be had with a PoF of 1.
-    pub(super) fn answer(&self, now: Seconds, probe: &Probe) -> ProbeAnswer {
+    pub(super) fn answer(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
         let filters = probe.filters;
         let mut backlog = self.backlog(now, filters.exact_limits);
         let backlog_now = backlog.now();
