@@ -72,7 +72,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
         ..RequestSettings::default()
     };
     let mixed = generate_requests(&workload.batteries[0], &requests, 2008, "bench", 0);
-    let mut machine = ReplanningMachine::new(
+    let mut machine = ReplanningMachine::replanning(
         NODES,
         ReplanningSettings {
             admission: Admission::MovePrice,
@@ -89,10 +89,12 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
     for request in mixed.requests {
         machine.wait_until(request.submit);
         let begun = Instant::now();
-        let list = machine.offers(request.submit, request.nodes, request.duration);
+        let list = machine
+            .plan()
+            .offers(request.submit, request.nodes, request.duration);
         micros.push(begun.elapsed().as_secs_f64() * 1e6);
         offers += list.len();
-        queues.push(machine.queue().len());
+        queues.push(machine.policy().queue().len());
         machine.request([request]);
     }
     machine.advance(Seconds::FAR);

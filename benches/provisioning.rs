@@ -113,7 +113,7 @@ fn greedily(
             println!(
                 "{percent:3.0} %, {} h, {} waiting: greedy {name} α = {alpha}: {:.0} ms, {offers} offers, {makespan}",
                 now.0 / 3_600,
-                machine.queue().len(),
+                machine.policy().queue().len(),
                 millis(time),
             );
         }
@@ -126,7 +126,7 @@ fn provision(
     mut machine: ReplanningMachine,
     alpha: f64,
 ) -> (usize, Seconds) {
-    let now = machine.now();
+    let now = machine.cluster().now();
     let nowhere = TaskPlacement {
         site: 0,
         start: now,
@@ -140,7 +140,7 @@ fn provision(
         let earliest = application.earliest(task, 0, now, |parent| {
             (placed[parent].site, placed[parent].end)
         });
-        let offers = machine.offers(earliest, needs.nodes, duration);
+        let offers = machine.plan().offers(earliest, needs.nodes, duration);
         asked += offers.len();
         let values = offers
             .iter()
@@ -220,7 +220,7 @@ fn slots(jobs: &[Job], now: Seconds, merge_identical: bool) -> Vec<Advertised> {
 
 /// The machine that answers queries, at `now`.
 fn snapshot(jobs: &[Job], now: Seconds) -> ReplanningMachine {
-    let mut machine = ReplanningMachine::new(
+    let mut machine = ReplanningMachine::replanning(
         NODES,
         ReplanningSettings {
             admission: Admission::MovePrice,

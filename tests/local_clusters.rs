@@ -86,12 +86,12 @@ fn two_weeks_of_sdsc_blue_are_scheduled_as_by_the_replanning_machine() {
             backfilling,
             ..ReplanningSettings::default()
         };
-        let mut other = ReplanningMachine::new(NODES, settings);
+        let mut other = ReplanningMachine::replanning(NODES, settings);
         other.submit(jobs.iter().cloned());
         other.advance(Seconds::FAR);
         assert_eq!(
             by_id(machine.take_job_outcomes()),
-            by_id(other.take_job_outcomes())
+            by_id(other.take_outcomes())
         );
         assert_eq!(machine.metrics(), other.metrics());
     }

@@ -285,12 +285,12 @@ proptest! {
             failures: Arc::default(),
         };
         let actors = simulation.run(true, &Player::by_actors()).unwrap();
-        let mut machine = ReplanningMachine::new(Nodes(16), settings);
+        let mut machine = ReplanningMachine::replanning(Nodes(16), settings);
         machine.submit(simulation.jobs.iter().cloned());
         machine.request(simulation.requests.iter().cloned());
         machine.advance(Seconds::FAR);
         prop_assert_eq!(actors.metrics, machine.metrics());
-        let mut jobs = machine.take_job_outcomes();
+        let mut jobs = machine.take_outcomes();
         jobs.sort_by_key(|outcome| outcome.job.id);
         prop_assert_eq!(actors.outcomes, jobs);
         let mut reservations = machine.take_reservation_outcomes();
@@ -303,14 +303,14 @@ proptest! {
     #[test]
     fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
         let settings = ReplanningSettings { admission: Admission::MovePrice, ..ReplanningSettings::default() };
-        let mut machine = ReplanningMachine::new(Nodes(16), settings);
+        let mut machine = ReplanningMachine::replanning(Nodes(16), settings);
         machine.submit(jobs);
         machine.wait_until(Seconds(at));
-        let now = machine.now();
-        let offers = machine.offers(now, Nodes(nodes), Seconds(duration));
+        let now = machine.cluster().now();
+        let offers = machine.plan().offers(now, Nodes(nodes), Seconds(duration));
         let earliest = (now.0..)
             .map(Seconds)
-            .find(|start| machine.fixed().min_free(*start, *start + Seconds(duration)) >= nodes as i32);
+            .find(|start| machine.policy().fixed().min_free(*start, *start + Seconds(duration)) >= nodes as i32);
         prop_assert_eq!(offers.first().map(|offer| offer.start), earliest);
         prop_assert!(offers.iter().any(|offer| offer.price == NodeSeconds(0)));
         prop_assert!(offers.is_sorted_by_key(|offer| offer.start));

@@ -13,7 +13,7 @@ use crate::workload::JobId;
 const PARTS: i64 = 720_720;
 
 /// Who writes on a cluster, and how far they are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SharedBandwidth {
     /// What each write takes alone, in parts.
     cost: i64,

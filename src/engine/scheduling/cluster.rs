@@ -32,21 +32,23 @@ use crate::plan::NodeSet;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// A cluster and the policy that plans it.
-pub struct ClusterMachine {
+/// A cluster and the policy that plans it. Cloning it, where its policy can be cloned, forks the simulation.
+#[derive(Clone)]
+pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
     cluster: Cluster,
-    policy: Box<dyn Policy>,
+    policy: Box<P>,
     /// How many of the cluster's outcomes the policy has been told.
     told: usize,
     /// What clients wait for, where they do.
     awaited: Option<Awaited>,
 }
 
-impl ClusterMachine {
+impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// An idle cluster of `nodes` nodes, all up, at time 0.
     #[must_use]
-    pub fn new(nodes: Nodes, policy: Box<dyn Policy>) -> Self {
+    pub fn new(nodes: Nodes, policy: Box<P>) -> Self {
         let mut cluster = Cluster::new(nodes);
+        cluster.requeues_stopped = policy.requeues_stopped();
         cluster.save_work(policy.checkpointing());
         cluster.penalty = policy.penalty();
         Self {
@@ -71,7 +73,7 @@ impl ClusterMachine {
             .unwrap_or_default()
     }
 
-    /// Hands over arrivals. Job ids must continue those of the earlier arrivals, and no arrival may lie in the past.
+    /// Hands over arrivals, none in the past. Jobs whose ids continue those of the earlier arrivals are found fastest.
     pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         for job in jobs {
             let (time, id) = (job.submit, job.id);
@@ -172,6 +174,21 @@ impl ClusterMachine {
         &self.cluster
     }
 
+    /// What plans it.
+    #[must_use]
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    pub(super) fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    #[cfg(test)]
+    pub(super) fn parts(&mut self) -> (&mut Cluster, &mut P) {
+        (&mut self.cluster, &mut self.policy)
+    }
+
     /// Works off every event before `now` and waits until then.
     pub fn wait_until(&mut self, now: Seconds) {
         self.advance(now);
@@ -195,7 +212,10 @@ impl ClusterMachine {
         let cluster = &mut self.cluster;
         match event {
             Event::Arrival(job) => {
-                if cluster.job(job).nodes > cluster.nodes {
+                if job.request().is_some() {
+                    // Every request is answered with a reason.
+                    self.policy.arrived(cluster, job);
+                } else if cluster.job(job).nodes > cluster.nodes {
                     cluster.drop(job, Verdict::DroppedTooWide);
                 } else if cluster.is_reservation(job) && cluster.job(job).release < cluster.now {
                     // No policy can start it in the past.
@@ -205,6 +225,7 @@ impl ClusterMachine {
                 }
             }
             Event::Start(job, _) => self.policy.start_due(cluster, job),
+            Event::WakeUp => self.policy.woken(),
             Event::Write(job, _) => cluster.begin_writing(job),
             Event::Written(_) => cluster.finish_writing(),
             Event::End(job, _) => {
@@ -234,6 +255,7 @@ impl ClusterMachine {
 }
 
 /// What a policy sees of the cluster and what it may do to it.
+#[derive(Clone)]
 pub struct Cluster {
     nodes: Nodes,
     now: Seconds,
@@ -261,6 +283,8 @@ pub struct Cluster {
     bandwidth: Option<SharedBandwidth>,
     /// How the penalty grows with lateness; `None` where a deadline is the end.
     penalty: Option<PenaltySettings>,
+    /// Jobs that are stopped at the end of their window before they have finished wait again.
+    requeues_stopped: bool,
 }
 
 /// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one attempt.
@@ -299,6 +323,7 @@ impl Cluster {
             checkpointing: None,
             bandwidth: None,
             penalty: None,
+            requeues_stopped: false,
         }
     }
 
@@ -358,6 +383,13 @@ impl Cluster {
         self.jobs.get(job).start
     }
 
+    /// Since when the job runs, if it does.
+    #[must_use]
+    pub fn running_since(&self, job: JobId) -> Option<Seconds> {
+        let record = self.jobs.find(job)?;
+        record.start.filter(|_| record.phase == Phase::Running)
+    }
+
     /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more; what is left of it
     /// with its checkpoints, where it saves its work.
     #[must_use]
@@ -398,16 +430,34 @@ impl Cluster {
         self.schedule(start, Event::Start(job, version));
     }
 
+    /// The job waits; no event is due for it.
+    pub fn wait(&mut self, job: JobId) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Planned;
+        record.version += 1;
+    }
+
+    /// Asks the policy again at `time`, even if nothing else happens then ([`Policy::woken`]).
+    pub fn wake_at(&mut self, time: Seconds) {
+        self.schedule(time.max(self.now), Event::WakeUp);
+    }
+
     /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer promise) has elapsed or at `window_end`.
     pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
-        debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
-        debug_assert_eq!(nodes.count(), self.job(job).nodes);
         debug_assert!(
             self.job(job)
                 .fixed_window()
                 .is_none_or(|window| window == (self.now, window_end)),
             "a reservation gets its window"
         );
+        self.occupy(job, nodes);
+        self.schedule_end(job, window_end);
+    }
+
+    /// Puts the job on idle nodes.
+    fn occupy(&mut self, job: JobId, nodes: NodeSet) {
+        debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
+        debug_assert_eq!(nodes.count(), self.job(job).nodes);
         self.idle.subtract(&nodes);
         for node in nodes.iter() {
             self.occupant[node.0 as usize] = Some(job);
@@ -423,7 +473,6 @@ impl Cluster {
         if let Some(checkpointing) = self.checkpointing.filter(|_| !record.job.is_reservation()) {
             record.progress.begin(&checkpointing, now);
         }
-        self.schedule_end(job, window_end);
     }
 
     /// Moves the end of a running job's window.
@@ -521,14 +570,17 @@ impl Cluster {
         }
         let saves = checkpointing.is_some();
         let mut outcome = self.jobs.close(job, verdict, end, saves);
+        if let Some(end) = end {
+            self.last_end = self.last_end.max(end);
+        }
+        if job.request().is_some() {
+            return;
+        }
         if let (Some(penalty), Some(end), true) = (&self.penalty, end, verdict.is_successful()) {
             outcome.late = penalty.late(end - outcome.job.deadline);
         }
         let first = self.first_submit.get_or_insert(outcome.job.submit);
         *first = (*first).min(outcome.job.submit);
-        if let Some(end) = end {
-            self.last_end = self.last_end.max(end);
-        }
         self.totals.count(&outcome);
         self.outcomes.push(outcome);
     }

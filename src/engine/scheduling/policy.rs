@@ -45,11 +45,19 @@ pub trait Policy: Send {
     /// A job ended: by itself, at its estimate, or killed at the end of its window.
     fn ended(&mut self, cluster: &mut Cluster, job: JobId);
 
-    /// A job that saves its work was stopped at the end of its window, and has time left: its nodes are idle, and it must be
-    /// planned again, disabled or failed.
+    /// A job was stopped at the end of its window that saves its work and has time left, or waits again
+    /// ([`Policy::requeues_stopped`]): its nodes are idle, and it must be planned again, disabled or failed.
     fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
         cluster.fail(job);
     }
+
+    /// Whether a job that is stopped at the end of its window before it has finished waits again: [`Policy::stopped`] then.
+    fn requeues_stopped(&self) -> bool {
+        false
+    }
+
+    /// The policy wanted to be asked at this instant ([`Cluster::wake_at`]): [`Policy::settled`] comes at its end.
+    fn woken(&mut self) {}
 
     /// How jobs save their work; `None` where they do not.
     fn checkpointing(&self) -> Option<Checkpointing> {

@@ -140,7 +140,7 @@ impl SlotMachine {
                 statistics,
             ))),
             SlotSource::Plan => Source::Plan(Box::new(SampledPlan {
-                machine: ReplanningMachine::new(nodes, ReplanningSettings::default()),
+                machine: ReplanningMachine::replanning(nodes, ReplanningSettings::default()),
                 rules: settings.rules,
                 statistics,
                 next: submissions.0,
@@ -223,9 +223,9 @@ impl SampledPlan {
         while let Some(now) = self.next_sample().filter(|now| *now < until) {
             // As with exact runtimes, a sample sees what was submitted at its own instant.
             self.machine.wait_until(now + Seconds(1));
-            let slots = SlotList::from_profile(self.machine.planned().1, now, self.rules);
+            let slots = SlotList::from_profile(self.machine.plan().planned().1, now, self.rules);
             let advertised = slots.advertised(now, slots.horizon_end(now));
-            let tasks = u32::try_from(self.machine.tasks_in_system()).unwrap_or(u32::MAX);
+            let tasks = u32::try_from(self.machine.policy().tasks_in_system()).unwrap_or(u32::MAX);
             self.statistics.sample(now, &advertised, tasks);
             self.next += self.period;
         }
@@ -248,7 +248,7 @@ impl SampledPlan {
         let metrics = self.machine.metrics();
         let waits = metrics.wait_total.hours() / metrics.started.max(1) as f64;
         let loaded = totals.used_while_submitting.0 as f64 / capacity;
-        let jobs = self.machine.take_job_outcomes();
+        let jobs = self.machine.take_outcomes();
         (self.statistics, loaded, waits, jobs)
     }
 }

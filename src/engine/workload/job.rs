@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::RequestId;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
 /// The position of a job in the workload of one simulation, from 0.
@@ -10,6 +11,25 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 )]
 #[serde(transparent)]
 pub struct JobId(pub u32);
+
+impl JobId {
+    /// From here on a cluster counts the windows that were requested, which are no jobs of a workload.
+    const FIRST_REQUEST: u32 = 1 << 31;
+
+    /// The window of a request.
+    #[must_use]
+    pub fn of_request(request: RequestId) -> Self {
+        debug_assert!(request.0 < Self::FIRST_REQUEST, "ids of requests are small");
+        Self(request.0 | Self::FIRST_REQUEST)
+    }
+
+    /// Whose window it is, if it is one that was requested.
+    #[must_use]
+    pub fn request(self) -> Option<RequestId> {
+        let place = self.0.checked_sub(Self::FIRST_REQUEST)?;
+        Some(RequestId(place))
+    }
+}
 
 /// What a request leaves to the planner.
 #[derive(

@@ -37,6 +37,27 @@ pub struct ReservationRequest {
     pub wanted: WantedStart,
 }
 
+impl ReservationRequest {
+    /// What a cluster is to hold for it, from the earliest start on that it can use.
+    #[must_use]
+    pub fn window(&self) -> Job {
+        let start = self.wanted.earliest();
+        Job {
+            id: JobId::of_request(self.id),
+            trace_number: self.trace_number,
+            submit: self.submit,
+            release: start,
+            estimate: self.duration,
+            runtime: self.runtime,
+            deadline: Seconds::FAR,
+            nodes: self.nodes,
+            user: self.user,
+            application: None,
+            kind: JobKind::Reservation,
+        }
+    }
+}
+
 /// Which start a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

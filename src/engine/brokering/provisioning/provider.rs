@@ -176,7 +176,7 @@ impl ProviderSite {
     pub fn now(&self) -> Seconds {
         match self {
             Self::Rectangles(site) => site.now(),
-            Self::Planning(site) => site.machine.now(),
+            Self::Planning(site) => site.machine.cluster().now(),
         }
     }
 
@@ -185,7 +185,7 @@ impl ProviderSite {
     pub fn nodes(&self) -> Nodes {
         match self {
             Self::Rectangles(site) => site.nodes(),
-            Self::Planning(site) => site.machine.nodes(),
+            Self::Planning(site) => site.machine.cluster().nodes(),
         }
     }
 
@@ -229,7 +229,7 @@ impl ProviderSite {
     pub fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
         match self {
             Self::Rectangles(site) => site.take_job_outcomes(),
-            Self::Planning(site) => site.machine.take_job_outcomes(),
+            Self::Planning(site) => site.machine.take_outcomes(),
         }
     }
 
@@ -238,7 +238,7 @@ impl ProviderSite {
     pub fn tasks_in_system(&self) -> usize {
         match self {
             Self::Rectangles(site) => site.tasks_in_system(),
-            Self::Planning(site) => site.machine.tasks_in_system(),
+            Self::Planning(site) => site.machine.policy().tasks_in_system(),
         }
     }
 

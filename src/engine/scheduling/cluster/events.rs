@@ -1,5 +1,6 @@
 //! What happens to a cluster, and the order of it in one instant.
 
+use crate::scheduling::replanning::SameInstant;
 use crate::units::NodeIndex;
 use crate::workload::JobId;
 
@@ -17,6 +18,8 @@ pub(super) enum Event {
     GiveUp(JobId, u32),
     Cancellation(JobId),
     Arrival(JobId),
+    /// The policy wants to be asked again.
+    WakeUp,
 }
 
 impl Event {
@@ -27,11 +30,19 @@ impl Event {
             Self::End(..) => 1,
             Self::Repair(_) => 2,
             Self::Failure(_) => 3,
-            Self::Start(..) => 4,
+            Self::Start(..) | Self::WakeUp => 4,
             Self::Write(..) => 5,
             Self::GiveUp(..) => 6,
             Self::Cancellation(_) => 7,
-            Self::Arrival(_) => 8,
+            Self::Arrival(_) => 9,
+        }
+    }
+
+    /// The same of the arrival of a request, beside those of jobs (A4 of spec `grid-reservations.md`).
+    pub(super) fn request_class(order: SameInstant) -> u8 {
+        match order {
+            SameInstant::RequestFirst => 8,
+            SameInstant::JobFirst => 10,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the cluster knows of each job that has no final outcome yet.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::progress::Progress;
 use crate::plan::NodeSet;
@@ -25,7 +25,7 @@ pub enum Phase {
 }
 
 /// Everything the cluster knows of a job that has no final outcome yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JobRecord {
     pub(super) job: Job,
     pub(super) phase: Phase,
@@ -75,11 +75,14 @@ impl JobRecord {
 }
 
 /// Open jobs by id; memory is bounded by the jobs in flight, not by the trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct JobTable {
     /// Id of the first record.
     base: u32,
+    /// Jobs whose ids follow one another.
     records: VecDeque<JobRecord>,
+    /// The others, and requests.
+    apart: BTreeMap<JobId, JobRecord>,
     open: usize,
 }
 
@@ -89,12 +92,16 @@ impl JobTable {
     }
 
     pub(super) fn push_record(&mut self, record: JobRecord) {
-        if self.records.is_empty() {
-            self.base = record.job.id.0;
-        }
-        debug_assert_eq!(record.job.id.0, self.base + self.records.len() as u32);
         self.open += 1;
-        self.records.push_back(record);
+        let id = record.job.id;
+        if self.records.is_empty() && id.request().is_none() {
+            self.base = id.0;
+        }
+        if id == self.next_id() {
+            self.records.push_back(record);
+        } else {
+            self.apart.insert(id, record);
+        }
     }
 
     /// Forgets the job that came last, as if it had not come.
@@ -114,16 +121,31 @@ impl JobTable {
     }
 
     pub(super) fn find(&self, job: JobId) -> Option<&JobRecord> {
-        let record = self.records.get(job.0.checked_sub(self.base)? as usize)?;
+        let record = match self.records.get(self.place(job)) {
+            Some(record) => record,
+            None => self.apart.get(&job)?,
+        };
         (record.phase != Phase::Done).then_some(record)
     }
 
     pub(super) fn get(&self, job: JobId) -> &JobRecord {
-        &self.records[(job.0 - self.base) as usize]
+        match self.records.get(self.place(job)) {
+            Some(record) => record,
+            None => &self.apart[&job],
+        }
     }
 
     pub(super) fn get_mut(&mut self, job: JobId) -> &mut JobRecord {
-        &mut self.records[(job.0 - self.base) as usize]
+        let place = self.place(job);
+        match self.records.get_mut(place) {
+            Some(record) => record,
+            None => self.apart.get_mut(&job).expect("an open job has a record"),
+        }
+    }
+
+    /// Where the job is in the row, if it is there.
+    fn place(&self, job: JobId) -> usize {
+        job.0.wrapping_sub(self.base) as usize
     }
 
     pub(super) fn close(
@@ -149,6 +171,7 @@ impl JobTable {
             execution: (saves && record.start.is_some()).then_some(record.progress.execution),
         };
         self.open -= 1;
+        self.apart.remove(&job);
         while self
             .records
             .front()

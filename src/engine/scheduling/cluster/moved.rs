@@ -4,6 +4,7 @@ use super::jobs::{JobRecord, Phase};
 use super::progress::Progress;
 use super::{Cluster, ClusterMachine, Event};
 use crate::scheduling::outcome::JobQuote;
+use crate::scheduling::policy::Policy;
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
@@ -71,7 +72,7 @@ impl MovedJob {
     }
 }
 
-impl ClusterMachine {
+impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// From now on, which jobs were stopped at the end of a window or lost a node and may go on is written down:
     /// [`ClusterMachine::take_interrupted`].
     pub fn record_interruptions(&mut self) {

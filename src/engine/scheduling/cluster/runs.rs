@@ -1,7 +1,7 @@
 //! Runs of jobs: when they end, and what their nodes were used for.
 
 use super::events::Event;
-use super::{Allocation, Cluster};
+use super::{Allocation, Cluster, Phase};
 use crate::scheduling::outcome::Verdict;
 use crate::units::Seconds;
 use crate::workload::JobId;
@@ -45,13 +45,16 @@ impl Cluster {
                 .bandwidth
                 .as_ref()
                 .is_none_or(|bandwidth| bandwidth.version() != version),
-            Event::Cancellation(_) | Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => {
-                false
-            }
+            Event::Cancellation(_)
+            | Event::Arrival(_)
+            | Event::Failure(_)
+            | Event::Repair(_)
+            | Event::WakeUp => false,
         }
     }
 
-    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later.
+    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later, and one that
+    /// waits again after it was stopped begins anew.
     pub(super) fn end(&mut self, job: JobId) -> bool {
         if let Some(checkpointing) = self.checkpoints_of(job).copied() {
             return self.end_run(job, &checkpointing);
@@ -66,6 +69,10 @@ impl Cluster {
             Verdict::FailedOverbooked
         };
         self.vacate(job, false);
+        if self.requeues_stopped && verdict == Verdict::FailedOverbooked {
+            self.jobs.get_mut(job).phase = Phase::Disabled;
+            return false;
+        }
         self.finish(job, verdict, Some(self.now));
         true
     }

@@ -1,12 +1,14 @@
 //! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
 
-use super::{ClusterMachine, MovedJob, Phase};
+use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
+use crate::plan::NodeSet;
 use crate::scheduling::outcome::JobQuote;
-use crate::scheduling::policy::WindowQuote;
+use crate::scheduling::policy::{Policy, WindowQuote};
+use crate::scheduling::replanning::SameInstant;
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::{Job, JobId};
+use crate::workload::{Job, JobId, ReservationRequest};
 
-impl ClusterMachine {
+impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// Forgets events that mean nothing any more, so that [`ClusterMachine::next_event`] names one that does.
     pub fn forget_stale_events(&mut self) {
         while let Some(&event) = self.cluster.events.next()
@@ -92,5 +94,39 @@ impl ClusterMachine {
         if !repaired.is_empty() {
             self.policy.nodes_repaired(cluster, &repaired);
         }
+    }
+
+    /// Hands over a request for a window, which its policy answers when its time has come ([`Policy::arrived`]); no outcome of a job will
+    /// tell of it.
+    pub(in crate::scheduling) fn submit_request(
+        &mut self,
+        request: &ReservationRequest,
+        order: SameInstant,
+    ) {
+        let window = request.window();
+        let time = request.submit.max(self.cluster.now);
+        let event = Event::Arrival(window.id);
+        self.cluster.jobs.push(window);
+        let class = Event::request_class(order);
+        self.cluster.events.push(time, class, event);
+    }
+}
+
+impl Cluster {
+    /// Grants a request its window from `start` on: its start and its end will come.
+    pub(in crate::scheduling) fn grant(&mut self, request: JobId, start: Seconds) {
+        let record = self.jobs.get_mut(request);
+        record.job.release = start;
+        record.phase = Phase::Planned;
+        record.version += 1;
+        let version = record.version;
+        let end = start + record.job.runtime.min(record.job.estimate);
+        self.schedule(start, Event::Start(request, version));
+        self.schedule(end, Event::End(request, version));
+    }
+
+    /// Starts a window that was granted, on idle nodes.
+    pub(in crate::scheduling) fn start_granted(&mut self, request: JobId, nodes: NodeSet) {
+        self.occupy(request, nodes);
     }
 }

@@ -1,8 +1,8 @@
 //! Who is granted a reservation, at which start and price: one plan, six rules (spec `grid-reservations.md` §3.3, §10;
 //! `provisioning.md` §2.4).
 
-use super::machine::ReplanningMachine;
 use super::outcome::RequestVerdict;
+use super::policy::Replanning;
 use super::pricing::Offer;
 use super::settings::Admission;
 use crate::scheduling::queue::plan_queue;
@@ -35,27 +35,27 @@ impl Decision {
 }
 
 /// Answers a request as of now. Nothing is booked yet.
-pub(super) fn decide(machine: &mut ReplanningMachine, request: &ReservationRequest) -> Decision {
-    if request.nodes > machine.nodes() {
+pub(super) fn decide(plan: &mut Replanning, request: &ReservationRequest) -> Decision {
+    if request.nodes > plan.nodes() {
         return Decision::refused(RequestVerdict::TooWide);
     }
     if request.duration <= Seconds::ZERO {
         return Decision::refused(RequestVerdict::NoDuration);
     }
     match request.wanted {
-        WantedStart::At(start) if start < machine.now() => {
+        WantedStart::At(start) if start < plan.now() => {
             Decision::refused(RequestVerdict::StartInThePast)
         }
-        WantedStart::At(start) => at(machine, request, start),
-        WantedStart::From { earliest, alpha } => from(machine, request, earliest, alpha),
+        WantedStart::At(start) => at(plan, request, start),
+        WantedStart::From { earliest, alpha } => from(plan, request, earliest, alpha),
     }
 }
 
-fn at(machine: &mut ReplanningMachine, request: &ReservationRequest, start: Seconds) -> Decision {
+fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> Decision {
     let end = start + request.duration;
     let nodes = request.nodes.0 as i32;
-    if machine.settings().admission.preempts() {
-        return match machine.stopped_for(start, end, request.nodes) {
+    if plan.settings().admission.preempts() {
+        return match plan.stopped_for(start, end, request.nodes) {
             Err(verdict) => Decision::refused(verdict),
             Ok(stopped) => Decision {
                 verdict: RequestVerdict::Granted,
@@ -66,20 +66,20 @@ fn at(machine: &mut ReplanningMachine, request: &ReservationRequest, start: Seco
             },
         };
     }
-    if machine.fixed().min_free(start, end) < nodes {
+    if plan.fixed().min_free(start, end) < nodes {
         return Decision::refused(RequestVerdict::ConflictsWithFixed);
     }
-    let admission = machine.settings().admission;
+    let admission = plan.settings().admission;
     let in_the_way = if admission.moves() {
-        !beside_the_starving(machine, start, end, nodes)
+        !beside_the_starving(plan, start, end, nodes)
     } else {
-        machine.planned().1.min_free(start, end) < nodes
+        plan.planned().1.min_free(start, end) < nodes
     };
     if in_the_way {
         return Decision::refused(RequestVerdict::ConflictsWithPlanned);
     }
     let price = match admission {
-        Admission::MovePrice => machine.price(start, request.nodes, request.duration),
+        Admission::MovePrice => plan.price(start, request.nodes, request.duration),
         Admission::Holes
         | Admission::Reject
         | Admission::Move
@@ -97,17 +97,12 @@ fn at(machine: &mut ReplanningMachine, request: &ReservationRequest, start: Seco
 
 /// Whether the slot leaves the planned places of those who have waited longer than the guard alone. They come first in the
 /// order of planning.
-fn beside_the_starving(
-    machine: &ReplanningMachine,
-    start: Seconds,
-    end: Seconds,
-    nodes: i32,
-) -> bool {
-    let Some(guard) = machine.settings().starvation_guard else {
+fn beside_the_starving(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
+    let Some(guard) = plan.settings().starvation_guard else {
         return true;
     };
-    let now = machine.now();
-    let mut starving: Vec<_> = machine
+    let now = plan.now();
+    let mut starving: Vec<_> = plan
         .queue()
         .iter()
         .filter(|waiting| now - waiting.since >= guard)
@@ -117,25 +112,25 @@ fn beside_the_starving(
         return true;
     }
     starving.sort_by_key(|waiting| (waiting.since, waiting.job));
-    let mut profile = machine.fixed().clone();
-    plan_queue(&mut profile, now, &starving, machine.settings().backfilling);
+    let mut profile = plan.fixed().clone();
+    plan_queue(&mut profile, now, &starving, plan.settings().backfilling);
     profile.min_free(start, end) >= nodes
 }
 
 fn from(
-    machine: &mut ReplanningMachine,
+    plan: &mut Replanning,
     request: &ReservationRequest,
     earliest: Seconds,
     alpha: f64,
 ) -> Decision {
     let (nodes, duration) = (request.nodes, request.duration);
-    let admission = machine.settings().admission;
+    let admission = plan.settings().admission;
     let offers = match admission {
         Admission::MovePrice => {
-            let mut offers = machine.offers(earliest, nodes, duration);
+            let mut offers = plan.offers(earliest, nodes, duration);
             offers.retain(|offer| {
                 let end = offer.start + duration;
-                beside_the_starving(machine, offer.start, end, nodes.0 as i32)
+                beside_the_starving(plan, offer.start, end, nodes.0 as i32)
             });
             offers
         }
@@ -145,22 +140,21 @@ fn from(
         | Admission::Reject
         | Admission::Truncate
         | Admission::Requeue => {
-            let instants = machine.candidate_instants();
-            let earliest = earliest.max(machine.now());
-            let free = |start: Seconds, machine: &mut ReplanningMachine| {
+            let instants = plan.candidate_instants();
+            let earliest = earliest.max(plan.now());
+            let free = |start: Seconds, plan: &mut Replanning| {
                 let end = start + duration;
                 let profile = if admission.moves() {
-                    machine.fixed()
+                    plan.fixed()
                 } else {
-                    machine.planned().1
+                    plan.planned().1
                 };
                 profile.min_free(start, end) >= nodes.0 as i32
-                    && (!admission.moves()
-                        || beside_the_starving(machine, start, end, nodes.0 as i32))
+                    && (!admission.moves() || beside_the_starving(plan, start, end, nodes.0 as i32))
             };
             std::iter::once(earliest)
                 .chain(instants.into_iter().filter(|start| *start > earliest))
-                .filter(|start| free(*start, machine))
+                .filter(|start| free(*start, plan))
                 .map(|start| Offer {
                     start,
                     price: NodeSeconds(0),

@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::{
-    JobSums, ReplanningMachine, ReplanningSettings, ReservationOutcome, ReservationTotals,
+    JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
+    ReservationTotals,
 };
 use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
 use crate::kernel::{Listed, Machine, NoService, Played, Scene, Step};
@@ -45,7 +46,7 @@ impl ReplanningRun {
             .max()
             .flatten();
         let machine = played.machine;
-        let nodes = machine.nodes();
+        let nodes = machine.cluster().nodes();
         let happened = |event: &&NodeEvent| {
             event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last)
         };
@@ -109,7 +110,7 @@ impl Machine for ReplanningMachine {
 
     fn hand_out(&mut self) -> ReplanningOutput {
         ReplanningOutput {
-            jobs: self.take_job_outcomes(),
+            jobs: self.take_outcomes(),
             reservations: self.take_reservation_outcomes(),
         }
     }
@@ -126,11 +127,9 @@ pub fn replanning_scene(
     preemptible: &Arc<[bool]>,
     failures: &Arc<FailureTrace>,
 ) -> Scene<ReplanningMachine> {
-    let mut machine = ReplanningMachine::new(nodes, settings.clone());
-    machine.set_preemptible(Arc::clone(preemptible));
-    if !failures.events.is_empty() {
-        machine.expect_failures();
-    }
+    let plan = Replanning::new(nodes, settings.clone());
+    let plan = plan.with_preemptible(Arc::clone(preemptible));
+    let machine = ReplanningMachine::new(nodes, Box::new(plan));
     let submit = |input: &mut ReplanningInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
     let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
     let request = |input: &mut ReplanningInput, requests: &[ReservationRequest]| {

@@ -78,7 +78,7 @@ impl VirtualReplay {
         until: Seconds,
     ) -> Result<Self, VirtualStudyError> {
         Ok(Self {
-            machine: ReplanningMachine::new(nodes, settings.reserving.clone()),
+            machine: ReplanningMachine::replanning(nodes, settings.reserving.clone()),
             pending: VecDeque::new(),
             instants: instants.iter().copied().collect(),
             judged: jobs.partition_point(|job| job.submit < until),
@@ -115,7 +115,8 @@ impl VirtualReplay {
         let (starts, machine) = (&self.replayed.starts, &self.machine);
         let mut started = Vec::new();
         self.unseen.retain(|&position| {
-            let start = starts[position as usize].or_else(|| machine.started(JobId(position)));
+            let start = starts[position as usize]
+                .or_else(|| machine.cluster().running_since(JobId(position)));
             started.extend(start.map(|start| (start, position)));
             start.is_none()
         });
@@ -134,14 +135,15 @@ impl VirtualReplay {
             .extend(self.pending.iter().take(due).map(|job| job.id.0));
         self.machine.submit(self.pending.drain(..due));
         self.machine.advance(until);
-        for outcome in self.machine.take_job_outcomes() {
+        for outcome in self.machine.take_outcomes() {
             self.replayed.starts[outcome.job.id.0 as usize] = outcome.start;
         }
     }
 
     /// What was seen.
     pub(super) fn finish(mut self) -> Replayed {
-        let running = |position: usize| self.machine.started(JobId(position as u32));
+        let running =
+            |position: usize| self.machine.cluster().running_since(JobId(position as u32));
         let judged = self.replayed.starts.iter_mut().take(self.judged);
         for (position, start) in judged.enumerate() {
             *start = start.or_else(|| running(position));
@@ -188,7 +190,7 @@ impl Machine for VirtualReplay {
         let waits = |id: JobId| (id.0 as usize) < self.judged;
         self.instants.is_empty()
             && self.submitted >= self.judged
-            && !self.machine.queue().iter().any(|it| waits(it.job))
+            && !self.machine.policy().queue().iter().any(|it| waits(it.job))
     }
 
     fn hand_out(&mut self) -> Vec<Snapshot> {

@@ -274,7 +274,7 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
     assert_eq!(snapshots.len(), 3);
     for snapshot in &snapshots {
         // Slowly and obviously: a replay up to the instant, second by second.
-        let mut machine = crate::scheduling::replanning::ReplanningMachine::new(
+        let mut machine = crate::scheduling::replanning::ReplanningMachine::replanning(
             Nodes(4),
             settings.reserving.clone(),
         );
@@ -288,7 +288,7 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
             let time = machine.next_event().unwrap();
             machine.advance(time + Seconds(1));
             for (job, seen) in submitted.iter().zip(&mut seen) {
-                if !*seen && machine.started(job.id).is_some() {
+                if !*seen && machine.cluster().running_since(job.id).is_some() {
                     *seen = true;
                     predictor.observe(job.nodes, job.estimate, time - job.submit);
                 }
@@ -296,13 +296,14 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
         }
         let queued = |machine: &crate::scheduling::replanning::ReplanningMachine| {
             machine
+                .policy()
                 .queue()
                 .iter()
                 .map(|waiting| waiting.job)
                 .collect::<Vec<_>>()
         };
         assert_eq!(queued(&machine), queued(&snapshot.machine));
-        assert_eq!(snapshot.machine.now(), snapshot.asked_at);
+        assert_eq!(snapshot.machine.cluster().now(), snapshot.asked_at);
         for (nodes, hours) in [(1, 1), (2, 1), (2, 4), (4, 4)] {
             let (nodes, walltime) = (Nodes(nodes), Seconds::HOUR * hours);
             assert_eq!(

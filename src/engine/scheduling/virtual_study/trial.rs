@@ -151,7 +151,7 @@ fn reserve(
     nodes: Nodes,
     duration: Seconds,
 ) -> Option<NodeSeconds> {
-    let price = fork.price(start, nodes, duration)?;
+    let price = fork.plan().price(start, nodes, duration)?;
     fork.request([ReservationRequest {
         id: RequestId(0),
         trace_number: 0,
@@ -196,7 +196,7 @@ fn start_by(
     fork.submit([padded]);
     while let Some(next) = fork.next_event().filter(|next| *next <= limit) {
         fork.advance(next + Seconds(1));
-        let start = fork.started(id);
+        let start = fork.cluster().running_since(id);
         if start.is_some() {
             return start;
         }

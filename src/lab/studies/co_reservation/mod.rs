@@ -9,7 +9,10 @@ use super::{
 use crate::actors::{Player, SimulationError};
 use crate::brokering::co_reservation::evaluation::co_reservation_measures;
 use crate::brokering::co_reservation::measures::ClusterSummary;
-use crate::brokering::co_reservation::{ClusterWorkload, CoReservationSettings, CoReservationInputs, CoReservationRun, co_reservation_scene};
+use crate::brokering::co_reservation::{
+    ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
+    co_reservation_scene,
+};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::inputs::{Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::keys::problem::Problems;

@@ -6,15 +6,15 @@
 use toml::Spanned;
 
 use super::CoReservationStudy;
-use super::keys::{RawBroker, RawClusters, RawClusterFailures, RawLocal, RawRisk, RawTables};
+use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawRisk, RawTables};
 use super::resolve_requests::requests;
+use crate::brokering::co_reservation::local::{LocalSettings, TariffError};
 use crate::brokering::co_reservation::{
-    Algorithm, CoReservationSettings, ClusterFailureSettings, MessageSettings, RiskChoice,
+    Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::brokering::co_reservation::local::{LocalSettings, TariffError};
 use crate::studies::Asked;
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;

@@ -9,7 +9,9 @@ use rusqlite::{Connection, params};
 use self::exports::EXPORTS;
 use super::measures::CLUSTER_MEASURES;
 use crate::brokering::co_reservation::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::co_reservation::{AttemptFate, CoOutcome, CoVerdict, CoReservationRun, TimeLine};
+use crate::brokering::co_reservation::{
+    AttemptFate, CoOutcome, CoReservationRun, CoVerdict, TimeLine,
+};
 use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 

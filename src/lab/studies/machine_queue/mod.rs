@@ -15,7 +15,7 @@ use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::machine_queue::{
-    AddedReservation, QueueMachine, PlacedJobs, delay_measures, machine_measures,
+    AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
     machine_queue_outcomes, machine_queue_scene,
 };
 use crate::studies::SimulationSpec;

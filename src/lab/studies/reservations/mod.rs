@@ -15,7 +15,10 @@ use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{FailureRequest, Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
-use crate::scheduling::replanning::{PREEMPTIBLE_STREAM, ReservationOutcome, ReplanningRun, ReplanningSettings, preemptible_jobs, reservation_measures, replanning_scene};
+use crate::scheduling::replanning::{
+    PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome, preemptible_jobs,
+    replanning_scene, reservation_measures,
+};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{NodeSeconds, Nodes, Seconds};

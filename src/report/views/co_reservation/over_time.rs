@@ -9,7 +9,7 @@ use crate::report::figures::situations::{
 };
 use crate::report::figures::{single, titled};
 use crate::report::views::Reported;
-use crate::store::{CoRequestRow, ClusterCalendar, StoreError, UseRow};
+use crate::store::{ClusterCalendar, CoRequestRow, StoreError, UseRow};
 
 /// Situations that are drawn …
 const MOST_SITUATIONS: usize = 2;

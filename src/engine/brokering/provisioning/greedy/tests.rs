@@ -29,7 +29,7 @@ fn section_12_4() -> ProviderSite {
         admission: Admission::MovePrice,
         ..ReplanningSettings::default()
     };
-    let mut machine = ReplanningMachine::new(Nodes(5), settings);
+    let mut machine = ReplanningMachine::replanning(Nodes(5), settings);
     machine.submit([job(0, 3, 1), job(1, 1, 2)]);
     machine.advance(Seconds(1));
     let mut site = ProviderSite::Planning(Box::new(PlanningSite {

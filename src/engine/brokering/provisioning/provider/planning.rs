@@ -21,7 +21,7 @@ impl PlanningSite {
     #[must_use]
     pub fn new(nodes: Nodes, settings: ReplanningSettings, provider: Provider) -> Self {
         Self {
-            machine: ReplanningMachine::new(nodes, settings),
+            machine: ReplanningMachine::replanning(nodes, settings),
             provider,
         }
     }
@@ -30,8 +30,8 @@ impl PlanningSite {
         let Provider::Advertised { rules, .. } = self.provider else {
             return Vec::new();
         };
-        let now = self.machine.now();
-        let slots = SlotList::from_profile(self.machine.planned().1, now, rules);
+        let now = self.machine.cluster().now();
+        let slots = SlotList::from_profile(self.machine.plan().planned().1, now, rules);
         slots.advertised(now, slots.horizon_end(now))
     }
 
@@ -41,7 +41,8 @@ impl PlanningSite {
         nodes: Nodes,
         duration: Seconds,
     ) -> Option<Vec<Offer>> {
-        (self.provider == Provider::Queried).then(|| self.machine.offers(earliest, nodes, duration))
+        (self.provider == Provider::Queried)
+            .then(|| self.machine.plan().offers(earliest, nodes, duration))
     }
 
     /// A slot that delays nobody is gone as soon as it would delay somebody.
@@ -64,11 +65,11 @@ impl PlanningSite {
         if nodes.0 == 0 || duration <= Seconds::ZERO {
             return false;
         }
-        let asked = self.machine.price(start, nodes, duration);
+        let asked = self.machine.plan().price(start, nodes, duration);
         if asked.is_none_or(|asked| asked > price) {
             return false;
         }
-        let now = self.machine.now();
+        let now = self.machine.cluster().now();
         self.machine.request([ReservationRequest {
             id,
             trace_number: 0,
@@ -88,10 +89,11 @@ impl PlanningSite {
     }
 
     pub(super) fn cancel(&mut self, id: RequestId) -> bool {
-        let cancelled = self.machine.cancel(id);
+        let cancelled = self.machine.cancel_reservation(id);
         if cancelled {
             // Who may start now because of it does.
-            self.machine.advance(self.machine.now() + Seconds(1));
+            self.machine
+                .advance(self.machine.cluster().now() + Seconds(1));
         }
         cancelled
     }

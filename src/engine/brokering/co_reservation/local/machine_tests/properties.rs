@@ -129,7 +129,7 @@ proptest! {
             backfilling: settings.backfilling,
             ..ReplanningSettings::default()
         };
-        let mut other = ReplanningMachine::new(Nodes(8), reserving);
+        let mut other = ReplanningMachine::replanning(Nodes(8), reserving);
         other.submit(jobs.iter().cloned());
         other.advance(Seconds::FAR);
         let mut machine = LocalMachine::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
@@ -139,7 +139,7 @@ proptest! {
             outcomes.sort_by_key(|outcome| outcome.job.id);
             outcomes
         };
-        prop_assert_eq!(by_id(machine.take_job_outcomes()), by_id(other.take_job_outcomes()));
+        prop_assert_eq!(by_id(machine.take_job_outcomes()), by_id(other.take_outcomes()));
         prop_assert_eq!(machine.metrics(), other.metrics());
     }
 }

@@ -323,16 +323,17 @@ proptest! {
         jobs in jobs(),
         shape in (1_u32..=6, 1_i64..15, 0_i64..40),
     ) {
-        let mut machine = ReplanningMachine::new(Nodes(6), settings(Admission::Reject));
+        let mut machine = ReplanningMachine::replanning(Nodes(6), settings(Admission::Reject));
         machine.submit(jobs);
         machine.wait_until(Seconds(30));
-        let before = machine.planned().0.to_vec();
-        let asked = request(0, 30, shape.0, shape.1, 30 + shape.2);
-        machine.request_arrives_now(asked);
-        let kept = machine.plan.is_some();
-        machine.plan = None;
+        let before = machine.plan().planned().0.to_vec();
+        machine.request([request(0, 30, shape.0, shape.1, 30 + shape.2)]);
+        let (cluster, plan) = machine.parts();
+        plan.answer(cluster, RequestId(0));
+        let kept = plan.plan.is_some();
+        plan.plan = None;
         prop_assert!(kept);
-        prop_assert_eq!(machine.planned().0, &before[..]);
+        prop_assert_eq!(machine.plan().planned().0, &before[..]);
     }
 
     /// Spec `provisioning.md` §3: with exact estimates a hole delays nobody, not even later arrivals' elders.
@@ -365,31 +366,30 @@ proptest! {
         questions in prop::collection::vec((0_i64..30, 1_u32..=6, 1_i64..15, any::<u16>()), 1..16),
         backfilling in prop::sample::select(vec![Backfilling::Conservative, Backfilling::None]),
     ) {
-        let mut machine = ReplanningMachine::new(
+        let mut machine = ReplanningMachine::replanning(
             Nodes(6),
             ReplanningSettings { backfilling, ..settings(Admission::MovePrice) },
         );
         machine.submit(jobs);
         for (id, (lead, nodes, duration, pick)) in (0_u32..).zip(questions) {
             machine.wait_until(Seconds(8 + i64::from(id) / 4 * 5));
-            let now = machine.now();
+            let now = machine.cluster().now();
             let earliest = now + Seconds(lead);
             let (nodes, duration) = (Nodes(nodes), Seconds(duration));
-            let offers = machine.offers(earliest, nodes, duration);
-            let starts = plan_queue(&mut machine.fixed.clone(), now, &machine.queue, backfilling);
-            prop_assert_eq!(machine.planned().0, &starts[..]);
-            let ends = starts.iter().zip(&machine.queue).map(|(start, waiting)| *start + waiting.estimate);
+            let offers = machine.plan().offers(earliest, nodes, duration);
+            let plan = machine.plan();
+            let starts = plan_queue(&mut plan.fixed.clone(), now, &plan.queue, backfilling);
+            prop_assert_eq!(plan.planned().0, &starts[..]);
+            let ends = starts.iter().zip(&plan.queue).map(|(start, waiting)| *start + waiting.estimate);
             let mut instants: std::collections::BTreeSet<Seconds> = starts.iter().copied().chain(ends).collect();
-            for open in machine.jobs.values() {
-                instants.extend(open.start.map(|start| start + open.job.estimate));
-            }
-            for open in machine.reservations.values() {
+            instants.extend(plan.running.values().map(|run| run.start + run.estimate));
+            for open in plan.reservations.values() {
                 instants.extend([open.start, open.start + open.outcome.request.duration]);
             }
             instants.extend([now, earliest]);
             let mut slow = Vec::new();
             for start in instants.into_iter().filter(|instant| *instant >= earliest) {
-                let price = machine.price(start, nodes, duration);
+                let price = machine.plan().price(start, nodes, duration);
                 slow.extend(price.map(|price| crate::scheduling::replanning::Offer { start, price }));
             }
             prop_assert_eq!(&offers, &slow);

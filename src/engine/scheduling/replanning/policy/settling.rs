@@ -1,11 +1,12 @@
 //! Planning anew when something changed, and starting what is due.
 
-use super::{Event, Holder, ReplanningMachine};
+use super::{Replanning, Running};
+use crate::scheduling::cluster::Cluster;
 use crate::scheduling::queue::{Backfilling, QueueOrder, Waiting, due_now, place, remove_due};
 use crate::scheduling::replanning::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
 
-impl ReplanningMachine {
+impl Replanning {
     /// Moves only the jobs whose places the new reservation took, in order, each to the earliest place that is left (A2).
     pub(super) fn replan_displaced(&mut self, start: Seconds, end: Seconds, nodes: Nodes) {
         let Some(mut plan) = self.plan.take() else {
@@ -42,7 +43,7 @@ impl ReplanningMachine {
                     .zip(after)
                     .filter(|(before, after)| after > before)
                     .count();
-                self.reservation_totals.anomalies += later as u64;
+                self.totals.anomalies += later as u64;
             }
         } else {
             self.plan = None;
@@ -55,7 +56,7 @@ impl ReplanningMachine {
     }
 
     /// Starts everything whose place in the plan is now.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self, cluster: &mut Cluster) {
         if !std::mem::take(&mut self.unsettled) || self.queue.is_empty() {
             return;
         }
@@ -81,7 +82,7 @@ impl ReplanningMachine {
         };
         for &index in &due {
             let waiting = self.queue[index];
-            self.start(&waiting);
+            self.start(cluster, &waiting);
         }
         if !due.is_empty() {
             remove_due(&mut self.queue, &due);
@@ -95,7 +96,7 @@ impl ReplanningMachine {
                 .as_ref()
                 .and_then(|plan| plan.starts.iter().min().copied())
         {
-            self.push(next, Event::WakeUp);
+            cluster.wake_at(next);
         }
     }
 
@@ -119,20 +120,21 @@ impl ReplanningMachine {
         }
     }
 
-    pub(super) fn start(&mut self, waiting: &Waiting) {
-        let now = self.now;
-        let Some(open) = self.jobs.get_mut(&waiting.job) else {
+    fn start(&mut self, cluster: &mut Cluster, waiting: &Waiting) {
+        let Some(nodes) = cluster.idle().lowest(waiting.nodes) else {
+            debug_assert!(false, "a job finds nodes that are idle");
             return;
         };
-        open.start = Some(now);
-        let end = now + open.job.runtime.min(open.job.estimate);
-        let version = open.version;
-        let found = self.take(Holder::Job(waiting.job), waiting.nodes);
-        debug_assert!(found, "a job finds nodes that are up");
-        self.in_use += waiting.nodes.0;
-        debug_assert!(self.in_use <= self.nodes.0, "a job finds its nodes free");
-        self.fixed
-            .reserve(now, now + waiting.estimate, waiting.nodes.0);
-        self.push(end, Event::JobEnds(waiting.job, version));
+        let end = self.now + waiting.estimate;
+        cluster.start(waiting.job, nodes, end);
+        self.usage.begins(self.now, waiting.nodes);
+        self.fixed.reserve(self.now, end, waiting.nodes.0);
+        let running = Running {
+            start: self.now,
+            nodes: waiting.nodes,
+            estimate: waiting.estimate,
+            cut: None,
+        };
+        self.running.insert(waiting.job, running);
     }
 }

@@ -1,12 +1,12 @@
-//! What a machine answers about its plan: planned starts, candidate instants, prices, offers.
+//! What the plan answers: planned starts, candidate instants, prices, offers.
 
-use super::{Plan, ReplanningMachine};
+use super::{Plan, Replanning};
 use crate::plan::Profile;
 use crate::scheduling::queue::plan_queue;
 use crate::scheduling::replanning::pricing::{Offer, PriceSheet};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
-impl ReplanningMachine {
+impl Replanning {
     /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan leaves free.
     pub fn planned(&mut self) -> (&[Seconds], &Profile) {
         let plan = self.plan.get_or_insert_with(|| {
@@ -32,10 +32,8 @@ impl ReplanningMachine {
     fn instants_from(&mut self, earliest: Seconds) -> Vec<Seconds> {
         let ahead = |instant: &Seconds| *instant > earliest && *instant < Seconds::FAR;
         let mut instants = vec![earliest];
-        for open in self.jobs.values() {
-            let end = open.start.map(|start| start + open.job.estimate);
-            instants.extend(end.filter(ahead));
-        }
+        let ends = self.running.values().map(|run| run.start + run.estimate);
+        instants.extend(ends.filter(ahead));
         for open in self.reservations.values().filter(|open| open.is_granted()) {
             let end = open.start + open.outcome.request.duration;
             instants.extend([open.start, end].into_iter().filter(ahead));

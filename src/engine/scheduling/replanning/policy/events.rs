@@ -1,20 +1,18 @@
-//! What each event does to the machine: arrivals, ends, requests, and what is granted.
+//! What each event does to the plan: arrivals, ends, requests, and what is granted.
 
-use super::{Event, Holder, OpenReservation, ReplanningMachine, SubmissionWindow};
-use crate::scheduling::outcome::Verdict;
+use super::{OpenReservation, Replanning, SubmissionWindow};
+use crate::scheduling::cluster::Cluster;
 use crate::scheduling::queue::{Backfilling, Waiting, place};
 use crate::scheduling::replanning::admission::{Decision, decide};
-use crate::scheduling::replanning::outcome::ReservationOutcome;
+use crate::scheduling::replanning::outcome::{RequestVerdict, ReservationOutcome};
 use crate::scheduling::replanning::settings::{DisplacedJobs, Displacement, EarlyEnd};
 use crate::units::Seconds;
 use crate::workload::{JobId, RequestId};
 
-impl ReplanningMachine {
-    pub(super) fn job_arrives(&mut self, id: JobId) {
-        let Some(open) = self.jobs.get(&id) else {
-            return;
-        };
-        let submission = (self.now, self.used);
+impl Replanning {
+    /// A job was submitted now.
+    pub(super) fn submitted(&mut self) {
+        let submission = (self.now, self.usage.until(self.now));
         let window = self.window.get_or_insert(SubmissionWindow {
             first: submission.0,
             used_at_first: submission.1,
@@ -22,11 +20,6 @@ impl ReplanningMachine {
             used_at_last: submission.1,
         });
         (window.last, window.used_at_last) = submission;
-        if open.job.nodes > self.nodes {
-            self.finish(id, Verdict::DroppedTooWide);
-            return;
-        }
-        self.enqueue(Waiting::from(&open.job));
     }
 
     /// Puts a job into the queue, at its place in the order of planning.
@@ -46,79 +39,99 @@ impl ReplanningMachine {
         }
     }
 
-    pub(super) fn end_job(&mut self, id: JobId, version: u32) {
-        let Some(open) = self.jobs.get(&id).filter(|open| open.version == version) else {
+    /// A job is over: by itself, at its estimate, or at the start of a reservation before it has finished.
+    pub(super) fn end_job(&mut self, id: JobId) {
+        let Some(running) = self.running.remove(&id) else {
             return;
         };
-        let (job, start) = (&open.job, open.start.unwrap_or(self.now));
-        if self.now < start + job.runtime.min(job.estimate) {
-            self.preempt(id);
-            return;
-        }
-        let (nodes, expected) = (job.nodes, open.planned_end(start));
-        let verdict = if job.runtime <= job.estimate {
-            Verdict::SuccessfulFinished
-        } else {
-            Verdict::SuccessfulFullGrant
-        };
-        self.in_use -= nodes.0;
-        self.give_back(Holder::Job(id));
-        self.totals.busy += nodes.for_span(self.now - start);
+        self.usage.ends(self.now, running.nodes);
         self.unsettled = true;
-        if self.now < expected {
-            self.fixed.release(self.now, expected, nodes.0);
+        if self.now < running.planned_end() {
+            self.fixed
+                .release(self.now, running.planned_end(), running.nodes.0);
             self.forget_plan();
         }
-        self.finish(id, verdict);
     }
 
     /// Starts a reservation at its time, or loses it where nodes are down.
-    pub(super) fn start_reservation(&mut self, id: RequestId) {
-        let Some(open) = self.reservations.get(&id) else {
+    pub(super) fn start_reservation(&mut self, cluster: &mut Cluster, id: RequestId) {
+        let Some(open) = self.reservations.get_mut(&id) else {
             return;
         };
-        let nodes = open.outcome.request.nodes;
-        if !self.take(Holder::Reservation(id), nodes) {
-            self.lose_reservation(id);
-            return;
-        }
-        if let Some(open) = self.reservations.get_mut(&id) {
-            open.running = true;
-            self.in_use += nodes.0;
-            debug_assert!(
-                self.in_use <= self.nodes.0,
-                "a reservation finds its nodes free"
-            );
+        let wanted = open.outcome.request.nodes;
+        match cluster.idle().lowest(wanted) {
+            Some(nodes) => {
+                open.running = true;
+                self.usage.begins(self.now, wanted);
+                cluster.start_granted(JobId::of_request(id), nodes);
+            }
+            None => self.lose_reservation(cluster, id),
         }
     }
 
-    pub(super) fn end_reservation(&mut self, id: RequestId) {
-        let Some(open) = self.reservations.get_mut(&id) else {
+    pub(super) fn end_reservation(&mut self, cluster: &mut Cluster, id: RequestId) {
+        let Some(mut open) = self.reservations.remove(&id) else {
             return;
         };
         let asked = &open.outcome.request;
         let expected = open.start + asked.duration;
-        self.in_use -= asked.nodes.0;
-        self.totals.busy += asked.nodes.for_span(self.now - open.start);
+        self.usage.ends(self.now, asked.nodes);
         if self.now < expected {
             match self.settings.early_end {
                 EarlyEnd::Release => {
                     self.fixed.release(self.now, expected, asked.nodes.0);
                     self.forget_plan();
                 }
-                EarlyEnd::Keep => self.push(expected, Event::WakeUp),
+                EarlyEnd::Keep => cluster.wake_at(expected),
             }
         }
         self.unsettled = true;
-        self.give_back(Holder::Reservation(id));
-        if let Some(mut open) = self.reservations.remove(&id) {
-            open.outcome.end = Some(self.now);
-            self.last_end = self.last_end.max(self.now);
-            self.close(open.outcome);
-        }
+        open.outcome.end = Some(self.now);
+        self.close(open.outcome);
     }
 
-    pub(super) fn request_arrives(&mut self, id: RequestId) {
+    /// Ends a granted reservation that lost a node, or did not find all of its nodes at its start.
+    pub(super) fn lose_reservation(&mut self, cluster: &mut Cluster, id: RequestId) {
+        let Some(mut open) = self.reservations.remove(&id) else {
+            return;
+        };
+        let request = &open.outcome.request;
+        let (nodes, end) = (request.nodes, open.start + request.duration);
+        if open.running {
+            self.usage.ends(self.now, nodes);
+            self.totals.lost_to_failures += nodes.for_span(self.now - open.start);
+            open.outcome.end = Some(self.now);
+            cluster.fail(JobId::of_request(id));
+        } else {
+            open.outcome.start = None;
+            cluster.withdraw(JobId::of_request(id));
+        }
+        self.fixed.release(self.now, end, nodes.0);
+        self.forget_plan();
+        self.unsettled = true;
+        open.outcome.verdict = RequestVerdict::Lost;
+        self.close(open.outcome);
+    }
+
+    /// Takes back a reservation that has not started.
+    pub(super) fn cancel(&mut self, cluster: &mut Cluster, id: RequestId) {
+        let Some(mut open) = self.reservations.remove(&id) else {
+            return;
+        };
+        let asked = &open.outcome.request;
+        self.fixed
+            .release(open.start, open.start + asked.duration, asked.nodes.0);
+        self.plan = None;
+        self.unsettled = true;
+        cluster.withdraw(JobId::of_request(id));
+        cluster.wake_at(self.now);
+        open.outcome.verdict = RequestVerdict::Cancelled;
+        open.outcome.start = None;
+        self.close(open.outcome);
+    }
+
+    /// Answers a request whose time has come.
+    pub(super) fn answer(&mut self, cluster: &mut Cluster, id: RequestId) {
         let Some(open) = self.reservations.remove(&id) else {
             return;
         };
@@ -137,8 +150,9 @@ impl ReplanningMachine {
             ..OpenReservation::asked(request).outcome
         };
         match start {
-            Some(start) => self.grant(start, outcome, &stopped),
+            Some(start) => self.grant(cluster, start, outcome, &stopped),
             None => {
+                cluster.withdraw(JobId::of_request(id));
                 outcome.price = None;
                 self.close(outcome);
             }
@@ -146,21 +160,21 @@ impl ReplanningMachine {
     }
 
     /// Blocks what was granted, and plans the queue around it; running jobs that are in the way end at its start.
-    pub(super) fn grant(
+    fn grant(
         &mut self,
+        cluster: &mut Cluster,
         start: Seconds,
         mut outcome: ReservationOutcome,
         stopped: &[JobId],
     ) {
         let request = &outcome.request;
         let (id, nodes, end) = (request.id, request.nodes, start + request.duration);
-        let use_ends = start + request.runtime.min(request.duration);
         let preempts = self.settings.admission.preempts();
         let moves = self.settings.admission.moves() || preempts;
         let before = (moves && self.settings.displacement == Displacement::Record)
             .then(|| self.planned().0.to_vec());
         for job in stopped {
-            self.cut(*job, start);
+            self.cut(cluster, *job, start);
         }
         self.fixed.reserve(start, end, nodes.0);
         match (&mut self.plan, moves) {
@@ -200,8 +214,7 @@ impl ReplanningMachine {
             outcome.displaced = Some(Seconds::ZERO);
         }
         outcome.start = Some(start);
-        self.push(start, Event::ReservationStarts(id));
-        self.push(use_ends, Event::ReservationEnds(id));
+        cluster.grant(JobId::of_request(id), start);
         self.reservations.insert(
             id,
             OpenReservation {

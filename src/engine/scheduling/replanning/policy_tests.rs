@@ -1,11 +1,12 @@
-#[path = "machine_tests/oracle.rs"]
+#[path = "policy_tests/oracle.rs"]
 mod oracle;
-#[path = "machine_tests/stopping.rs"]
+#[path = "policy_tests/stopping.rs"]
 mod stopping;
 
 use super::*;
-use crate::scheduling::replanning::{Admission, DisplacedJobs, EarlyEnd};
-use crate::workload::WantedStart;
+use crate::scheduling::outcome::SimulationMetrics;
+use crate::scheduling::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine, SameInstant};
+use crate::workload::{Job, WantedStart};
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
     Job {
@@ -70,12 +71,12 @@ fn run(
     jobs: &[Job],
     requests: &[ReservationRequest],
 ) -> Ran {
-    let mut machine = ReplanningMachine::new(Nodes(nodes), settings);
+    let mut machine = ReplanningMachine::replanning(Nodes(nodes), settings);
     machine.submit(jobs.iter().cloned());
     machine.request(requests.iter().cloned());
     machine.advance(Seconds::FAR);
     assert!(machine.is_idle());
-    let mut jobs = machine.take_job_outcomes();
+    let mut jobs = machine.take_outcomes();
     jobs.sort_by_key(|outcome| outcome.job.id);
     let mut reservations = machine.take_reservation_outcomes();
     reservations.sort_by_key(|outcome| outcome.request.id);
@@ -154,7 +155,7 @@ fn section_12_1_conservative_backfilling_starts_four_tasks_at_0_3_0_and_4() {
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
 fn section_12_4() -> ReplanningMachine {
-    let mut machine = ReplanningMachine::new(Nodes(5), settings(Admission::MovePrice));
+    let mut machine = ReplanningMachine::replanning(Nodes(5), settings(Admission::MovePrice));
     machine.submit([
         job(0, 0, 3, 1, 1),
         job(1, 0, 1, 2, 2),
@@ -169,21 +170,26 @@ fn section_12_4() -> ReplanningMachine {
 #[test]
 fn section_12_4_lists_the_prices_of_every_candidate_start() {
     let mut machine = section_12_4();
-    let instants: Vec<i64> = machine.candidate_instants().iter().map(|t| t.0).collect();
+    let instants: Vec<i64> = machine
+        .plan()
+        .candidate_instants()
+        .iter()
+        .map(|t| t.0)
+        .collect();
     assert_eq!(instants, [0, 1, 2, 3, 4, 5, 8]);
-    let offers = machine.offers(Seconds(0), Nodes(2), Seconds(3));
+    let offers = machine.plan().offers(Seconds(0), Nodes(2), Seconds(3));
     let listed: Vec<(i64, i64)> = offers
         .iter()
         .map(|offer| (offer.start.0, offer.price.0))
         .collect();
     assert_eq!(listed, [(1, 6), (2, 8), (3, 10), (4, 2), (5, 0), (8, 0)]);
-    assert_eq!(machine.price(Seconds(0), Nodes(2), Seconds(3)), None);
+    assert_eq!(machine.plan().price(Seconds(0), Nodes(2), Seconds(3)), None);
 }
 
 #[test]
 fn a_start_that_is_not_on_the_list_may_be_asked_for_and_heads_the_list_from_there() {
     let mut machine = section_12_4();
-    let offers = machine.offers(Seconds(6), Nodes(2), Seconds(3));
+    let offers = machine.plan().offers(Seconds(6), Nodes(2), Seconds(3));
     let starts: Vec<i64> = offers.iter().map(|offer| offer.start.0).collect();
     assert_eq!(starts, [6, 8]);
 }
@@ -293,16 +299,16 @@ fn a_reservation_that_ends_early_gives_the_rest_back_or_keeps_it_as_told() {
 
 #[test]
 fn a_cancelled_reservation_and_a_withdrawn_job_leave_their_places_to_others() {
-    let mut machine = ReplanningMachine::new(Nodes(4), settings(Admission::Reject));
+    let mut machine = ReplanningMachine::replanning(Nodes(4), settings(Admission::Reject));
     machine.request([request(0, 0, 4, 50, 10)]);
     machine.submit([job(0, 1, 4, 20, 20), job(1, 1, 4, 20, 20)]);
     machine.wait_until(Seconds(5));
-    assert_eq!(machine.planned().0, [Seconds(60), Seconds(80)]);
-    assert!(machine.cancel(RequestId(0)));
-    assert!(!machine.cancel(RequestId(0)));
-    assert!(machine.withdraw(JobId(0)));
+    assert_eq!(machine.plan().planned().0, [Seconds(60), Seconds(80)]);
+    assert!(machine.cancel_reservation(RequestId(0)));
+    assert!(!machine.cancel_reservation(RequestId(0)));
+    machine.cancel([(Seconds(5), JobId(0))]);
     machine.advance(Seconds(6));
-    assert_eq!(machine.started(JobId(1)), Some(Seconds(5)));
+    assert_eq!(machine.cluster().running_since(JobId(1)), Some(Seconds(5)));
     let outcomes = machine.take_reservation_outcomes();
     assert_eq!(outcomes[0].verdict, RequestVerdict::Cancelled);
 }

@@ -1,12 +1,12 @@
 //! Preemptible jobs that are stopped for reservations: who is in the way, who is stopped, and who pays.
 
-use super::{Event, Holder, OpenJob, ReplanningMachine};
+use super::Replanning;
 use crate::plan::Profile;
-use crate::scheduling::outcome::Verdict;
+use crate::scheduling::cluster::Cluster;
+use crate::scheduling::outcome::JobOutcome;
 use crate::scheduling::predicted_queue::bounded_slowdown;
 use crate::scheduling::queue::Waiting;
 use crate::scheduling::replanning::outcome::RequestVerdict;
-use crate::scheduling::replanning::settings::Admission;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::JobId;
 
@@ -19,7 +19,7 @@ struct Candidate {
     nodes: Nodes,
 }
 
-impl ReplanningMachine {
+impl Replanning {
     fn is_preemptible(&self, job: JobId) -> bool {
         self.preemptible.get(job.0 as usize) == Some(&true)
     }
@@ -45,17 +45,14 @@ impl ReplanningMachine {
     ) -> Result<Vec<JobId>, RequestVerdict> {
         let wanted = nodes.0 as i32;
         let mut candidates: Vec<Candidate> = self
-            .jobs
+            .running
             .iter()
             .filter(|(id, _)| self.is_preemptible(**id))
-            .filter_map(|(id, open)| {
-                let held = open.start?;
-                Some(Candidate {
-                    job: *id,
-                    start: held,
-                    until: open.planned_end(held),
-                    nodes: open.job.nodes,
-                })
+            .map(|(id, running)| Candidate {
+                job: *id,
+                start: running.start,
+                until: running.planned_end(),
+                nodes: running.nodes,
             })
             .filter(|candidate| candidate.until > start)
             .collect();
@@ -102,92 +99,74 @@ impl ReplanningMachine {
     }
 
     /// A running job will be stopped at `at`, which is not in the past.
-    pub(super) fn cut(&mut self, id: JobId, at: Seconds) {
-        let Some(open) = self.jobs.get_mut(&id) else {
+    pub(super) fn cut(&mut self, cluster: &mut Cluster, id: JobId, at: Seconds) {
+        let Some(running) = self.running.get_mut(&id) else {
             return;
         };
-        let Some(start) = open.start else {
-            return;
-        };
-        let until = open.planned_end(start);
-        open.cut = Some(at);
-        open.version += 1;
-        let end = (start + open.job.runtime.min(open.job.estimate)).min(at);
-        let (version, nodes) = (open.version, open.job.nodes);
-        self.fixed.release(at, until, nodes.0);
+        let until = running.planned_end();
+        running.cut = Some(at);
+        self.fixed.release(at, until, running.nodes.0);
         self.plan = None;
-        self.push(end, Event::JobEnds(id, version));
+        cluster.set_window_end(id, at);
     }
 
-    /// A job is stopped for a reservation before it has finished.
-    pub(super) fn preempt(&mut self, id: JobId) {
-        let lost = self.stop(id);
-        let totals = &mut self.reservation_totals;
-        totals.lost_to_preemption += lost;
-        let Some(open) = self.jobs.get_mut(&id) else {
-            return;
-        };
-        open.preempted = true;
-        match self.settings.admission {
-            Admission::Requeue => {
-                totals.requeued += 1;
-                self.queue_again(id);
-            }
-            _ => {
-                totals.truncated += 1;
-                self.finish(id, Verdict::FailedOverbooked);
-            }
+    /// A job was ended by a reservation before it had finished.
+    pub(super) fn truncated(&mut self, outcome: &JobOutcome) {
+        if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+            self.totals.lost_to_preemption += outcome.job.nodes.for_span(end - start);
         }
+        self.totals.truncated += 1;
+        self.preempted.insert(outcome.job.id);
+        self.forget_plan();
     }
 
-    /// Takes a running job off its nodes and out of the plan; returns what it has used, which is lost.
-    pub(super) fn stop(&mut self, id: JobId) -> NodeSeconds {
-        let Some(open) = self.jobs.get_mut(&id) else {
+    /// A job was stopped for a reservation before it had finished, and waits again.
+    pub(super) fn preempt(&mut self, cluster: &mut Cluster, id: JobId) {
+        let lost = self.take_off(id);
+        self.totals.lost_to_preemption += lost;
+        self.totals.requeued += 1;
+        self.preempted.insert(id);
+        self.queue_again(cluster, id);
+    }
+
+    /// Takes a job that was stopped out of the plan; returns what it has used, which is lost.
+    pub(super) fn take_off(&mut self, id: JobId) -> NodeSeconds {
+        let Some(running) = self.running.remove(&id) else {
             return NodeSeconds(0);
         };
-        let start = open.start.unwrap_or(self.now);
-        let (nodes, until) = (open.job.nodes, open.planned_end(start));
-        open.cut = None;
-        open.version += 1;
-        self.fixed.release(self.now, until, nodes.0);
-        self.in_use -= nodes.0;
-        self.give_back(Holder::Job(id));
+        self.fixed
+            .release(self.now, running.planned_end(), running.nodes.0);
+        self.usage.ends(self.now, running.nodes);
         self.forget_plan();
         self.unsettled = true;
-        let used = nodes.for_span(self.now - start);
-        self.totals.busy += used;
-        used
+        running.nodes.for_span(self.now - running.start)
     }
 
     /// A job that was stopped waits again, and will run from scratch.
-    pub(super) fn queue_again(&mut self, id: JobId) {
-        if let Some(open) = self.jobs.get_mut(&id) {
-            open.start = None;
-            open.restarts += 1;
-            let waiting = Waiting::from(&open.job);
-            self.enqueue(waiting);
-        }
+    pub(super) fn queue_again(&mut self, cluster: &mut Cluster, id: JobId) {
+        cluster.wait(id);
+        self.enqueue(Waiting::from(cluster.job(id)));
     }
 
     /// Counts a job that is over among those who were stopped, those who might have been, and the others.
-    pub(super) fn count_who_paid(&mut self, open: &OpenJob) {
-        let Some(start) = open.start else {
+    pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
+        let id = outcome.job.id;
+        let was_preempted = self.preempted.remove(&id);
+        let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
             return;
         };
         if self.preemptible.is_empty() {
             return;
         }
-        let wait = start - open.job.submit;
-        let slowdown = bounded_slowdown(wait, self.now - start);
-        let is_preemptible = self.is_preemptible(open.job.id);
-        let totals = &mut self.reservation_totals;
-        if open.preempted {
-            totals.stopped.add(wait, slowdown);
+        let wait = start - outcome.job.submit;
+        let slowdown = bounded_slowdown(wait, end - start);
+        if was_preempted {
+            self.totals.stopped.add(wait, slowdown);
         }
-        if is_preemptible {
-            totals.preemptible.add(wait, slowdown);
+        if self.is_preemptible(id) {
+            self.totals.preemptible.add(wait, slowdown);
         } else {
-            totals.others.add(wait, slowdown);
+            self.totals.others.add(wait, slowdown);
         }
     }
 }
