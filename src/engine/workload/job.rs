@@ -13,14 +13,14 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// From here on a cluster counts the windows that were requested, which are no jobs of a workload.
-    const FIRST_REQUEST: u32 = 1 << 31;
+    /// From here on a cluster counts the windows that were requested. Jobs of workloads and tasks of applications have lower ids.
+    const FIRST_REQUEST: u32 = 3 << 30;
 
     /// The window of a request.
     #[must_use]
     pub fn of_request(request: RequestId) -> Self {
-        debug_assert!(request.0 < Self::FIRST_REQUEST, "ids of requests are small");
-        Self(request.0 | Self::FIRST_REQUEST)
+        debug_assert!(request.0 < 1 << 30, "ids of requests are small");
+        Self(Self::FIRST_REQUEST + request.0)
     }
 
     /// Whose window it is, if it is one that was requested.
