@@ -13,7 +13,7 @@ use super::settings::{Admission, ReplanningSettings};
 use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{JobOutcome, Verdict};
-use crate::scheduling::policy::Policy;
+use crate::scheduling::policy::{Policy, WindowQuote};
 use crate::scheduling::queue::{DueEffort, Waiting};
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{JobId, RequestId, ReservationRequest};
@@ -286,18 +286,24 @@ impl Policy for Replanning {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.come_to(cluster.now());
-        self.queue.retain(|waiting| waiting.job != job);
-        self.preempted.remove(&job);
+        match job.request() {
+            Some(request) => self.cancel(cluster, request),
+            None => self.forget(job),
+        }
         cluster.withdraw(job);
         self.plan = None;
         self.unsettled = true;
     }
 
-    fn withdraw_window(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.come_to(cluster.now());
-        if let Some(request) = job.request() {
-            self.cancel(cluster, request);
-        }
+    /// A window is had by a request, which is admitted by the rule and has an outcome of its own.
+    fn quote_window(
+        &mut self,
+        _cluster: &Cluster,
+        _nodes: Nodes,
+        _start: Seconds,
+        _end: Seconds,
+    ) -> Option<WindowQuote> {
+        None
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

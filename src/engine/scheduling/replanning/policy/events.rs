@@ -113,7 +113,13 @@ impl Replanning {
         self.close(open.outcome);
     }
 
-    /// Takes back a reservation that has not started.
+    /// A job that waits is taken back.
+    pub(super) fn forget(&mut self, job: JobId) {
+        self.queue.retain(|waiting| waiting.job != job);
+        self.preempted.remove(&job);
+    }
+
+    /// A reservation that has not started is taken back.
     pub(super) fn cancel(&mut self, cluster: &mut Cluster, id: RequestId) {
         let Some(mut open) = self.reservations.remove(&id) else {
             return;
@@ -121,9 +127,6 @@ impl Replanning {
         let asked = &open.outcome.request;
         self.fixed
             .release(open.start, open.start + asked.duration, asked.nodes.0);
-        self.plan = None;
-        self.unsettled = true;
-        cluster.withdraw(JobId::of_request(id));
         cluster.wake_at(self.now);
         open.outcome.verdict = RequestVerdict::Cancelled;
         open.outcome.start = None;
