@@ -4,9 +4,9 @@ use bookahead::predictions::{
     Corrector, Features, LearnedSettings, Loss, PredictorSettings, SampleWeight, Side,
 };
 use bookahead::scheduling::predicted_queue::{
-    BackfillOrder, PredictedQueueSettings, QueueRules, QueueTotals, queue_jobs,
-    simulate_predicted_queue,
+    PredictedQueueSettings, QueueRules, QueueTotals, queue_jobs, simulate_predicted_queue,
 };
+use bookahead::scheduling::queue::BackfillOrder;
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, Origin, ProcessorsField, TraceFolder, WholeTrace,

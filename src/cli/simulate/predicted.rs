@@ -7,7 +7,8 @@ use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::predictions::{Corrector, PREDICTORS};
-use crate::scheduling::predicted_queue::{BackfillOrder, PredictedQueueSettings, QueueOrder};
+use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueOrder};
+use crate::scheduling::queue::BackfillOrder;
 
 /// What EASY backfilling plans with, and whom it tries first.
 #[derive(Args, Debug)]

@@ -92,6 +92,17 @@ pub enum Backfilling {
     None,
 }
 
+/// The order in which the jobs behind the first are tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackfillOrder {
+    /// As they stand in the queue.
+    #[default]
+    Queue,
+    /// Shortest prediction first, ties by submission (SJBF).
+    ShortestFirst,
+}
+
 impl Backfilling {
     /// How many of those who do not fit are kept a place.
     pub(super) fn depth(self) -> usize {

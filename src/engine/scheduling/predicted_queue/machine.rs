@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
 use super::planned_ends::PlannedEnds;
-use super::waiting::{Room, Waiting, WaitingJobs};
-use super::{BackfillOrder, ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules};
+use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueOrder, QueueRules};
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
+use crate::scheduling::queue::ends::shadow;
+use crate::scheduling::queue::{BackfillOrder, Room, View, Waiting, pass, remove_due};
 use crate::units::{Nodes, Seconds};
+use crate::workload::JobId;
 
 /// A queue that plans with predictions, and the client of its jobs, which are in order of submission and no wider than the machine.
 ///
@@ -56,13 +58,6 @@ pub struct UnknownPredictor {
     pub name: String,
 }
 
-/// Start of the first of the queue and the nodes that it leaves, as long as nothing better can be.
-#[derive(Clone, Copy, Debug)]
-struct Reservation {
-    start: Seconds,
-    extra: u32,
-}
-
 /// What happens to a job, by its place in the order of submission.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -87,6 +82,7 @@ impl QueueRules {
 pub struct PredictedQueueMachine {
     rules: QueueRules,
     corrector: Corrector,
+    order: QueueOrder,
     backfill: BackfillOrder,
     compared: ComparedReservation,
     /// `None` where the run time itself is known.
@@ -99,13 +95,18 @@ pub struct PredictedQueueMachine {
     /// Submission of the first job of all.
     beginning: Option<Seconds>,
     open: OpenJobs,
-    waiting: WaitingJobs,
+    /// In order, as of the last pass; estimates are predictions.
+    waiting: Vec<Waiting>,
     ends: PlannedEnds,
     events: Agenda<Event>,
     /// Jobs that were started now.
     started: Vec<u32>,
-    /// Of the last pass; `None` when something has become better since.
-    reservation: Option<Reservation>,
+    /// What the last pass left beside the first of the queue.
+    view: View,
+    /// Whether nothing has become better since.
+    is_settled: bool,
+    /// Whether the pass that is held has come to the first of the queue that does not fit.
+    has_head: bool,
 }
 
 impl Machine for PredictedQueueMachine {
@@ -143,7 +144,7 @@ impl Machine for PredictedQueueMachine {
     }
 
     fn is_idle(&self) -> bool {
-        self.next_event().is_none() && self.waiting.len() == 0
+        self.next_event().is_none() && self.waiting.is_empty()
     }
 
     fn hand_out(&mut self) {}
@@ -174,6 +175,7 @@ impl PredictedQueueMachine {
         Self {
             rules: settings.rules,
             corrector: settings.corrector,
+            order: settings.order,
             backfill: settings.backfill,
             compared: settings.reservation,
             predictor,
@@ -182,11 +184,13 @@ impl PredictedQueueMachine {
             overdue: 0,
             beginning: None,
             open: OpenJobs::default(),
-            waiting: WaitingJobs::new(settings.order, settings.backfill),
+            waiting: Vec::new(),
             ends: PlannedEnds::default(),
             events: Agenda::default(),
             started: Vec::new(),
-            reservation: None,
+            view: View::default(),
+            is_settled: false,
+            has_head: false,
         }
     }
 
@@ -239,14 +243,14 @@ impl PredictedQueueMachine {
             let ended = self.ends.remove_until(self.now);
             if ended > 0 {
                 self.free += ended;
-                self.reservation = None;
+                self.is_settled = false;
             }
         }
     }
 
     /// Corrects the prediction of a job, which expires now.
     fn expire(&mut self, job: u32) {
-        self.reservation = None;
+        self.is_settled = false;
         let state = &mut self.open[job];
         let QueueJob {
             submission,
@@ -289,55 +293,56 @@ impl PredictedQueueMachine {
         state.first_prediction = prediction;
         state.prediction = prediction;
         state.predicted_at = self.now;
-        let waiting = Waiting {
-            job: place,
-            nodes: state.job.submission.nodes.0,
-            predicted: prediction.0,
+        let mut waiting = Waiting {
+            rank: 0,
+            since: self.now,
+            job: JobId(place),
+            nodes: state.job.submission.nodes,
+            estimate: prediction,
         };
         // Who starts at once does not wait first.
-        if self.starts_at_once(waiting) {
-            self.start(waiting);
+        if self.starts_at_once(&waiting) {
+            self.begin(&waiting);
             return;
         }
-        self.waiting.push(waiting, self.since_first());
-        let is_settled = self.reservation.is_some() && self.waiting.is_first_come();
-        if !is_settled && !self.waits_for_others(waiting) {
+        waiting.rank = self.order.rank(&waiting, self.beginning(), self.now);
+        let behind = self.waiting.partition_point(|other| *other < waiting);
+        self.waiting.insert(behind, waiting);
+        let is_settled = self.is_settled && self.is_first_come();
+        if !is_settled && !self.waits_for_others(&waiting) {
             self.pass();
         }
     }
 
+    /// Whether a new job always comes last of the queue.
+    fn is_first_come(&self) -> bool {
+        self.order == QueueOrder::Fcfs
+    }
+
     /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become better since the last pass, so that only
     /// the new job can start, and it takes nothing from the first of the queue.
-    fn starts_at_once(&mut self, newcomer: Waiting) -> bool {
-        if newcomer.nodes > self.free {
+    fn starts_at_once(&mut self, newcomer: &Waiting) -> bool {
+        if self.waiting.is_empty() {
+            return newcomer.nodes.0 <= self.free;
+        }
+        if !self.is_first_come() || !self.is_settled {
             return false;
         }
-        if self.waiting.len() == 0 {
-            return true;
+        self.view.wait_until(self.now);
+        let fits = self.view.holds(newcomer);
+        if fits {
+            self.view.take(newcomer);
         }
-        if !self.waiting.is_first_come() {
-            return false;
-        }
-        let Some(reservation) = &mut self.reservation else {
-            return false;
-        };
-        let ends_in_time = self.now + Seconds(newcomer.predicted) <= reservation.start;
-        if !ends_in_time {
-            if newcomer.nodes > reservation.extra {
-                return false;
-            }
-            reservation.extra -= newcomer.nodes;
-        }
-        true
+        fits
     }
 
     /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job does not fit itself, even if
     /// another one might by then.
-    fn waits_for_others(&self, newcomer: Waiting) -> bool {
+    fn waits_for_others(&self, newcomer: &Waiting) -> bool {
         self.rules == QueueRules::Gaussier2015
-            && self.waiting.is_first_come()
+            && self.is_first_come()
             && self.backfill == BackfillOrder::Queue
-            && newcomer.nodes > self.free
+            && newcomer.nodes.0 > self.free
     }
 
     /// Ends a job now, with a pass where somebody may start.
@@ -349,71 +354,38 @@ impl PredictedQueueMachine {
         if state.overdue {
             self.overdue -= nodes;
             self.free += nodes;
-            self.reservation = None;
+            self.is_settled = false;
         } else if self.rules == QueueRules::Tsafrir2007 || planned > self.now {
             self.ends.remove(planned, nodes);
             self.free += nodes;
-            self.reservation = None;
+            self.is_settled = false;
         }
         if let Some(predictor) = &mut self.predictor {
             predictor.ended(submission, state.start, self.now);
         }
         self.open.end(job);
-        if self.reservation.is_none() {
+        if !self.is_settled {
             self.pass();
         }
     }
 
     /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section 5, PASS).
     fn pass(&mut self) {
-        self.waiting.refresh(self.since_first());
-        let head = loop {
-            let Some(place) = self.waiting.head() else {
-                return;
-            };
-            let head = self.waiting.at(place);
-            if head.nodes > self.free {
-                break head;
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut view = std::mem::take(&mut self.view);
+        if self.order.depends_on_waiting() {
+            for waiting in &mut waiting {
+                waiting.rank = self.order.rank(waiting, self.beginning(), self.now);
             }
-            let submit = self.open[head.job].job.submission.submit;
-            if self.compared == ComparedReservation::EveryFirst && submit < self.now {
-                self.reserve(head.job, self.now);
-            }
-            self.waiting.remove(place);
-            self.start(head);
-        };
-        let free = self.free + self.overdue;
-        let (start, mut extra) = if free >= head.nodes {
-            // Whoever is planned to end in this very second counts as ended, too, though it is not known yet whether it does.
-            let due = self.ends.due(self.now);
-            (self.now, free + due - head.nodes)
-        } else {
-            // A job that is not wider than the machine fits when all have ended.
-            let room = self.ends.room_for(head.nodes, free, self.now);
-            room.unwrap_or((Seconds::FAR, 0))
-        };
-        self.reserve(head.job, start);
-        let mut from = 0;
-        while self.waiting.len() > 1 {
-            let room = Room {
-                free: self.free,
-                span: (start - self.now).0,
-                extra,
-            };
-            let Some(place) = self.waiting.first_within(from, head.job, room) else {
-                break;
-            };
-            let candidate = self.waiting.at(place);
-            if candidate.predicted > room.span {
-                extra -= candidate.nodes;
-            }
-            self.waiting.remove(place);
-            self.start(candidate);
-            from = place;
+            waiting.sort();
         }
+        view.look(self.now, self.free, (Seconds::FAR, 0));
+        self.has_head = false;
+        let due = pass(&waiting, 1, self.backfill, &mut view, self);
+        remove_due(&mut waiting, &due);
+        (self.waiting, self.view) = (waiting, view);
         // Where scores change while jobs wait, the next pass may find another one first.
-        self.reservation =
-            (!self.waiting.changes_by_itself()).then_some(Reservation { start, extra });
+        self.is_settled = self.has_head && !self.order.depends_on_waiting();
     }
 
     fn reserve(&mut self, job: u32, start: Seconds) {
@@ -425,18 +397,19 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// The time since the first submission of all.
-    fn since_first(&self) -> Seconds {
-        self.now - self.beginning.unwrap_or(self.now)
+    /// When the first of all was submitted.
+    fn beginning(&self) -> Seconds {
+        self.beginning.unwrap_or(self.now)
     }
 
-    fn start(&mut self, Waiting { job, nodes, .. }: Waiting) {
+    fn begin(&mut self, waiting: &Waiting) {
+        let job = waiting.job.0;
         let state = &mut self.open[job];
         state.start = self.now;
         let (prediction, runtime) = (state.prediction, state.job.runtime);
-        self.free -= nodes;
+        self.free -= waiting.nodes.0;
         let until = self.now + prediction;
-        self.ends.insert(until, nodes);
+        self.ends.insert(until, waiting.nodes.0);
         if prediction < runtime {
             self.enter(until, Event::Expiry(job));
         }
@@ -450,5 +423,35 @@ impl PredictedQueueMachine {
                 predictor.started(&self.open[job].job.submission, self.now);
             }
         }
+    }
+}
+
+impl Room for PredictedQueueMachine {
+    const REMEMBERS_PLACES: bool = true;
+
+    fn start(&mut self, waiting: &Waiting) {
+        let is_first = !self.has_head;
+        let every_first = self.compared == ComparedReservation::EveryFirst;
+        if is_first && every_first && waiting.since < self.now {
+            self.reserve(waiting.job.0, self.now);
+        }
+        self.begin(waiting);
+    }
+
+    fn hold(&mut self, head: &Waiting, view: &mut View) {
+        self.has_head = true;
+        let wanted = head.nodes.0;
+        let free = self.free + self.overdue;
+        let place = if free >= wanted {
+            // Whoever is planned to end in this very second counts as ended, too, though it is not known yet whether it does.
+            let due = self.ends.due(self.now);
+            (self.now, free + due - wanted)
+        } else {
+            // A job that is not wider than the machine fits when all have ended.
+            let place = shadow(self.ends.in_order(), wanted, free, self.now);
+            place.unwrap_or((Seconds::FAR, 0))
+        };
+        self.reserve(head.job.0, place.0);
+        view.look(self.now, self.free, place);
     }
 }

@@ -14,12 +14,11 @@ mod promises;
 mod streamed;
 #[cfg(test)]
 mod tests;
-mod waiting;
 
 pub use machine::{
     PredictedQueueMachine, UnknownPredictor, predicted_queue_scene, simulate_predicted_queue,
 };
-pub use orders::{BackfillOrder, QUEUE_ORDERS, QueueOrder};
+pub use orders::{QUEUE_ORDERS, QueueOrder};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
 pub use promises::{ComparedReservation, KeptReservations, Spans};
 pub use streamed::PredictedStream;
@@ -31,6 +30,7 @@ use std::sync::Arc;
 
 use crate::predictions::{Corrector, PredictorSettings, Submission, UserIndex};
 use crate::scheduling::measures::Measured;
+use crate::scheduling::queue::BackfillOrder;
 use crate::scheduling::{
     JobOutcome, Promise, PromisedStart, SimulationMetrics, Verdict, promise_measures,
 };

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scheduling::queue::Waiting;
+use crate::units::Seconds;
+
 /// The order of the queue; lower scores first, ties by submission. Names as in the literature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -68,6 +71,23 @@ impl QueueOrder {
         matches!(self, Self::Wfp3 | Self::Unicep)
     }
 
+    /// The rank of a job that waits; the first of all was submitted at `beginning`.
+    pub(super) fn rank(self, waiting: &Waiting, beginning: Seconds, now: Seconds) -> i64 {
+        // Of equal ranks the earlier submission comes first anyway.
+        if self == Self::Fcfs {
+            return 0;
+        }
+        let score = self.score(Scored {
+            predicted: waiting.estimate.0 as f64,
+            nodes: f64::from(waiting.nodes.0),
+            submitted: (waiting.since - beginning).0 as f64,
+            waited: (now - waiting.since).0 as f64,
+        });
+        // Bits of floating-point numbers stand in their order once those of negative ones are turned round.
+        let bits = score.to_bits().cast_signed();
+        bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+    }
+
     pub(super) fn score(self, job: Scored) -> f64 {
         let Scored {
             predicted: r,
@@ -99,17 +119,6 @@ impl QueueOrder {
             Self::Unicep => -(w + UNICEP_OFFSET) / (libm::log2(n + UNICEP_OFFSET) * r),
         }
     }
-}
-
-/// The order in which the jobs behind the first are tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BackfillOrder {
-    /// As they stand in the queue.
-    #[default]
-    Queue,
-    /// Shortest prediction first, ties by submission (SJBF).
-    ShortestFirst,
 }
 
 #[cfg(test)]

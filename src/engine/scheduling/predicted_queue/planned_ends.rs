@@ -39,18 +39,9 @@ impl PlannedEnds {
         due.map(|end| end.1).sum()
     }
 
-    /// The earliest planned end, not before `now`, by which `free` and what ends until then are at least `wanted`; and how many more
-    /// there are then. `None` where they never are.
-    pub(super) fn room_for(&self, wanted: u32, free: u32, now: Seconds) -> Option<(Seconds, u32)> {
-        let mut free = free;
-        let mut next = self.ends.iter().rev().peekable();
-        while let Some(&(time, nodes)) = next.next() {
-            free += nodes;
-            let time = time.max(now.0);
-            if free >= wanted && next.peek().is_none_or(|end| end.0 > time) {
-                return Some((Seconds(time), free - wanted));
-            }
-        }
-        None
+    /// Times and nodes in order of time.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (Seconds, u32)> {
+        let ends = self.ends.iter().rev();
+        ends.map(|&(time, nodes)| (Seconds(time), nodes))
     }
 }

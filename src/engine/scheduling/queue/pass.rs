@@ -2,12 +2,15 @@
 
 use super::plan::{earliest, take};
 use super::view::View;
-use super::{Backfilling, Waiting, conservative};
+use super::{BackfillOrder, Backfilling, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
 
 /// What is fixed beside the queue, and what becomes of those whom a pass looks at.
 pub(in crate::scheduling) trait Room {
+    /// Whether places matter beyond the pass. Where they do not, none is looked for that nobody could delay.
+    const REMEMBERS_PLACES: bool = false;
+
     /// The job fits, and starts now.
     fn start(&mut self, waiting: &Waiting);
 
@@ -16,35 +19,72 @@ pub(in crate::scheduling) trait Room {
 }
 
 /// Goes over `queue` in its order. Whoever fits `view`, which is what may be had now, starts; of the others the first `depth`
-/// are kept places. With a depth of 0 nobody passes the first that does not fit. Returns the places in the queue of those who start.
-pub(in crate::scheduling) fn pass(
+/// are kept places, and those behind them are tried in the order of `backfill`. With a depth of 0 nobody passes the first that does
+/// not fit. Returns the places in the queue of those who start, in order.
+pub(in crate::scheduling) fn pass<R: Room>(
     queue: &[Waiting],
     depth: usize,
+    backfill: BackfillOrder,
     view: &mut View,
-    room: &mut impl Room,
+    room: &mut R,
 ) -> Vec<usize> {
     let mut due = Vec::new();
     let mut held = 0;
     for (index, waiting) in queue.iter().enumerate() {
-        if view.is_empty() {
+        let matters = R::REMEMBERS_PLACES && held < depth;
+        if view.is_empty() && !matters {
             break;
         }
         if view.holds(waiting) {
             room.start(waiting);
             view.take(waiting);
             due.push(index);
-        } else if held < depth {
-            // A place matters to those only who would start now.
-            if !queue[index + 1..].iter().any(|other| view.holds(other)) {
+            continue;
+        }
+        if held == depth {
+            if depth == 0 {
                 break;
             }
-            held += 1;
-            room.hold(waiting, view);
-        } else if depth == 0 {
+            continue;
+        }
+        let behind = index + 1;
+        if !matters && !queue[behind..].iter().any(|other| view.holds(other)) {
+            break;
+        }
+        room.hold(waiting, view);
+        held += 1;
+        if held == depth && backfill == BackfillOrder::ShortestFirst {
+            start_shortest(queue, behind, view, room, &mut due);
             break;
         }
     }
     due
+}
+
+/// Tries those from `behind` on, the shortest first, of equal ones whoever came first.
+fn start_shortest(
+    queue: &[Waiting],
+    behind: usize,
+    view: &mut View,
+    room: &mut impl Room,
+    due: &mut Vec<usize>,
+) {
+    let places = behind..queue.len();
+    // Who does not fit now does not fit beside others who started.
+    let mut fitting: Vec<usize> = places.filter(|&place| view.holds(&queue[place])).collect();
+    fitting.sort_by_key(|&place| {
+        let waiting = &queue[place];
+        (waiting.estimate, waiting.since, waiting.job)
+    });
+    for place in fitting {
+        let waiting = &queue[place];
+        if view.holds(waiting) {
+            room.start(waiting);
+            view.take(waiting);
+            due.push(place);
+        }
+    }
+    due.sort_unstable();
 }
 
 /// Takes those out who are `due`: places in `queue`, in order.
@@ -86,7 +126,13 @@ pub fn due_now(
         profile: None,
         started: Vec::new(),
     };
-    pass(queue, backfilling.depth(), &mut view, &mut room)
+    pass(
+        queue,
+        backfilling.depth(),
+        BackfillOrder::Queue,
+        &mut view,
+        &mut room,
+    )
 }
 
 /// A profile that is copied before it changes: mostly nobody starts.

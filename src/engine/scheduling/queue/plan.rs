@@ -3,7 +3,7 @@
 
 use super::pass::{Room, pass, remove_due};
 use super::view::View;
-use super::{Backfilling, Waiting};
+use super::{BackfillOrder, Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
 
@@ -79,7 +79,7 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
             time,
             held: None,
         };
-        let due = pass(&rest, 1, &mut view, &mut room);
+        let due = pass(&rest, 1, BackfillOrder::Queue, &mut view, &mut room);
         if let Some((head, shadow)) = room.held {
             let end = shadow + head.estimate;
             profile.release(shadow, end, head.nodes.0);

@@ -46,6 +46,11 @@ impl View {
         }
     }
 
+    /// Time passes in which nothing becomes free and nothing is taken.
+    pub(in crate::scheduling) fn wait_until(&mut self, now: Seconds) {
+        self.now = now;
+    }
+
     /// Whether nothing can be had.
     pub(in crate::scheduling) fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -7,9 +7,8 @@ use crate::keys::declaration::{
 };
 use crate::keys::field::Field;
 use crate::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
-use crate::scheduling::predicted_queue::{
-    BackfillOrder, ComparedReservation, QueueOrder, QueueRules,
-};
+use crate::scheduling::predicted_queue::{ComparedReservation, QueueOrder, QueueRules};
+use crate::scheduling::queue::BackfillOrder;
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {
