@@ -1,10 +1,13 @@
 //! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan of a queue.
 //!
-//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones that do not are kept places which nobody
-//! behind delays. How many places, its depth, is the whole difference between the usual rules ([`Backfilling`]): none is
-//! first come, first served, one is EASY, one for everybody is conservative backfilling. What may be had now is a [`View`]; what is fixed
-//! beside the queue is a [`Room`]: a profile ([`due_now`]), or only ends of running jobs ([`ends`]). How long a job is planned for
-//! is its request or a prediction.
+//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones that do not are kept places
+//! which nobody behind delays. How many places, its depth, is the whole difference between the usual rules ([`Backfilling`]):
+//! none is first come, first served, one is EASY, one for everybody is conservative backfilling. How long a job is planned for is
+//! its request or a prediction.
+//!
+//! * Where nodes are all alike ([`backfill`]), what may be had now is a [`View`], and what is fixed beside the queue a [`Room`]:
+//!   a profile ([`due_now`]), or only the ends of running jobs ([`ends`]).
+//! * Where they are not, machines of operators say who is allowed and on which nodes (`machine_queue/pass.rs`).
 //!
 //! [`plan_queue`] goes on from pass to pass until everybody has a start.
 
@@ -17,7 +20,7 @@ mod view;
 
 pub(crate) use self::pass::remove_due;
 pub use self::pass::{DueEffort, due_now};
-pub(super) use self::pass::{Room, pass};
+pub(super) use self::pass::{Room, Rule, backfill, pass};
 pub(super) use self::plan::place;
 pub use self::plan::plan_queue;
 pub use self::policy::{Queue, QueuePass, QueuePolicy};
@@ -52,6 +55,15 @@ impl From<&Job> for Waiting {
             nodes: job.nodes,
             estimate: job.estimate,
         }
+    }
+}
+
+impl Waiting {
+    /// The rank of a score, of which lower ones come first.
+    pub(super) fn rank_of(score: f64) -> i64 {
+        // Bits of floating-point numbers stand in their order once those of negative ones are turned round.
+        let bits = score.to_bits().cast_signed();
+        bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
     }
 }
 

@@ -5,9 +5,10 @@
 
 use super::Announcement;
 use super::nodes::Seeker;
-use super::queue::{Details, Queue, Waiting};
+use super::queue::{Candidate, Details, Queue};
 use super::shapes::Shape;
 use super::site::Site;
+use crate::scheduling::queue::{Rule, pass};
 use crate::units::Seconds;
 
 /// How far a pass backfills.
@@ -39,6 +40,28 @@ pub(super) struct Pass {
     may_start: bool,
     /// Jobs whose reservations matter only to reservations behind them: nobody may start any more, and they were told their starts.
     postponed: Vec<Details>,
+}
+
+/// Who starts in a pass over jobs in order of priority.
+struct Priority<'a> {
+    pass: &'a mut Pass,
+    site: &'a mut Site,
+    details: &'a [Details],
+}
+
+impl Rule<Candidate> for Priority<'_> {
+    fn goes_on(&self) -> bool {
+        let is_open = || !self.pass.awaited.iter().all(|awaited| *awaited);
+        self.pass.may_matter(self.site) && (self.pass.backfills() || is_open())
+    }
+
+    fn starts(&mut self, candidate: &Candidate, _behind: &[Candidate]) -> bool {
+        let starts = self.pass.starts(self.site, self.details, candidate);
+        if starts {
+            self.pass.may_start = self.site.may_start_any();
+        }
+        starts
+    }
 }
 
 impl Pass {
@@ -75,31 +98,13 @@ impl Pass {
         self.awaited.fill(false);
         self.postponed.clear();
         self.failed.resize(site.kinds.len(), (0, Seconds::ZERO));
-        let mut looked_at = 0;
-        let mut kept = 0;
-        while let Some(&waiting) = queue.waiting.get(looked_at) {
-            if !self.backfills() && self.awaited.iter().all(|awaited| *awaited) {
-                break;
-            }
-            looked_at += 1;
-            if self.starts(site, queue, &waiting) {
-                queue.leave(&waiting);
-                self.may_start = site.may_start_any();
-                if !self.may_matter(site) {
-                    break;
-                }
-                continue;
-            }
-            // Nobody moves before somebody has left.
-            if kept + 1 < looked_at {
-                queue.waiting[kept] = waiting;
-            }
-            kept += 1;
-            if !self.may_matter(site) {
-                break;
-            }
-        }
-        queue.waiting.drain(kept..looked_at);
+        let mut rule = Priority {
+            pass: self,
+            site,
+            details: &queue.details,
+        };
+        let due = pass(&queue.waiting, &mut rule);
+        queue.remove(&due);
         site.pool.forget_reservations();
     }
 
@@ -124,18 +129,19 @@ impl Pass {
     }
 
     /// Whether the job starts now.
-    fn starts(&mut self, site: &mut Site, queue: &Queue, waiting: &Waiting) -> bool {
+    fn starts(&mut self, site: &mut Site, details: &[Details], candidate: &Candidate) -> bool {
         let backfills = self.backfills();
-        let reserved = self.reserved[waiting.partition as usize];
+        let reserved = self.reserved[candidate.partition as usize];
         let reserves = backfills && reserved < self.reach.depth;
         // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and for as long, fails.
-        let (number, shortest) = self.failed[waiting.kind as usize];
-        let is_hopeless =
-            number == self.number && shortest <= waiting.request && !waiting.has_windows;
+        let (number, shortest) = self.failed[candidate.kind as usize];
+        let is_hopeless = number == self.number
+            && shortest <= candidate.waiting.estimate
+            && !candidate.has_windows;
         if is_hopeless && !reserves && self.reach.tested.is_none() {
             return false;
         }
-        let details = queue.details(waiting);
+        let details = candidate.details(details);
         let all = site.kinds.get(details.kind).shapes.len();
         self.allowed.clear();
         self.allowed.extend(within_limits(site, details));
@@ -159,12 +165,12 @@ impl Pass {
             self.awaited[shape.class] = true;
         }
         if backfills {
-            if self.allowed.len() == all && !waiting.has_windows {
-                let failed = &mut self.failed[waiting.kind as usize];
+            if self.allowed.len() == all && !candidate.has_windows {
+                let failed = &mut self.failed[candidate.kind as usize];
                 *failed = if number == self.number {
-                    (number, shortest.min(waiting.request))
+                    (number, shortest.min(candidate.waiting.estimate))
                 } else {
-                    (self.number, waiting.request)
+                    (self.number, candidate.waiting.estimate)
                 };
             }
             if reserves {

@@ -1,19 +1,18 @@
 //! Who waits, in order of tier, priority and submission.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use super::limits::Scopes;
 use super::priority::Priorities;
-use crate::units::Seconds;
+use crate::scheduling::queue::{Waiting, remove_due};
+use crate::units::{Nodes, Seconds};
+use crate::workload::JobId;
 
 /// What a pass reads of every job that waits, however deep the queue is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    /// Its priority when the queue was last sorted.
-    priority: f64,
-    pub(super) request: Seconds,
-    /// Its place in the order of submission.
-    pub(super) job: usize,
+pub(super) struct Candidate {
+    /// By its priority when the queue was last sorted; its job is its place in the order of submission.
+    pub(super) waiting: Waiting,
     place: u32,
     tier: u32,
     pub(super) kind: u32,
@@ -28,6 +27,8 @@ pub(super) struct Details {
     /// Its place in the order of submission.
     pub(super) job: usize,
     pub(super) kind: usize,
+    /// Of the first class that would do.
+    pub(super) nodes: Nodes,
     pub(super) partition: usize,
     pub(super) tier: u32,
     pub(super) submit: Seconds,
@@ -49,8 +50,8 @@ pub(super) struct Details {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     /// In order once [`Queue::sort`] was called.
-    pub(super) waiting: Vec<Waiting>,
-    details: Vec<Details>,
+    pub(super) waiting: Vec<Candidate>,
+    pub(super) details: Vec<Details>,
     /// Places in `details` of jobs that left.
     vacant: Vec<u32>,
 }
@@ -62,10 +63,14 @@ impl Queue {
             self.details.len() as u32 - 1
         });
         self.details[place as usize] = details;
-        let waiting = Waiting {
-            priority: details.fixed_priority,
-            request: details.request,
-            job: details.job,
+        let candidate = Candidate {
+            waiting: Waiting {
+                rank: rank_of(details.fixed_priority),
+                since: details.submit,
+                job: JobId(details.job as u32),
+                nodes: details.nodes,
+                estimate: details.request,
+            },
             place,
             tier: details.tier,
             kind: details.kind as u32,
@@ -75,20 +80,18 @@ impl Queue {
         // Where the order never changes, it is kept.
         let behind = if priorities.are_fixed() {
             self.waiting
-                .partition_point(|other| other.order(&waiting).is_lt())
+                .partition_point(|other| other.key() < candidate.key())
         } else {
             self.waiting.len()
         };
-        self.waiting.insert(behind, waiting);
+        self.waiting.insert(behind, candidate);
     }
 
-    pub(super) fn details(&self, waiting: &Waiting) -> &Details {
-        &self.details[waiting.place as usize]
-    }
-
-    /// Lets go of the details of a job that is taken out of `waiting`.
-    pub(super) fn leave(&mut self, waiting: &Waiting) {
-        self.vacant.push(waiting.place);
+    /// Takes out those who are `due`: places in `waiting`, in order.
+    pub(super) fn remove(&mut self, due: &[usize]) {
+        let places = due.iter().map(|&place| self.waiting[place].place);
+        self.vacant.extend(places);
+        remove_due(&mut self.waiting, due);
     }
 
     /// Puts those first who come first as priorities are now.
@@ -97,21 +100,29 @@ impl Queue {
             return;
         }
         priorities.refresh(now);
-        for waiting in &mut self.waiting {
-            let details = &self.details[waiting.place as usize];
+        for candidate in &mut self.waiting {
+            let details = &self.details[candidate.place as usize];
             let waited = now - details.submit;
-            waiting.priority = priorities.of(details.fixed_priority, waited, details.holder);
+            let priority = priorities.of(details.fixed_priority, waited, details.holder);
+            candidate.waiting.rank = rank_of(priority);
         }
         // Stable sorting is fast where little has changed.
-        self.waiting.sort_by(Waiting::order);
+        self.waiting.sort_by_key(Candidate::key);
     }
 }
 
-impl Waiting {
-    fn order(&self, other: &Self) -> Ordering {
-        let tiers = other.tier.cmp(&self.tier);
-        tiers
-            .then_with(|| other.priority.total_cmp(&self.priority))
-            .then_with(|| self.job.cmp(&other.job))
+impl Candidate {
+    fn key(&self) -> (Reverse<u32>, Waiting) {
+        (Reverse(self.tier), self.waiting)
     }
+
+    /// What is read of it only when it may start; `details` are those of its queue.
+    pub(super) fn details<'a>(&self, details: &'a [Details]) -> &'a Details {
+        &details[self.place as usize]
+    }
+}
+
+/// Higher priorities come first.
+fn rank_of(priority: f64) -> i64 {
+    Waiting::rank_of(-priority)
 }

@@ -12,7 +12,7 @@ use super::queue::Details;
 use super::shapes::{Kinds, Shape};
 use super::{Announcement, MachineQueueOutcome, Refusal};
 use crate::kernel::Agenda;
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 
 #[derive(Debug)]
 struct Running {
@@ -112,6 +112,7 @@ impl Site {
         Ok(Details {
             job: self.outcomes.len(),
             kind,
+            nodes: Nodes(self.kinds.get(kind).shapes[0].nodes),
             partition: job.partition.0,
             tier: partition.tier,
             submit: job.submit,

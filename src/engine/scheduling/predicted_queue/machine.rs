@@ -10,7 +10,7 @@ use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueOrder, Q
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::scheduling::queue::ends::shadow;
-use crate::scheduling::queue::{BackfillOrder, Room, View, Waiting, pass, remove_due};
+use crate::scheduling::queue::{BackfillOrder, Room, View, Waiting, backfill, remove_due};
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
 
@@ -381,7 +381,7 @@ impl PredictedQueueMachine {
         }
         view.look(self.now, self.free, (Seconds::FAR, 0));
         self.has_head = false;
-        let due = pass(&waiting, 1, self.backfill, &mut view, self);
+        let due = backfill(&waiting, 1, self.backfill, &mut view, self);
         remove_due(&mut waiting, &due);
         (self.waiting, self.view) = (waiting, view);
         // Where scores change while jobs wait, the next pass may find another one first.

@@ -77,15 +77,12 @@ impl QueueOrder {
         if self == Self::Fcfs {
             return 0;
         }
-        let score = self.score(Scored {
+        Waiting::rank_of(self.score(Scored {
             predicted: waiting.estimate.0 as f64,
             nodes: f64::from(waiting.nodes.0),
             submitted: (waiting.since - beginning).0 as f64,
             waited: (now - waiting.since).0 as f64,
-        });
-        // Bits of floating-point numbers stand in their order once those of negative ones are turned round.
-        let bits = score.to_bits().cast_signed();
-        bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+        }))
     }
 
     pub(super) fn score(self, job: Scored) -> f64 {

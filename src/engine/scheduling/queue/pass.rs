@@ -6,7 +6,31 @@ use super::{BackfillOrder, Backfilling, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
 
-/// What is fixed beside the queue, and what becomes of those whom a pass looks at.
+/// By which jobs start in a pass.
+pub(in crate::scheduling) trait Rule<W> {
+    /// Whether anybody who has not been looked at may still start, or a place that is kept for one matters.
+    fn goes_on(&self) -> bool;
+
+    /// Starts the job now if it may; else keeps a place for it, if it may have one, which those `behind` do not delay. Whether it
+    /// starts.
+    fn starts(&mut self, waiting: &W, behind: &[W]) -> bool;
+}
+
+/// Goes over `queue` in its order. Returns the places in it of those who start, in order.
+pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Vec<usize> {
+    let mut due = Vec::new();
+    for (place, waiting) in queue.iter().enumerate() {
+        if !rule.goes_on() {
+            break;
+        }
+        if rule.starts(waiting, &queue[place + 1..]) {
+            due.push(place);
+        }
+    }
+    due
+}
+
+/// What is fixed beside a queue for nodes that are all alike.
 pub(in crate::scheduling) trait Room {
     /// Whether places matter beyond the pass. Where they do not, none is looked for that nobody could delay.
     const REMEMBERS_PLACES: bool = false;
@@ -18,84 +42,108 @@ pub(in crate::scheduling) trait Room {
     fn hold(&mut self, waiting: &Waiting, view: &mut View);
 }
 
-/// Goes over `queue` in its order. Whoever fits `view`, which is what may be had now, starts; of the others the first `depth`
-/// are kept places, and those behind them are tried in the order of `backfill`. With a depth of 0 nobody passes the first that does
-/// not fit. Returns the places in the queue of those who start, in order.
-pub(in crate::scheduling) fn pass<R: Room>(
+/// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now, starts; of the others the first
+/// `depth` are kept places, and those behind them are tried in the order of `backfill`. With a depth of 0 nobody passes the first that
+/// does not fit. Returns the places in the queue of those who start, in order.
+pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
     depth: usize,
-    backfill: BackfillOrder,
+    order: BackfillOrder,
     view: &mut View,
-    room: &mut R,
+    room: &mut impl Room,
 ) -> Vec<usize> {
-    let mut due = Vec::new();
-    let mut held = 0;
-    for (index, waiting) in queue.iter().enumerate() {
-        let matters = R::REMEMBERS_PLACES && held < depth;
-        if view.is_empty() && !matters {
-            break;
-        }
-        if view.holds(waiting) {
-            room.start(waiting);
-            view.take(waiting);
-            due.push(index);
-            continue;
-        }
-        if held == depth {
-            if depth == 0 {
-                break;
-            }
-            continue;
-        }
-        let behind = index + 1;
-        if !matters && !queue[behind..].iter().any(|other| view.holds(other)) {
-            break;
-        }
-        room.hold(waiting, view);
-        held += 1;
-        if held == depth && backfill == BackfillOrder::ShortestFirst {
-            start_shortest(queue, behind, view, room, &mut due);
-            break;
-        }
+    let mut rule = Alike {
+        depth,
+        held: 0,
+        sorts: order == BackfillOrder::ShortestFirst,
+        is_over: false,
+        view,
+        room,
+    };
+    let mut due = pass(queue, &mut rule);
+    if rule.sorts && rule.held > 0 && rule.held == depth {
+        rule.start_shortest(queue, &mut due);
     }
     due
 }
 
-/// Tries those from `behind` on, the shortest first, of equal ones whoever came first.
-fn start_shortest(
-    queue: &[Waiting],
-    behind: usize,
-    view: &mut View,
-    room: &mut impl Room,
-    due: &mut Vec<usize>,
-) {
-    let places = behind..queue.len();
-    // Who does not fit now does not fit beside others who started.
-    let mut fitting: Vec<usize> = places.filter(|&place| view.holds(&queue[place])).collect();
-    fitting.sort_by_key(|&place| {
-        let waiting = &queue[place];
-        (waiting.estimate, waiting.since, waiting.job)
-    });
-    for place in fitting {
-        let waiting = &queue[place];
-        if view.holds(waiting) {
-            room.start(waiting);
-            view.take(waiting);
-            due.push(place);
-        }
+/// Nodes that are all alike.
+struct Alike<'a, R> {
+    depth: usize,
+    held: usize,
+    /// Whether those behind the last place that is kept are tried out of turn.
+    sorts: bool,
+    is_over: bool,
+    view: &'a mut View,
+    room: &'a mut R,
+}
+
+impl<R: Room> Alike<'_, R> {
+    fn place_matters(&self) -> bool {
+        R::REMEMBERS_PLACES && self.held < self.depth
     }
-    due.sort_unstable();
+
+    fn starts_now(&mut self, waiting: &Waiting) -> bool {
+        let fits = self.view.holds(waiting);
+        if fits {
+            self.room.start(waiting);
+            self.view.take(waiting);
+        }
+        fits
+    }
+
+    /// Tries those who wait, the shortest first, of equal ones whoever came first. Who was kept a place does not fit.
+    fn start_shortest(&mut self, queue: &[Waiting], due: &mut Vec<usize>) {
+        let behind = due.len() + self.held;
+        // Who does not fit now does not fit beside others who started.
+        let mut fitting: Vec<usize> = (behind..queue.len())
+            .filter(|&place| self.view.holds(&queue[place]))
+            .collect();
+        fitting.sort_by_key(|&place| {
+            let waiting = &queue[place];
+            (waiting.estimate, waiting.since, waiting.job)
+        });
+        fitting.retain(|&place| self.starts_now(&queue[place]));
+        due.extend(fitting);
+        due.sort_unstable();
+    }
+}
+
+impl<R: Room> Rule<Waiting> for Alike<'_, R> {
+    fn goes_on(&self) -> bool {
+        !self.is_over && (!self.view.is_empty() || self.place_matters())
+    }
+
+    fn starts(&mut self, waiting: &Waiting, behind: &[Waiting]) -> bool {
+        if self.starts_now(waiting) {
+            return true;
+        }
+        if self.held == self.depth {
+            self.is_over = self.depth == 0;
+        } else if self.place_matters() || behind.iter().any(|other| self.view.holds(other)) {
+            self.room.hold(waiting, self.view);
+            self.held += 1;
+            self.is_over = self.sorts && self.held == self.depth;
+        } else {
+            // Nobody would start, so nobody delays it.
+            self.is_over = true;
+        }
+        false
+    }
 }
 
 /// Takes those out who are `due`: places in `queue`, in order.
-pub(crate) fn remove_due<T>(queue: &mut Vec<T>, due: &[usize]) {
-    let mut due = due.iter().copied().peekable();
-    let mut place = 0;
-    queue.retain(|_| {
-        let stays = due.next_if_eq(&place).is_none();
-        place += 1;
-        stays
-    });
+pub(crate) fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
+    let Some(&first) = due.first() else {
+        return;
+    };
+    let mut kept = first;
+    for (number, &place) in due.iter().enumerate() {
+        let next = due.get(number + 1).copied().unwrap_or(queue.len());
+        queue.copy_within(place + 1..next, kept);
+        kept += next - (place + 1);
+    }
+    queue.truncate(kept);
 }
 
 /// How the question "who starts now?" was answered, for profiling and tests.
@@ -120,13 +168,8 @@ pub fn due_now(
         return conservative::due_now(fixed, now, queue, effort);
     }
     let mut view = View::new(fixed, now);
-    let mut room = Copied {
-        fixed,
-        now,
-        profile: None,
-        started: Vec::new(),
-    };
-    pass(
+    let mut room = Copied::new(fixed, now);
+    backfill(
         queue,
         backfilling.depth(),
         BackfillOrder::Queue,
@@ -144,6 +187,17 @@ struct Copied<'a> {
     started: Vec<Waiting>,
 }
 
+impl<'a> Copied<'a> {
+    fn new(fixed: &'a Profile, now: Seconds) -> Self {
+        Self {
+            fixed,
+            now,
+            profile: None,
+            started: Vec::new(),
+        }
+    }
+}
+
 impl Room for Copied<'_> {
     fn start(&mut self, waiting: &Waiting) {
         self.started.push(*waiting);
@@ -157,5 +211,152 @@ impl Room for Copied<'_> {
         let start = earliest(profile, waiting, self.now);
         take(profile, waiting, start);
         *view = View::new(profile, self.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scheduling::queue::ends::shadow;
+    use crate::scheduling::queue::plan_queue;
+    use crate::units::Nodes;
+    use crate::workload::JobId;
+
+    const NOW: Seconds = Seconds(5);
+    const NODES: u32 = 12;
+
+    fn queue_of(asked: &[(i64, u32)]) -> Vec<Waiting> {
+        let jobs = (0..).zip(asked);
+        let waiting = jobs.map(|(job, (estimate, nodes))| Waiting {
+            rank: 0,
+            since: Seconds::ZERO,
+            job: JobId(job),
+            nodes: Nodes(*nodes),
+            estimate: Seconds(*estimate),
+        });
+        waiting.collect()
+    }
+
+    fn asked() -> impl Strategy<Value = Vec<(i64, u32)>> {
+        prop::collection::vec((1_i64..60, 1..=NODES), 0..12)
+    }
+
+    /// Running jobs: what is left of their estimates, and their nodes.
+    fn running() -> impl Strategy<Value = Vec<(i64, u32)>> {
+        prop::collection::vec((1_i64..40, 1_u32..4), 0..5)
+    }
+
+    /// Only ends of running jobs.
+    struct Ends {
+        ends: Vec<(Seconds, u32)>,
+        idle: u32,
+    }
+
+    impl Room for Ends {
+        fn start(&mut self, waiting: &Waiting) {
+            self.idle -= waiting.nodes.0;
+            self.ends.push((NOW + waiting.estimate, waiting.nodes.0));
+        }
+
+        fn hold(&mut self, waiting: &Waiting, view: &mut View) {
+            self.ends.sort_unstable();
+            let ends = self.ends.iter().copied();
+            let place = shadow(ends, waiting.nodes.0, self.idle, NOW).expect("all end");
+            view.look(NOW, self.idle, place);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_starts_now_starts_now_in_the_whole_plan(
+            running in running(),
+            reserved in prop::option::of((6_i64..50, 1_i64..20)),
+            asked in asked(),
+        ) {
+            let queue = queue_of(&asked);
+            let mut fixed = Profile::new(NODES, NOW);
+            for (left, nodes) in &running {
+                if fixed.free_at(NOW) >= *nodes as i32 {
+                    fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
+                }
+            }
+            if let Some((start, length)) = reserved {
+                let free = fixed.min_free(Seconds(start), Seconds(start + length));
+                fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
+            }
+            for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
+                let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
+                let now: Vec<usize> =
+                    (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
+                let mut room = Copied::new(&fixed, NOW);
+                let mut view = View::new(&fixed, NOW);
+                let order = BackfillOrder::Queue;
+                let due = backfill(&queue, rule.depth(), order, &mut view, &mut room);
+                prop_assert_eq!(&due, &now, "{:?}", rule);
+                let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
+                prop_assert_eq!(due, now, "{:?}", rule);
+            }
+        }
+
+        #[test]
+        fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
+            let queue = queue_of(&asked);
+            let mut fixed = Profile::new(NODES, NOW);
+            let mut ends = Vec::new();
+            let mut idle = NODES;
+            for (left, nodes) in running {
+                if nodes <= idle {
+                    let end = NOW + Seconds(left);
+                    fixed.reserve(NOW, end, nodes);
+                    ends.push((end, nodes));
+                    idle -= nodes;
+                }
+            }
+            for order in [BackfillOrder::Queue, BackfillOrder::ShortestFirst] {
+                for depth in [0, 1] {
+                    let mut view = View::new(&fixed, NOW);
+                    let mut room = Copied::new(&fixed, NOW);
+                    let by_profile = backfill(&queue, depth, order, &mut view, &mut room);
+                    view.look(NOW, idle, (Seconds::FAR, 0));
+                    let mut room = Ends { ends: ends.clone(), idle };
+                    let by_ends = backfill(&queue, depth, order, &mut view, &mut room);
+                    prop_assert_eq!(by_profile, by_ends);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_shortest_of_those_behind_a_place_starts_first_where_the_order_says_so() {
+        // Three nodes are idle, and the first wants all twelve at 45; two of the others fit beside each other.
+        let queue = queue_of(&[(10, 12), (30, 2), (20, 2), (40, 1)]);
+        let started = |order| {
+            let mut view = View::default();
+            view.look(NOW, 3, (Seconds::FAR, 0));
+            let ends = vec![(NOW + Seconds(40), 9)];
+            backfill(&queue, 1, order, &mut view, &mut Ends { ends, idle: 3 })
+        };
+        assert_eq!(started(BackfillOrder::Queue), [1, 3]);
+        assert_eq!(started(BackfillOrder::ShortestFirst), [2, 3]);
+    }
+
+    #[test]
+    fn those_who_are_due_leave_and_all_others_keep_their_order() {
+        for due in [
+            &[][..],
+            &[0],
+            &[0, 1],
+            &[2, 4],
+            &[1, 2, 5],
+            &[5],
+            &[0, 1, 2, 3, 4, 5],
+        ] {
+            let mut queue: Vec<usize> = (0..6).collect();
+            remove_due(&mut queue, due);
+            let stay: Vec<usize> = (0..6).filter(|place| !due.contains(place)).collect();
+            assert_eq!(queue, stay);
+        }
     }
 }

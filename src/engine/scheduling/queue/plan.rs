@@ -1,7 +1,7 @@
 //! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of spec `grid-reservations.md` §3.2;
 //! PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
-use super::pass::{Room, pass, remove_due};
+use super::pass::{Room, backfill, remove_due};
 use super::view::View;
 use super::{BackfillOrder, Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
@@ -79,7 +79,7 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
             time,
             held: None,
         };
-        let due = pass(&rest, 1, BackfillOrder::Queue, &mut view, &mut room);
+        let due = backfill(&rest, 1, BackfillOrder::Queue, &mut view, &mut room);
         if let Some((head, shadow)) = room.held {
             let end = shadow + head.estimate;
             profile.release(shadow, end, head.nodes.0);

@@ -15,7 +15,7 @@
 //! the nodes that are up now. (Nobody knows when a node comes back, so a start does not count on it.)
 
 use super::ends::shadow;
-use super::{BackfillOrder, Backfilling, Room, View, Waiting, pass, remove_due};
+use super::{BackfillOrder, Backfilling, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
@@ -169,7 +169,7 @@ impl QueuePass<'_> {
             view.look(now, self.idle().0, (Seconds::FAR, 0));
         }
         let mut waiting = std::mem::take(&mut self.jobs.waiting);
-        let due = pass(&waiting, depth, BackfillOrder::Queue, &mut view, self);
+        let due = backfill(&waiting, depth, BackfillOrder::Queue, &mut view, self);
         remove_due(&mut waiting, &due);
         (self.jobs.waiting, self.jobs.view) = (waiting, view);
     }
