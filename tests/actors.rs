@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bookahead::actors::Player;
 use bookahead::estimates::{
@@ -98,50 +97,5 @@ fn every_study_is_played_by_actors_and_comes_to_what_plain_calls_come_to() {
     let studies = bookahead::studies::strategies().map(|study| study.name);
     for study in studies.chain(["heuristic-overbooking"]) {
         assert!(covered.contains(study), "no experiment of `{study}`");
-    }
-}
-
-/// Processor time of this thread so far, where the system tells it.
-fn processor_time() -> Duration {
-    // The figure of the thread is brought up to date when it gives way.
-    std::thread::yield_now();
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split(' ').next().and_then(|word| word.parse().ok());
-    Duration::from_nanos(nanoseconds.unwrap_or_default())
-}
-
-/// `cargo test --release --test main what_actors_cost -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn what_actors_cost_over_the_experiments_of_every_study() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let sweep = Experiment::load(&path, None)
-            .expect("a sound experiment")
-            .sweep;
-        let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
-        let simulations: Vec<_> = (sweep.simulations.iter())
-            .map(|spec| inputs.simulation(&spec).expect("the inputs can be made"))
-            .collect();
-        let time = |player: &Player| {
-            let begun = processor_time();
-            for simulation in &simulations {
-                simulation.run(true, player).expect("it runs");
-            }
-            (processor_time() - begun).as_secs_f64()
-        };
-        let mut pairs: Vec<(f64, f64)> = (0..21)
-            .map(|_| (time(&Player::by_calls()), time(&Player::by_actors())))
-            .collect();
-        pairs.sort_by(|one, other| (one.1 / one.0).total_cmp(&(other.1 / other.0)));
-        let (calls, actors) = pairs[pairs.len() / 2];
-        println!(
-            "{}: plain calls {:.1} ms, actors {:.1} ms, median ratio {:.3}",
-            path.file_stem().expect("a name").to_string_lossy(),
-            1e3 * calls,
-            1e3 * actors,
-            actors / calls
-        );
     }
 }

@@ -48,9 +48,7 @@ pub use outcome::{
     ProvisioningRun, Realised, SiteJob, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
-pub use provider::{
-    PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
-};
+pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
 pub use search::{search_advertised, search_stream};
 pub use settings::{

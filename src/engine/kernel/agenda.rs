@@ -106,6 +106,12 @@ impl<E> Agenda<E> {
         self.first().map(|pending| &pending.event)
     }
 
+    /// All events, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &E> {
+        let heap = self.heap.iter().map(|pending| &pending.0);
+        heap.chain(&self.in_order).map(|pending| &pending.event)
+    }
+
     /// Takes the next event.
     pub fn pop(&mut self) -> Option<(Seconds, E)> {
         self.pop_from(self.is_in_order())

@@ -160,26 +160,19 @@ impl SlotList {
         let end = start + duration;
         let mut missing = if duration.0 > 0 { nodes.0 } else { 0 };
         let mut used: Vec<(Slot, Piece)> = Vec::with_capacity(stack.len());
-        let mut emptied = Vec::with_capacity(stack.len());
-        for index in stack {
+        for &index in &stack {
             let slot = self.slots[index];
             let taken = missing.min(slot.nodes.0);
             if taken == 0 {
                 break;
             }
             missing -= taken;
-            emptied.push(index);
-            used.push((
-                slot,
-                Piece {
-                    start,
-                    nodes: Nodes(taken),
-                    end,
-                },
-            ));
+            let nodes = Nodes(taken);
+            used.push((slot, Piece { start, nodes, end }));
         }
-        emptied.sort_unstable();
-        self.remove_all(&emptied);
+        stack.truncate(used.len());
+        stack.sort_unstable();
+        self.remove_all(&stack);
         for &(slot, piece) in &used {
             self.leave(slot, piece);
         }

@@ -25,6 +25,7 @@ pub mod predicted_queue;
 mod promises;
 mod promising;
 pub mod queue;
+mod rectangle_site;
 pub mod registry;
 pub mod replanning;
 pub mod selection;
@@ -69,6 +70,7 @@ pub use policy::{Policy, WindowQuote};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, Waiting};
+pub use rectangle_site::RectangleSite;
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule,

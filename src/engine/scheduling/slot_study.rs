@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
+use super::rectangle_site::RectangleSite;
 use super::replanning::{ReplanningMachine, ReplanningSettings};
-use super::slot_statistics::{SlotSample, SlotScheduler, SlotStatistics, slot_run_time, span_of};
+use super::slot_statistics::{SlotSample, SlotStatistics};
 use crate::kernel::{Listed, Machine, NoService, Scene, Step};
 use crate::plan::{SlotList, SlotRules};
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
 
 /// How the slots of a machine are gathered.
@@ -74,6 +75,13 @@ pub fn slot_scene(
     Scene::new("machine", machine).with("client", client)
 }
 
+/// The first and the last submission; nothing happens where there are no jobs.
+fn span_of(jobs: &[Job]) -> (Seconds, Seconds) {
+    let submissions = || jobs.iter().map(|job| job.submit);
+    let first = submissions().min().unwrap_or(Seconds::ZERO);
+    (first, submissions().max().unwrap_or(first))
+}
+
 impl Machine for SlotMachine {
     type Input = Vec<Job>;
     type Output = ();
@@ -94,7 +102,7 @@ impl Machine for SlotMachine {
 
     fn next_event(&self) -> Option<Seconds> {
         match &self.source {
-            Source::Rectangles(scheduler) => scheduler.next_event(),
+            Source::Rectangles(site) => site.next_event(),
             Source::Plan(plan) => plan.next_event(),
         }
     }
@@ -112,12 +120,10 @@ pub struct SlotMachine {
     nodes: Nodes,
     source: Source,
     keep_outcomes: bool,
-    /// What became of jobs that were placed for good.
-    placed: Vec<JobOutcome>,
 }
 
 enum Source {
-    Rectangles(Box<SlotScheduler>),
+    Rectangles(Box<SampledRectangles>),
     Plan(Box<SampledPlan>),
 }
 
@@ -132,13 +138,18 @@ impl SlotMachine {
         let period = settings.sample_period;
         let statistics = SlotStatistics::keeping(keep_outcomes);
         let source = match settings.source {
-            SlotSource::FreeRectangles => Source::Rectangles(Box::new(SlotScheduler::new(
-                nodes,
-                settings.rules,
-                period,
-                submissions,
+            SlotSource::FreeRectangles => Source::Rectangles(Box::new(SampledRectangles {
+                site: RectangleSite::new(nodes, settings.rules),
                 statistics,
-            ))),
+                next: submissions.0,
+                period,
+                first: submissions.0,
+                last: submissions.1,
+                started: 0,
+                used: NodeSeconds(0),
+                waited: Seconds::ZERO,
+                jobs: keep_outcomes.then(Vec::new),
+            })),
             SlotSource::Plan => Source::Plan(Box::new(SampledPlan {
                 machine: ReplanningMachine::replanning(nodes, ReplanningSettings::default()),
                 rules: settings.rules,
@@ -152,22 +163,13 @@ impl SlotMachine {
             nodes,
             source,
             keep_outcomes,
-            placed: Vec::new(),
         }
     }
 
     /// Hands over arrivals in the order of submission, none of them in the past.
     fn submit(&mut self, jobs: Vec<Job>) {
         match &mut self.source {
-            Source::Rectangles(scheduler) => {
-                for job in jobs {
-                    let start = scheduler.place(&job);
-                    if self.keep_outcomes {
-                        let ran = start.map(|start| (start, start + slot_run_time(&job)));
-                        self.placed.push(JobOutcome::unpromised(job, ran));
-                    }
-                }
-            }
+            Source::Rectangles(rectangles) => rectangles.site.submit(jobs),
             Source::Plan(plan) => plan.machine.submit(jobs),
         }
     }
@@ -175,7 +177,7 @@ impl SlotMachine {
     /// Works off everything before `until`, and takes the samples before it.
     fn advance(&mut self, until: Seconds) {
         match &mut self.source {
-            Source::Rectangles(scheduler) => scheduler.advance(until),
+            Source::Rectangles(site) => site.advance(until),
             Source::Plan(plan) => plan.advance(until),
         }
     }
@@ -184,15 +186,7 @@ impl SlotMachine {
     #[must_use]
     pub fn finish(self) -> SlotStudyRun {
         let (mut statistics, loaded, wait_hours, jobs) = match self.source {
-            Source::Rectangles(scheduler) => {
-                let run = scheduler.finish();
-                (
-                    run.statistics,
-                    run.utilisation,
-                    run.mean_wait_hours,
-                    self.placed,
-                )
-            }
+            Source::Rectangles(site) => site.finish(self.nodes),
             Source::Plan(plan) => plan.finish(self.nodes),
         };
         let mut measured = measures_of(&statistics);
@@ -205,6 +199,71 @@ impl SlotMachine {
             jobs,
             samples: statistics.take_kept(),
         }
+    }
+}
+
+/// A site of free rectangles, and the samples of what it advertises. No samples are taken where
+/// their period is not positive.
+struct SampledRectangles {
+    site: RectangleSite,
+    statistics: SlotStatistics,
+    next: Seconds,
+    period: Seconds,
+    first: Seconds,
+    last: Seconds,
+    started: u64,
+    /// What jobs used between the first and the last submission.
+    used: NodeSeconds,
+    waited: Seconds,
+    /// What became of the jobs, where that is kept.
+    jobs: Option<Vec<JobOutcome>>,
+}
+
+impl SampledRectangles {
+    fn advance(&mut self, until: Seconds) {
+        while let Some(now) = self.next_sample().filter(|now| *now < until) {
+            // A sample sees what was submitted at its own instant and not what ended then.
+            self.site.pass_to(now);
+            let tasks = u32::try_from(self.site.tasks_in_system()).unwrap_or(u32::MAX);
+            let advertised = self.site.advertised();
+            self.statistics.sample(now, &advertised, tasks);
+            self.next += self.period;
+        }
+        self.site.advance(until);
+        for outcome in self.site.take_job_outcomes() {
+            if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+                let span = end.min(self.last) - start.max(self.first);
+                self.started += 1;
+                self.used += outcome.job.nodes.for_span(span.max(Seconds::ZERO));
+                self.waited += start - outcome.job.submit;
+            }
+            if let Some(jobs) = &mut self.jobs {
+                jobs.push(outcome);
+            }
+        }
+    }
+
+    fn next_sample(&self) -> Option<Seconds> {
+        (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        let events = [self.next_sample(), self.site.next_event()];
+        events.into_iter().flatten().min()
+    }
+
+    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the
+    /// jobs.
+    fn finish(self, nodes: Nodes) -> (SlotStatistics, f64, f64, Vec<JobOutcome>) {
+        let capacity = nodes.for_span(self.last - self.first).0.max(1) as f64;
+        let loaded = self.used.0 as f64 / capacity;
+        let waits = self.waited.hours() / self.started.max(1) as f64;
+        (
+            self.statistics,
+            loaded,
+            waits,
+            self.jobs.unwrap_or_default(),
+        )
     }
 }
 

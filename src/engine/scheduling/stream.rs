@@ -18,7 +18,6 @@
 
 mod conservative;
 mod easy;
-mod ends;
 mod exact;
 mod failed;
 mod floors;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::conduct;
+use super::{Player, conduct};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::plan::SlotRules;
@@ -18,8 +18,9 @@ use crate::scheduling::{
     PolicySettings, SlotSource, SlotStudySettings, VirtualReplay, VirtualStudy, VirtualStudyRun,
     VirtualStudySettings, Work, cluster_scene, registry, slot_scene,
 };
+use crate::studies::Simulation as _;
 use crate::studies::{SimulationSpec, StudySpec};
-use crate::sweep::Experiment;
+use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, TraceFolder, prepare};
 
@@ -223,6 +224,12 @@ fn processor_time() -> Duration {
 
 /// Median processor times of plain calls and of actors in alternation, and the median of their ratio.
 fn compare<M: Machine>(name: &str, pairs: usize, scene: impl Fn() -> Scene<M>) {
+    let called = || drop(drive(scene(), true));
+    let acted = || drop(conduct(scene(), true).unwrap());
+    compare_runs(name, pairs, &called, &acted);
+}
+
+fn compare_runs(name: &str, pairs: usize, called: &dyn Fn(), acted: &dyn Fn()) {
     let time = |run: &dyn Fn()| {
         let begun = processor_time();
         run();
@@ -232,9 +239,7 @@ fn compare<M: Machine>(name: &str, pairs: usize, scene: impl Fn() -> Scene<M>) {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let called = || drop(drive(scene(), true));
-    let acted = || drop(conduct(scene(), true).unwrap());
-    let runs: Vec<(f64, f64)> = (0..pairs).map(|_| (time(&called), time(&acted))).collect();
+    let runs: Vec<(f64, f64)> = (0..pairs).map(|_| (time(called), time(acted))).collect();
     let ratio = median(runs.iter().map(|(one, other)| other / one).collect());
     let (called, acted) = runs.into_iter().unzip();
     let (called, acted) = (1e3 * median(called), 1e3 * median(acted));
@@ -295,4 +300,34 @@ fn what_actors_cost_beside_plain_calls() {
         let machine = ClusterMachine::new(nodes, build(nodes, &policy, None));
         cluster_scene(machine, Work::Clients(Box::new(clients())), &failures)
     });
+}
+
+/// `cargo test --release -p bookahead-lab what_actors_cost -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn what_actors_cost_over_the_experiments_of_every_study() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/goldens/experiments");
+    let mut paths: Vec<_> = (std::fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    for path in paths {
+        let sweep = Experiment::load(&path, None).unwrap().sweep;
+        let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+        let simulations: Vec<_> = (sweep.simulations.iter())
+            .map(|spec| inputs.simulation(&spec).unwrap())
+            .collect();
+        let play = |player: Player| {
+            for simulation in &simulations {
+                simulation.run(true, &player).unwrap();
+            }
+            player.messages()
+        };
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let messages = play(Player::by_actors());
+        print!("{messages} messages, ");
+        let called = || _ = play(Player::by_calls());
+        let acted = || _ = play(Player::by_actors());
+        compare_runs(&name, 21, &called, &acted);
+    }
 }

@@ -3,8 +3,6 @@
 //! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. The
 //! machine around it ([`CoReservations`](super::Grid)) has a cluster carry the task out and hands the report back.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
 use super::{CoOutcome, CoReservationSettings, Network};
@@ -25,20 +23,35 @@ pub struct Task {
     pub command: Command,
 }
 
-/// What happens at one instant, in this order. Ends and starts at clusters come before anything that is done to them; jobs of the
-/// instant come after all of it, for clusters are settled without them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
+/// What happens, in the order of [`Event::class`] at one instant.
+#[derive(Debug)]
+enum Event {
     /// A cluster or nodes of it fail or come back.
-    OutageEvent,
+    Outage(ClusterId, OutageEvent),
     /// A granted part starts: if it cannot, that is noticed.
-    Start,
-    /// An envelope arrives. With a latency of 0 these are all the envelopes of one request before the next is taken.
-    Arrival,
-    /// A time has run out, although an answer that comes in the same instant comes in time.
-    Timer,
+    Start(ClusterId),
+    /// An envelope arrives.
+    Arrival(Envelope),
+    /// A time has run out.
+    Timer(Timer),
     /// A request is submitted.
-    Submission,
+    Submission(CoRequest),
+}
+
+impl Event {
+    /// Ends and starts at clusters come before anything that is done to them; jobs of the instant
+    /// come after all of it, for clusters are settled without them. With a latency of 0 all the
+    /// envelopes of one request arrive before the next is taken. An answer that comes in the
+    /// instant in which the time for it runs out comes in time.
+    fn class(&self) -> u8 {
+        match self {
+            Self::Outage(..) => 0,
+            Self::Start(_) => 1,
+            Self::Arrival(_) => 2,
+            Self::Timer(_) => 3,
+            Self::Submission(_) => 4,
+        }
+    }
 }
 
 /// Broker, network and calendar of a simulation.
@@ -46,10 +59,9 @@ enum Class {
 pub struct Exchange {
     broker: Broker,
     network: Network,
-    timers: Agenda<Timer>,
-    starts: BTreeSet<(Seconds, ClusterId)>,
-    outages: VecDeque<(Seconds, ClusterId, OutageEvent)>,
-    requests: VecDeque<CoRequest>,
+    events: Agenda<Event>,
+    /// Starts, envelopes and submissions among the events.
+    under_way: usize,
     /// The start of the part that the task under way asks for.
     asked: Option<Seconds>,
 }
@@ -62,10 +74,8 @@ impl Exchange {
         Self {
             broker: Broker::new(sizes, settings, seed.clone()),
             network,
-            timers: Agenda::default(),
-            starts: BTreeSet::new(),
-            outages: VecDeque::new(),
-            requests: VecDeque::new(),
+            events: Agenda::default(),
+            under_way: 0,
             asked: None,
         }
     }
@@ -80,7 +90,9 @@ impl Exchange {
 
     /// Takes requests, in order of submission, none before what has been worked off.
     pub fn submit(&mut self, requests: impl IntoIterator<Item = CoRequest>) {
-        self.requests.extend(requests);
+        for request in requests {
+            self.push(request.submit, Event::Submission(request));
+        }
     }
 
     /// Takes outages, in order.
@@ -88,78 +100,72 @@ impl Exchange {
         &mut self,
         outages: impl IntoIterator<Item = (Seconds, ClusterId, OutageEvent)>,
     ) {
-        self.outages.extend(outages);
+        for (at, cluster, outage) in outages {
+            self.push(at, Event::Outage(cluster, outage));
+        }
     }
 
     /// When something is to be done next.
     #[must_use]
     pub fn next_event(&self) -> Option<Seconds> {
-        self.next().map(|(at, _)| at)
+        self.events.next_time()
     }
 
-    /// Whether every request has its verdict, nothing is under way and every granted part has started. OutageEvents go on for
-    /// ever.
+    /// Whether every request has its verdict, nothing is under way and every granted part has
+    /// started. Outages go on for ever.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.requests.is_empty()
-            && self.starts.is_empty()
-            && self.network.next_arrival().is_none()
-            && self.broker.is_idle()
+        self.under_way == 0 && self.broker.is_idle()
     }
 
     /// The next thing to do at a cluster before `until`; its report is due ([`Exchange::report`]) before the next call.
     pub fn next_task(&mut self, until: Seconds) -> Option<Task> {
-        loop {
-            let (at, class) = self.next().filter(|&(at, _)| at < until)?;
-            match class {
-                Class::OutageEvent => {
-                    let (_, cluster, outage) = self.outages.pop_front()?;
-                    return Some(Task {
-                        at,
-                        cluster,
-                        command: Command::Outage(outage),
-                    });
+        while let Some((at, event)) = self.events.pop_before(until) {
+            let task = |cluster, command| Task {
+                at,
+                cluster,
+                command,
+            };
+            match event {
+                Event::Outage(cluster, outage) => {
+                    return Some(task(cluster, Command::Outage(outage)));
                 }
-                Class::Start => {
-                    let (_, cluster) = self.starts.pop_first()?;
-                    return Some(Task {
-                        at,
-                        cluster,
-                        command: Command::Settle,
-                    });
-                }
-                Class::Arrival => match self.network.deliver()? {
-                    Envelope::ToCluster(cluster, instruction) => {
-                        self.asked = match &instruction {
-                            Instruction::Reserve(part) => Some(part.start),
-                            Instruction::Probe { .. } | Instruction::Cancel { .. } => None,
-                        };
-                        return Some(Task {
-                            at,
-                            cluster,
-                            command: Command::Deliver(instruction),
-                        });
+                Event::Start(cluster) => {
+                    self.under_way -= 1;
+                    // The cluster is settled once for all of its parts that start now.
+                    if !self.starts_next(at, cluster) {
+                        return Some(task(cluster, Command::Settle));
                     }
-                    Envelope::ToBroker(from, answer) => self.broker.receive(at, from, answer),
-                },
-                Class::Timer => {
-                    let (_, timer) = self.timers.pop()?;
-                    self.broker.expire(at, timer);
                 }
-                Class::Submission => {
-                    let request = self.requests.pop_front()?;
+                Event::Arrival(Envelope::ToCluster(cluster, instruction)) => {
+                    self.under_way -= 1;
+                    self.asked = match &instruction {
+                        Instruction::Reserve(part) => Some(part.start),
+                        Instruction::Probe { .. } | Instruction::Cancel { .. } => None,
+                    };
+                    return Some(task(cluster, Command::Deliver(instruction)));
+                }
+                Event::Arrival(Envelope::ToBroker(from, answer)) => {
+                    self.under_way -= 1;
+                    self.broker.receive(at, from, answer);
+                }
+                Event::Timer(timer) => self.broker.expire(at, timer),
+                Event::Submission(request) => {
+                    self.under_way -= 1;
                     self.broker.submit(at, request);
                 }
             }
             self.carry_out_effects(at);
         }
+        None
     }
 
     /// What came of the task at this instant and cluster.
     pub fn report(&mut self, at: Seconds, cluster: ClusterId, report: Report) {
         for part in report.lost {
+            let arrival = self.network.send_until_received(at);
             let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
-            self.network.send_until_received(at, envelope);
+            self.push(arrival, Event::Arrival(envelope));
         }
         let Some(answer) = report.answer else {
             return;
@@ -168,10 +174,11 @@ impl Exchange {
             verdict: Ok(()), ..
         } = &answer
         {
-            self.starts
-                .extend(self.asked.take().map(|start| (start.max(at), cluster)));
+            if let Some(start) = self.asked.take() {
+                self.push(start.max(at), Event::Start(cluster));
+            }
         }
-        self.network.send(at, Envelope::ToBroker(cluster, answer));
+        self.send(at, Envelope::ToBroker(cluster, answer));
     }
 
     /// What became of the requests, in order.
@@ -180,35 +187,42 @@ impl Exchange {
         self.broker.into_outcomes()
     }
 
-    /// What comes first; of what comes at one instant, the first in the order of classes.
-    fn next(&self) -> Option<(Seconds, Class)> {
-        [
-            (
-                self.outages.front().map(|outage| outage.0),
-                Class::OutageEvent,
-            ),
-            (self.starts.first().map(|start| start.0), Class::Start),
-            (self.network.next_arrival(), Class::Arrival),
-            (self.timers.next_time(), Class::Timer),
-            (
-                self.requests.front().map(|request| request.submit),
-                Class::Submission,
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(at, class)| at.map(|at| (at, class)))
-        .min()
-    }
-
     fn carry_out_effects(&mut self, now: Seconds) {
         for effect in self.broker.take_effects() {
             match effect {
                 Effect::Send(cluster, instruction) => {
-                    self.network
-                        .send(now, Envelope::ToCluster(cluster, instruction));
+                    self.send(now, Envelope::ToCluster(cluster, instruction));
                 }
-                Effect::Wake(at, timer) => self.timers.push(at, 0, timer),
+                Effect::Wake(at, timer) => self.push(at, Event::Timer(timer)),
             }
         }
+    }
+
+    fn send(&mut self, now: Seconds, envelope: Envelope) {
+        if let Some(arrival) = self.network.send(now) {
+            self.push(arrival, Event::Arrival(envelope));
+        }
+    }
+
+    fn push(&mut self, at: Seconds, event: Event) {
+        let class = event.class();
+        match &event {
+            Event::Outage(..) | Event::Timer(_) => {}
+            Event::Start(_) | Event::Arrival(_) | Event::Submission(_) => self.under_way += 1,
+        }
+        match event {
+            // Clusters start their parts in the order of their numbers.
+            Event::Start(cluster) => {
+                self.events
+                    .push_ranked(at, class, u64::from(cluster.0), event);
+            }
+            _ => self.events.push(at, class, event),
+        }
+    }
+
+    /// Whether the next event is a start at this cluster, too, in the same instant.
+    fn starts_next(&self, at: Seconds, cluster: ClusterId) -> bool {
+        self.events.next_time() == Some(at)
+            && matches!(self.events.next(), Some(Event::Start(other)) if *other == cluster)
     }
 }

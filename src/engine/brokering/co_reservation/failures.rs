@@ -1,11 +1,9 @@
 //! When clusters and their nodes fail and come back: exponential times, a named stream for each of them (§7.4 of the thesis).
 
-use std::collections::BTreeSet;
-
 use super::{ClusterFailureSettings, CoReservationInput, CoReservationOutput};
 use crate::brokering::co_reservation::local::{ClusterId, OutageEvent};
 use crate::failures::SurvivalModel;
-use crate::kernel::Source;
+use crate::kernel::{Agenda, Source};
 use crate::random::Stream;
 use crate::random::StreamSeed;
 use crate::units::{Nodes, Seconds};
@@ -17,8 +15,8 @@ use crate::units::{Nodes, Seconds};
 #[derive(Debug)]
 pub struct OutageEvents {
     sources: Vec<Failing>,
-    /// (When, which of them).
-    next: BTreeSet<(Seconds, usize)>,
+    /// What fails or comes back next; of one instant in the order of the sources.
+    next: Agenda<usize>,
 }
 
 /// Something that fails and is repaired.
@@ -43,7 +41,7 @@ impl OutageEvents {
     ) -> Self {
         let mut outages = Self {
             sources: Vec::new(),
-            next: BTreeSet::new(),
+            next: Agenda::default(),
         };
         let Some(settings) = settings else {
             return outages;
@@ -91,10 +89,7 @@ impl OutageEvents {
     /// Every outage before `until` that was not handed out yet, in the order of (time, cluster, cluster before nodes, node).
     pub fn before(&mut self, until: Seconds) -> Vec<(Seconds, ClusterId, OutageEvent)> {
         let mut outages = Vec::new();
-        while let Some(&(at, index)) = self.next.first()
-            && at < until
-        {
-            self.next.pop_first();
+        while let Some((at, index)) = self.next.pop_before(until) {
             let source = &mut self.sources[index];
             let outage = if source.is_up { source.down } else { source.up };
             outages.push((at, source.cluster, outage));
@@ -125,14 +120,14 @@ impl OutageEvents {
         };
         let at = Seconds(now.0.saturating_add(span.0).min(Seconds::FAR.0));
         if at < Seconds::FAR {
-            self.next.insert((at, index));
+            self.next.push_ranked(at, 0, index as u64, index);
         }
     }
 }
 
 impl Source<CoReservationInput, CoReservationOutput> for OutageEvents {
     fn next_event(&self) -> Option<Seconds> {
-        self.next.first().map(|next| next.0)
+        self.next.next_time()
     }
 
     fn hand_over(&mut self, until: Seconds, input: &mut CoReservationInput) {

@@ -3,31 +3,27 @@
 use rand::RngExt;
 
 use super::MessageSettings;
-use super::messages::Envelope;
-use crate::kernel::Agenda;
 use crate::random::Stream;
 use crate::units::Seconds;
 
-/// The messages that are on their way, in the order of (arrival, sending).
+/// Says of each message that is sent when it arrives, if it does.
 #[derive(Debug)]
 pub struct Network {
     settings: MessageSettings,
     stream: Stream,
     /// The most that a message may be late beyond the latency; 0 but in tests, which shake the order of messages with it.
     jitter: Seconds,
-    under_way: Agenda<Envelope>,
 }
 
 impl Network {
-    /// A network on which nothing is under way. Losses are drawn from `stream`, one number a message; nothing is drawn where
-    /// nothing can be lost.
+    /// A network of these settings. Losses are drawn from `stream`, one number a message; nothing
+    /// is drawn where nothing can be lost.
     #[must_use]
     pub fn new(settings: &MessageSettings, stream: Stream) -> Self {
         Self {
             settings: settings.clone(),
             stream,
             jitter: Seconds::ZERO,
-            under_way: Agenda::default(),
         }
     }
 
@@ -38,60 +34,39 @@ impl Network {
         self
     }
 
-    /// Sends an envelope, which may be lost.
-    pub fn send(&mut self, now: Seconds, envelope: Envelope) {
-        if !self.is_lost() {
-            self.post(now, envelope);
-        }
+    /// When a message arrives that is sent now; `None` where it is lost.
+    pub fn send(&mut self, now: Seconds) -> Option<Seconds> {
+        (!self.is_lost()).then(|| self.arrival(now))
     }
 
-    /// Sends an envelope, and again whenever no receipt came within the time-out: it arrives late rather than never.
-    pub fn send_until_received(&mut self, now: Seconds, envelope: Envelope) {
+    /// When a message arrives that is sent now, and again whenever no receipt came within the
+    /// time-out: late rather than never.
+    pub fn send_until_received(&mut self, now: Seconds) -> Seconds {
         let mut at = now;
         while self.is_lost() {
             at += self.settings.timeout;
         }
-        self.post(at, envelope);
-    }
-
-    /// When the next envelope arrives.
-    #[must_use]
-    pub fn next_arrival(&self) -> Option<Seconds> {
-        self.under_way.next_time()
-    }
-
-    /// Takes the next envelope off the network.
-    pub fn deliver(&mut self) -> Option<Envelope> {
-        self.under_way.pop().map(|(_, envelope)| envelope)
+        self.arrival(at)
     }
 
     fn is_lost(&mut self) -> bool {
         self.settings.loss > 0.0 && self.stream.random::<f64>() < self.settings.loss
     }
 
-    fn post(&mut self, now: Seconds, envelope: Envelope) {
+    fn arrival(&mut self, sent: Seconds) -> Seconds {
         let late = if self.jitter > Seconds::ZERO {
             Seconds(self.stream.random_range(0..=self.jitter.0))
         } else {
             Seconds::ZERO
         };
-        let arrival = now + self.settings.latency + late;
-        self.under_way.push(arrival, 0, envelope);
+        sent + self.settings.latency + late
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brokering::co_reservation::local::ClusterId;
-    use crate::brokering::co_reservation::messages::{Answer, Instruction};
     use crate::random;
-    use crate::workload::CoRequestId;
-
-    fn envelope(order: u32) -> Envelope {
-        let request = CoRequestId(0);
-        Envelope::ToCluster(ClusterId(0), Instruction::Cancel { request, order })
-    }
 
     fn network(latency: i64, loss: f64) -> Network {
         let settings = MessageSettings {
@@ -103,43 +78,28 @@ mod tests {
     }
 
     #[test]
-    fn letters_arrive_after_the_latency_in_the_order_in_which_they_were_sent() {
+    fn messages_arrive_after_the_latency() {
         let mut network = network(3, 0.0);
-        network.send(Seconds(5), envelope(0));
-        network.send(Seconds(5), envelope(1));
-        network.send(Seconds(4), envelope(2));
-        assert_eq!(network.next_arrival(), Some(Seconds(7)));
-        let order: Vec<_> = std::iter::from_fn(|| network.deliver()).collect();
-        assert_eq!(order, [envelope(2), envelope(0), envelope(1)]);
-        assert_eq!(network.next_arrival(), None);
+        assert_eq!(network.send(Seconds(5)), Some(Seconds(8)));
+        assert_eq!(network.send_until_received(Seconds(4)), Seconds(7));
     }
 
     #[test]
-    fn the_share_of_lost_letters_is_the_probability_of_loss() {
+    fn the_share_of_lost_messages_is_the_probability_of_loss() {
         let mut network = network(0, 0.3);
-        for number in 0..10_000 {
-            network.send(Seconds::ZERO, envelope(number));
-        }
-        let arrived = std::iter::from_fn(|| network.deliver()).count();
+        let arrived = (0..10_000).filter(|_| network.send(Seconds::ZERO).is_some());
+        let arrived = arrived.count();
         assert!((6_800..7_200).contains(&arrived), "{arrived}");
     }
 
     #[test]
     fn what_is_sent_until_it_is_received_arrives_a_whole_number_of_time_outs_late() {
         let mut network = network(1, 0.5);
-        for number in 0..100 {
-            let lost = Answer::Cancelled {
-                request: CoRequestId(0),
-                order: number,
-            };
-            network.send_until_received(Seconds::ZERO, Envelope::ToBroker(ClusterId(0), lost));
-        }
         let mut late = 0;
         for _ in 0..100 {
-            let arrival = network.next_arrival().expect("every one arrives");
+            let arrival = network.send_until_received(Seconds::ZERO);
             assert_eq!((arrival.0 - 1) % 60, 0);
             late += u32::from(arrival > Seconds(1));
-            network.deliver();
         }
         assert!((30..70).contains(&late), "{late}");
     }

@@ -1,15 +1,13 @@
 //! A provider as a broker meets it: it advertises slots or answers queries, takes reservations, and runs jobs from its queue.
 
 mod planning;
-mod rectangles;
 
 pub use planning::PlanningSite;
-pub use rectangles::RectangleSite;
 
 use super::{Provider, ProvisioningSettings};
 use crate::plan::{Piece, Slot};
 use crate::scheduling::replanning::Offer;
-use crate::scheduling::{JobOutcome, SlotSource};
+use crate::scheduling::{JobOutcome, RectangleSite, SlotSource};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, RequestId};
 

@@ -1,8 +1,10 @@
 use super::*;
 use crate::kernel::drive;
+use crate::plan::SlotRules;
 use crate::scheduling::JobOutcome;
 use crate::scheduling::{SlotSource, SlotStudyRun, SlotStudySettings, Verdict, slot_scene};
-use crate::workload::JobId;
+use crate::units::Nodes;
+use crate::workload::{Job, JobId};
 
 /// A study of free rectangles that keeps what became of its jobs.
 fn run(jobs: &[Job], nodes: u32, sample_period: Seconds) -> SlotStudyRun {

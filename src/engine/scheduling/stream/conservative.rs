@@ -15,11 +15,11 @@
 //! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of the same start, nodes and estimate find one
 //! after the other what the first one found, as long as it lasts, and move as one.
 
-use super::ends::Ends;
 use super::failed::Failed;
 use super::given::Given;
 use super::planned::PlannedJobs;
 use super::{Listener, StreamRequest, StreamScheduler};
+use crate::kernel::Agenda;
 use crate::plan::{Fit, Found, Profile};
 use crate::units::{Nodes, Seconds};
 
@@ -27,7 +27,7 @@ use crate::units::{Nodes, Seconds};
 pub struct ConservativeStream {
     free: Profile,
     planned: PlannedJobs,
-    running: Ends<Tail>,
+    running: Agenda<Tail>,
     /// Counts plans, because starts of one second come in the order in which they were planned.
     plans: u64,
     due: Vec<(u64, StreamRequest)>,
@@ -74,7 +74,7 @@ impl ConservativeStream {
         Self {
             free: Profile::new(nodes.0, Seconds::ZERO),
             planned: PlannedJobs::default(),
-            running: Ends::default(),
+            running: Agenda::default(),
             plans: 0,
             due: Vec::new(),
             failed: Failed::default(),
@@ -89,13 +89,13 @@ impl ConservativeStream {
     /// Works off every end and start until `until`.
     fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
         loop {
-            let end = self.running.next().unwrap_or(Seconds::FAR);
+            let end = self.running.next_time().unwrap_or(Seconds::FAR);
             let start = self.planned.next_start().unwrap_or(Seconds::FAR);
             let now = end.min(start);
             if now > until || now == Seconds::FAR {
                 return;
             }
-            while let Some((_, tail)) = self.running.pop_until(now) {
+            while let Some((_, tail)) = self.running.pop_before(now + Seconds(1)) {
                 if self.latest_end == Some(tail.until) {
                     self.latest_end = None;
                 }
@@ -124,7 +124,7 @@ impl ConservativeStream {
                 nodes: request.nodes.0,
             };
             self.latest_end = self.latest_end.map(|latest| latest.max(tail.until));
-            self.running.push(now + request.runtime, tail);
+            self.running.push(now + request.runtime, 0, tail);
             listener.started(&request, now);
         }
     }
@@ -394,7 +394,7 @@ impl StreamScheduler for ConservativeStream {
                 nodes: request.nodes.0,
             };
             self.latest_end = self.latest_end.map(|latest| latest.max(tail.until));
-            self.running.push(now + request.runtime, tail);
+            self.running.push(now + request.runtime, 0, tail);
             listener.started(&request, now);
             return;
         }

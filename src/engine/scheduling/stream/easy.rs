@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::ends::Ends;
 use super::waiting::{Room, WaitingJobs};
 use super::{Listener, StreamRequest, StreamScheduler};
+use crate::kernel::Agenda;
 use crate::units::{Nodes, Seconds};
 
 /// The engine; see the module for its rules.
@@ -17,7 +17,7 @@ pub struct EasyStream {
     now: Seconds,
     idle: u32,
     waiting: WaitingJobs,
-    running: Ends<Booked>,
+    running: Agenda<Booked>,
     booked: BookedEnds,
     /// Start of the head and the nodes that it leaves, if it was found out since the last end.
     shadow: Option<(Seconds, u32)>,
@@ -40,7 +40,7 @@ impl EasyStream {
             now: Seconds::ZERO,
             idle: nodes.0,
             waiting: WaitingJobs::default(),
-            running: Ends::default(),
+            running: Agenda::default(),
             booked: BookedEnds::default(),
             shadow: None,
             unseen: 0,
@@ -49,9 +49,9 @@ impl EasyStream {
 
     /// Works off every second before `until`, and the ends of `until`.
     fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
-        while let Some(next) = self.running.next().filter(|next| *next <= until) {
+        while let Some(next) = self.running.next_time().filter(|next| *next <= until) {
             self.now = next;
-            while let Some((_, booked)) = self.running.pop_until(next) {
+            while let Some((_, booked)) = self.running.pop_before(next + Seconds(1)) {
                 self.idle += booked.nodes;
                 self.booked.remove(booked.until, booked.nodes);
                 self.shadow = None;
@@ -70,7 +70,7 @@ impl EasyStream {
             nodes: request.nodes.0,
         };
         self.idle -= booked.nodes;
-        self.running.push(self.now + request.runtime, booked);
+        self.running.push(self.now + request.runtime, 0, booked);
         self.booked.insert(booked.until, booked.nodes);
         listener.started(&request, self.now);
     }
@@ -130,7 +130,8 @@ impl StreamScheduler for EasyStream {
     }
 }
 
-/// The booked ends of running jobs in order of time, with their nodes.
+/// The booked ends of running jobs in order of time, with their nodes: what a job that does not fit
+/// yet waits for. Nothing happens at them.
 #[derive(Debug, Default)]
 struct BookedEnds {
     blocks: VecDeque<EndBlock>,

@@ -1,7 +1,7 @@
 //! Fixed starts: a request is granted exactly the window that it asks for, or nothing.
 
-use super::ends::Ends;
 use super::{Listener, StreamRequest, StreamScheduler};
+use crate::kernel::Agenda;
 use crate::plan::Profile;
 use crate::units::{Nodes, Seconds};
 
@@ -10,7 +10,7 @@ use crate::units::{Nodes, Seconds};
 pub struct ReservationStream {
     free: Profile,
     lead: Seconds,
-    ends: Ends<Tail>,
+    ends: Agenda<Tail>,
 }
 
 /// What an early end gives back.
@@ -27,7 +27,7 @@ impl ReservationStream {
         Self {
             free: Profile::new(nodes.0, Seconds::ZERO),
             lead,
-            ends: Ends::default(),
+            ends: Agenda::default(),
         }
     }
 }
@@ -35,7 +35,7 @@ impl ReservationStream {
 impl StreamScheduler for ReservationStream {
     #[inline]
     fn submit(&mut self, request: StreamRequest, listener: &mut impl Listener) {
-        while let Some((time, tail)) = self.ends.pop_until(request.submit) {
+        while let Some((time, tail)) = self.ends.pop_before(request.submit + Seconds(1)) {
             self.free.release(time, tail.until, tail.nodes);
         }
         self.free.forget_some_before(request.submit);
@@ -51,7 +51,7 @@ impl StreamScheduler for ReservationStream {
                 until: end,
                 nodes: request.nodes.0,
             };
-            self.ends.push(start + request.runtime, tail);
+            self.ends.push(start + request.runtime, 0, tail);
         }
         listener.started(&request, start);
     }

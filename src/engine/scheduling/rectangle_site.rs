@@ -2,43 +2,41 @@
 
 use std::collections::BTreeMap;
 
+use super::JobOutcome;
 use crate::kernel::Agenda;
 use crate::plan::{Piece, Purchase, PurchaseError, Slot, SlotList, SlotRules};
-use crate::scheduling::{JobOutcome, Verdict};
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Job, JobId, RequestId};
+use crate::workload::{Job, RequestId};
 
 /// A queue that is scheduled by ALG-1 with exact run times: each job gets its place when it is submitted and keeps it. What is
-/// free beside all places is for sale, and nobody is ever delayed by a sale.
+/// free beside all places is advertised and for sale, and nobody is ever delayed by a sale.
 ///
-/// A job lasts as long as its run time, at most its estimate, at least one second. Of one second, ends come before submissions.
+/// A job lasts as long as its run time, at most its estimate, at least one second, and starts no
+/// earlier than its submission and release. Of one second, ends come before submissions.
 #[derive(Clone)]
 pub struct RectangleSite {
     nodes: Nodes,
     now: Seconds,
     free: SlotList,
-    /// Every job that has no outcome yet.
-    jobs: BTreeMap<JobId, OpenJob>,
     /// What was sold and has not ended.
     sold: BTreeMap<RequestId, Vec<Piece>>,
     events: Agenda<Event>,
-    /// Jobs that have their place.
+    /// Jobs that have their place and have not ended.
     placed: usize,
     outcomes: Vec<JobOutcome>,
 }
 
 #[derive(Clone)]
-struct OpenJob {
-    job: Job,
-    start: Option<Seconds>,
+enum Event {
+    /// With its outcome, which is known since it was placed.
+    JobEnds(Box<JobOutcome>),
+    SaleEnds(RequestId),
+    /// With its outcome if it never fits.
+    JobArrives(Box<JobOutcome>),
 }
 
-#[derive(Clone, Copy)]
-enum Event {
-    JobEnds(JobId),
-    SaleEnds(RequestId),
-    JobArrives(JobId),
-}
+const ENDS: u8 = 0;
+const ARRIVES: u8 = 1;
 
 impl RectangleSite {
     /// An idle site at time 0.
@@ -48,7 +46,6 @@ impl RectangleSite {
             nodes,
             now: Seconds::ZERO,
             free: SlotList::new(nodes, Seconds::ZERO, rules),
-            jobs: BTreeMap::new(),
             sold: BTreeMap::new(),
             events: Agenda::default(),
             placed: 0,
@@ -56,30 +53,38 @@ impl RectangleSite {
         }
     }
 
-    pub(super) fn now(&self) -> Seconds {
+    /// Virtual time.
+    #[must_use]
+    pub fn now(&self) -> Seconds {
         self.now
     }
 
-    pub(super) fn nodes(&self) -> Nodes {
+    /// Its processors.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
         self.nodes
     }
 
-    pub(super) fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+    /// Hands over jobs; none may be submitted in the past. Those of the same second are placed in
+    /// the order given.
+    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         for job in jobs {
-            let (time, id) = (job.submit, job.id);
-            self.jobs.insert(id, OpenJob { job, start: None });
-            self.push(time, Event::JobArrives(id));
+            let time = job.submit.max(self.now);
+            let unplaced = Box::new(JobOutcome::unpromised(job, None));
+            self.events
+                .push_next(time, ARRIVES, Event::JobArrives(unplaced));
         }
     }
 
-    pub(super) fn advance(&mut self, until: Seconds) {
+    /// Works off every event before `until`, and lets time pass to the last of them.
+    pub fn advance(&mut self, until: Seconds) {
         while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
             match event {
-                Event::JobArrives(id) => self.place(id),
-                Event::JobEnds(id) => {
+                Event::JobArrives(unplaced) => self.place(unplaced),
+                Event::JobEnds(ended) => {
                     self.placed -= 1;
-                    self.finish(id);
+                    self.outcomes.push(*ended);
                 }
                 Event::SaleEnds(id) => {
                     self.sold.remove(&id);
@@ -88,33 +93,40 @@ impl RectangleSite {
         }
     }
 
-    pub(super) fn pass_to(&mut self, time: Seconds) {
+    /// Lets time pass to the end of the second `time`.
+    pub fn pass_to(&mut self, time: Seconds) {
         self.advance(time + Seconds(1));
         self.now = self.now.max(time);
         self.free.clip(self.now);
     }
 
-    pub(super) fn next_event(&self) -> Option<Seconds> {
+    /// When the next thing happens, if anything will.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
         self.events.next_time()
     }
 
-    pub(super) fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
+    /// Jobs that ended since the last call, or never fit, in that order.
+    pub fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
         std::mem::take(&mut self.outcomes)
     }
 
-    pub(super) fn tasks_in_system(&self) -> usize {
+    /// Waiting and running jobs, and slots that were sold and have not ended (AMB-24d).
+    #[must_use]
+    pub fn tasks_in_system(&self) -> usize {
         self.placed + self.sold.len()
     }
 
-    pub(super) fn advertised(&mut self) -> Vec<Slot> {
+    /// What is advertised now: disjoint slots, by start (§3.3).
+    pub fn advertised(&mut self) -> Vec<Slot> {
         self.free.clip(self.now);
         self.free
             .advertised(self.now, self.free.horizon_end(self.now))
     }
 
-    /// Sells what was advertised if slots of today sell the same piece at the same price: the slot itself, or what is left of
-    /// divisible ones.
-    pub(super) fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
+    /// Sells a piece of what was advertised, and says whether it could, if slots of today sell the
+    /// same piece at the same price: the slot itself, or what is left of divisible ones.
+    pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         self.free.clip(self.now);
         let Ok(price) = slot.price_of(piece) else {
             return false;
@@ -147,7 +159,8 @@ impl RectangleSite {
             None => return false,
         };
         self.sold.insert(id, pieces);
-        self.push(piece.end, Event::SaleEnds(id));
+        let end = piece.end.max(self.now);
+        self.events.push(end, ENDS, Event::SaleEnds(id));
         true
     }
 
@@ -193,7 +206,9 @@ impl RectangleSite {
         Some(pieces)
     }
 
-    pub(super) fn cancel(&mut self, id: RequestId) -> bool {
+    /// Gives back what was sold under this number and has not begun; returns whether there was such
+    /// a thing.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
         let begun = |pieces: &Vec<Piece>| pieces.iter().any(|piece| piece.start <= self.now);
         if self.sold.get(&id).is_none_or(begun) {
             return false;
@@ -204,50 +219,19 @@ impl RectangleSite {
         true
     }
 
-    fn place(&mut self, id: JobId) {
+    fn place(&mut self, mut open: Box<JobOutcome>) {
         self.free.clip(self.now);
-        let Some(open) = self.jobs.get_mut(&id) else {
-            return;
-        };
         let job = &open.job;
         let duration = job.runtime.min(job.estimate).max(Seconds(1));
         let earliest = job.submit.max(job.release);
-        match self.free.place(job.nodes, duration, earliest) {
-            Some(placement) => {
-                open.start = Some(placement.start);
-                self.placed += 1;
-                self.push(placement.start + duration, Event::JobEnds(id));
-            }
-            None => self.finish(id),
-        }
-    }
-
-    fn finish(&mut self, id: JobId) {
-        let Some(OpenJob { job, start }) = self.jobs.remove(&id) else {
+        let Some(placement) = self.free.place(job.nodes, duration, earliest) else {
+            self.outcomes.push(*open);
             return;
         };
-        let verdict = match start {
-            None => Verdict::DroppedTooWide,
-            Some(_) if job.runtime <= job.estimate => Verdict::SuccessfulFinished,
-            Some(_) => Verdict::SuccessfulFullGrant,
-        };
-        self.outcomes.push(JobOutcome {
-            job,
-            verdict,
-            class: None,
-            promise: None,
-            start,
-            end: start.map(|_| self.now),
-            restarts: 0,
-            node_failures: 0,
-            execution: None,
-            late: None,
-        });
-    }
-
-    fn push(&mut self, time: Seconds, event: Event) {
-        let class = u8::from(matches!(event, Event::JobArrives(_)));
-        self.events.push(time.max(self.now), class, event);
+        let ran = (placement.start, placement.start + duration);
+        *open = JobOutcome::unpromised(open.job, Some(ran));
+        self.placed += 1;
+        self.events.push(ran.1, ENDS, Event::JobEnds(open));
     }
 }
 
