@@ -18,7 +18,6 @@ use crate::scheduling::{
     PolicySettings, SlotSource, SlotStudySettings, VirtualReplay, VirtualStudy, VirtualStudyRun,
     VirtualStudySettings, Work, cluster_scene, registry, slot_scene,
 };
-use crate::studies::Simulation as _;
 use crate::studies::{SimulationSpec, StudySpec};
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use crate::units::{NodeIndex, Nodes, Seconds};
