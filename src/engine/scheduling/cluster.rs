@@ -207,51 +207,6 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
             }
         }
     }
-
-    fn handle(&mut self, event: Event) {
-        let cluster = &mut self.cluster;
-        match event {
-            Event::Arrival(job) => {
-                if job.request().is_some() {
-                    // Every request is answered with a reason.
-                    self.policy.arrived(cluster, job);
-                } else if cluster.job(job).nodes > cluster.nodes {
-                    cluster.drop(job, Verdict::DroppedTooWide);
-                } else if cluster.is_reservation(job) && cluster.job(job).release < cluster.now {
-                    // No policy can start it in the past.
-                    cluster.drop(job, Verdict::DroppedNoSlot);
-                } else {
-                    self.policy.arrived(cluster, job);
-                }
-            }
-            Event::Start(job, _) => self.policy.start_due(cluster, job),
-            Event::WakeUp => self.policy.woken(),
-            Event::Write(job, _) => cluster.begin_writing(job),
-            Event::Written(_) => cluster.finish_writing(),
-            Event::End(job, _) => {
-                if cluster.end(job) {
-                    self.policy.ended(cluster, job);
-                } else {
-                    self.policy.stopped(cluster, job);
-                }
-            }
-            Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
-            Event::Cancellation(job) => {
-                if cluster.may_be_cancelled(job) {
-                    cluster.cancelled.push((cluster.now, job));
-                    self.policy.cancelled(cluster, job);
-                }
-            }
-            Event::Failure(node) => {
-                let victim = cluster.node_down(node);
-                self.policy.node_failed(cluster, node, victim);
-            }
-            Event::Repair(node) => {
-                cluster.node_up(node);
-                self.policy.node_repaired(cluster, node);
-            }
-        }
-    }
 }
 
 /// What a policy sees of the cluster and what it may do to it.

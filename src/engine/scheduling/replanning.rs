@@ -21,5 +21,5 @@ pub use scene::{
 };
 pub use settings::{
     Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningSettings,
-    SameInstant, preemptible_jobs,
+    preemptible_jobs,
 };

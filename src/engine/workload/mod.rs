@@ -54,7 +54,7 @@ pub use prepare::{
 pub use releases::ReleaseSettings;
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
-    ReservationRequest, StartRule, WantedStart, generate_requests,
+    ReservationRequest, SameInstant, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
     CleaningRules, Compression, CopyShift, MissingEstimate, Origin, ProcessorsField, TraceCopy,

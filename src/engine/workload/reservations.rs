@@ -85,6 +85,17 @@ impl WantedStart {
     }
 }
 
+/// Who comes first at equal times of submission (A4 of `grid-reservations.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameInstant {
+    /// The job.
+    #[default]
+    JobFirst,
+    /// The request.
+    RequestFirst,
+}
+
 /// How reservation requests are made from the jobs of a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestSettings {

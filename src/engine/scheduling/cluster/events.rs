@@ -1,8 +1,10 @@
 //! What happens to a cluster, and the order of it in one instant.
 
-use crate::scheduling::replanning::SameInstant;
+use super::ClusterMachine;
+use crate::scheduling::outcome::Verdict;
+use crate::scheduling::policy::Policy;
 use crate::units::NodeIndex;
-use crate::workload::JobId;
+use crate::workload::{JobId, SameInstant};
 
 /// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,54 @@ impl Event {
         match order {
             SameInstant::RequestFirst => 8,
             SameInstant::JobFirst => 10,
+        }
+    }
+}
+
+impl<P: Policy + ?Sized> ClusterMachine<P> {
+    /// Lets it happen.
+    pub(super) fn handle(&mut self, event: Event) {
+        let cluster = &mut self.cluster;
+        match event {
+            Event::Arrival(job) => {
+                if job.request().is_some() {
+                    // Every request is answered with a reason.
+                    self.policy.arrived(cluster, job);
+                } else if cluster.job(job).nodes > cluster.nodes {
+                    cluster.drop(job, Verdict::DroppedTooWide);
+                } else if cluster.is_reservation(job) && cluster.job(job).release < cluster.now {
+                    // No policy can start it in the past.
+                    cluster.drop(job, Verdict::DroppedNoSlot);
+                } else {
+                    self.policy.arrived(cluster, job);
+                }
+            }
+            Event::Start(job, _) => self.policy.start_due(cluster, job),
+            Event::WakeUp => self.policy.woken(),
+            Event::Write(job, _) => cluster.begin_writing(job),
+            Event::Written(_) => cluster.finish_writing(),
+            Event::End(job, _) => {
+                if cluster.end(job) {
+                    self.policy.ended(cluster, job);
+                } else {
+                    self.policy.stopped(cluster, job);
+                }
+            }
+            Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
+            Event::Cancellation(job) => {
+                if cluster.may_be_cancelled(job) {
+                    cluster.cancelled.push((cluster.now, job));
+                    self.policy.cancelled(cluster, job);
+                }
+            }
+            Event::Failure(node) => {
+                let victim = cluster.node_down(node);
+                self.policy.node_failed(cluster, node, victim);
+            }
+            Event::Repair(node) => {
+                cluster.node_up(node);
+                self.policy.node_repaired(cluster, node);
+            }
         }
     }
 }

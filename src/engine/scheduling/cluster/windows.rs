@@ -4,9 +4,8 @@ use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
 use crate::plan::NodeSet;
 use crate::scheduling::outcome::JobQuote;
 use crate::scheduling::policy::{Policy, WindowQuote};
-use crate::scheduling::replanning::SameInstant;
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::{Job, JobId, ReservationRequest};
+use crate::workload::{Job, JobId, ReservationRequest, SameInstant};
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// Forgets events that mean nothing any more, so that [`ClusterMachine::next_event`] names one that does.

@@ -5,8 +5,8 @@ mod stopping;
 
 use super::*;
 use crate::scheduling::outcome::SimulationMetrics;
-use crate::scheduling::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine, SameInstant};
-use crate::workload::{Job, WantedStart};
+use crate::scheduling::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine};
+use crate::workload::{Job, SameInstant, WantedStart};
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
     Job {

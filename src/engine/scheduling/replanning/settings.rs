@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::random::Stream;
 use crate::scheduling::queue::{Backfilling, QueueOrder};
 use crate::units::Seconds;
+use crate::workload::SameInstant;
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the ambiguities of spec
 /// `grid-reservations.md` §9, AMB-… those of `provisioning.md` §13.
@@ -109,17 +110,6 @@ pub enum EarlyEnd {
     Release,
     /// It stays blocked: it is paid for (AMB-37).
     Keep,
-}
-
-/// Who comes first at equal times of submission (A4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SameInstant {
-    /// The job.
-    #[default]
-    JobFirst,
-    /// The request.
-    RequestFirst,
 }
 
 /// Whether displaced jobs are counted.

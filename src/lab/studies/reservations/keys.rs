@@ -7,10 +7,8 @@ use crate::keys::declaration::{
 };
 use crate::keys::field::Field;
 use crate::scheduling::queue::{Backfilling, QueueOrder};
-use crate::scheduling::replanning::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, SameInstant,
-};
-use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
+use crate::scheduling::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd};
+use crate::workload::{LeadRounding, RequestDuration, RequestOrigin, SameInstant};
 
 tables! {
     reservations: RawReservations = RESERVATIONS,
