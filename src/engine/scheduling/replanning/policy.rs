@@ -204,8 +204,10 @@ impl Replanning {
 
     /// Time has passed.
     pub(super) fn come_to(&mut self, now: Seconds) {
-        self.now = now;
-        self.fixed.forget_before(now);
+        if now > self.now {
+            self.now = now;
+            self.fixed.forget_before(now);
+        }
     }
 
     /// A request was handed over.
