@@ -6,18 +6,19 @@
 //! its request or a prediction.
 //!
 //! * Where nodes are all alike ([`backfill`]), what may be had now is a [`View`], and what is fixed beside the queue a [`Room`]:
-//!   a profile ([`due_now`]), or only the ends of running jobs ([`ends`]).
+//!   a profile ([`due_now`]), or only the [`PlannedEnds`] of running jobs.
 //! * Where they are not, machines of operators say who is allowed and on which nodes (`machine_queue/pass.rs`).
 //!
 //! [`plan_queue`] goes on from pass to pass until everybody has a start.
 
 mod conservative;
-pub(super) mod ends;
+mod ends;
 mod pass;
 mod plan;
 mod policy;
 mod view;
 
+pub(super) use self::ends::PlannedEnds;
 pub(crate) use self::pass::remove_due;
 pub use self::pass::{DueEffort, due_now};
 pub(super) use self::pass::{Room, Rule, backfill, pass};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
-use super::planned_ends::PlannedEnds;
 use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueOrder, QueueRules};
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
-use crate::scheduling::queue::ends::shadow;
-use crate::scheduling::queue::{BackfillOrder, Room, View, Waiting, backfill, remove_due};
+use crate::scheduling::queue::{
+    BackfillOrder, PlannedEnds, Room, View, Waiting, backfill, remove_due,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
 
@@ -448,7 +448,7 @@ impl Room for PredictedQueueMachine {
             (self.now, free + due - wanted)
         } else {
             // A job that is not wider than the machine fits when all have ended.
-            let place = shadow(self.ends.in_order(), wanted, free, self.now);
+            let place = self.ends.room_for(wanted, free, self.now);
             place.unwrap_or((Seconds::FAR, 0))
         };
         self.reserve(head.job.0, place.0);

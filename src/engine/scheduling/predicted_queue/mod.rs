@@ -9,7 +9,6 @@ mod machine;
 mod open_jobs;
 mod orders;
 mod outcome;
-mod planned_ends;
 mod promises;
 mod streamed;
 #[cfg(test)]

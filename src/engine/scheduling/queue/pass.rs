@@ -219,8 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduling::queue::ends::shadow;
-    use crate::scheduling::queue::plan_queue;
+    use crate::scheduling::queue::{PlannedEnds, plan_queue};
     use crate::units::Nodes;
     use crate::workload::JobId;
 
@@ -249,22 +248,34 @@ mod tests {
     }
 
     /// Only ends of running jobs.
+    #[derive(Clone)]
     struct Ends {
-        ends: Vec<(Seconds, u32)>,
+        ends: PlannedEnds,
         idle: u32,
+    }
+
+    impl Ends {
+        fn take(&mut self, end: Seconds, nodes: u32) {
+            self.idle -= nodes;
+            self.ends.insert(end, nodes);
+        }
     }
 
     impl Room for Ends {
         fn start(&mut self, waiting: &Waiting) {
-            self.idle -= waiting.nodes.0;
-            self.ends.push((NOW + waiting.estimate, waiting.nodes.0));
+            self.take(NOW + waiting.estimate, waiting.nodes.0);
         }
 
         fn hold(&mut self, waiting: &Waiting, view: &mut View) {
-            self.ends.sort_unstable();
-            let ends = self.ends.iter().copied();
-            let place = shadow(ends, waiting.nodes.0, self.idle, NOW).expect("all end");
-            view.look(NOW, self.idle, place);
+            let place = self.ends.room_for(waiting.nodes.0, self.idle, NOW);
+            view.look(NOW, self.idle, place.expect("all end"));
+        }
+    }
+
+    fn idle_machine() -> Ends {
+        Ends {
+            ends: PlannedEnds::default(),
+            idle: NODES,
         }
     }
 
@@ -304,14 +315,12 @@ mod tests {
         fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
             let queue = queue_of(&asked);
             let mut fixed = Profile::new(NODES, NOW);
-            let mut ends = Vec::new();
-            let mut idle = NODES;
+            let mut ends = idle_machine();
             for (left, nodes) in running {
-                if nodes <= idle {
+                if nodes <= ends.idle {
                     let end = NOW + Seconds(left);
                     fixed.reserve(NOW, end, nodes);
-                    ends.push((end, nodes));
-                    idle -= nodes;
+                    ends.take(end, nodes);
                 }
             }
             for order in [BackfillOrder::Queue, BackfillOrder::ShortestFirst] {
@@ -319,9 +328,8 @@ mod tests {
                     let mut view = View::new(&fixed, NOW);
                     let mut room = Copied::new(&fixed, NOW);
                     let by_profile = backfill(&queue, depth, order, &mut view, &mut room);
-                    view.look(NOW, idle, (Seconds::FAR, 0));
-                    let mut room = Ends { ends: ends.clone(), idle };
-                    let by_ends = backfill(&queue, depth, order, &mut view, &mut room);
+                    view.look(NOW, ends.idle, (Seconds::FAR, 0));
+                    let by_ends = backfill(&queue, depth, order, &mut view, &mut ends.clone());
                     prop_assert_eq!(by_profile, by_ends);
                 }
             }
@@ -335,8 +343,9 @@ mod tests {
         let started = |order| {
             let mut view = View::default();
             view.look(NOW, 3, (Seconds::FAR, 0));
-            let ends = vec![(NOW + Seconds(40), 9)];
-            backfill(&queue, 1, order, &mut view, &mut Ends { ends, idle: 3 })
+            let mut ends = idle_machine();
+            ends.take(NOW + Seconds(40), 9);
+            backfill(&queue, 1, order, &mut view, &mut ends)
         };
         assert_eq!(started(BackfillOrder::Queue), [1, 3]);
         assert_eq!(started(BackfillOrder::ShortestFirst), [2, 3]);

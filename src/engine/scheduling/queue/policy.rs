@@ -14,8 +14,9 @@
 //! From then on its nodes are blocked: no job starts whose estimate would run into a reservation and leave it too few of
 //! the nodes that are up now. (Nobody knows when a node comes back, so a start does not count on it.)
 
-use super::ends::shadow;
-use super::{BackfillOrder, Backfilling, Room, View, Waiting, backfill, remove_due};
+use std::collections::HashMap;
+
+use super::{BackfillOrder, Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
@@ -29,14 +30,6 @@ use crate::workload::JobId;
 pub trait QueuePolicy: Send {
     /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`], [`QueuePass::start`]).
     fn pass(&mut self, pass: &mut QueuePass<'_>);
-}
-
-/// In order of the expected end, then of the job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Running {
-    expected_end: Seconds,
-    job: JobId,
-    nodes: Nodes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +54,9 @@ pub struct Queue<P> {
 struct Jobs {
     /// In order of release, then job.
     waiting: Vec<Waiting>,
-    /// In order.
-    running: Vec<Running>,
+    /// Until when running jobs may have how many nodes.
+    running: HashMap<JobId, (Seconds, Nodes)>,
+    ends: PlannedEnds,
     /// Accepted reservations that have not started yet, in order of their acceptance.
     reserved: Vec<Reserved>,
     /// Of a pass; kept to save allocations.
@@ -70,20 +64,22 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn run(&mut self, running: Running) {
-        let place = self.running.partition_point(|other| *other < running);
-        self.running.insert(place, running);
+    fn run(&mut self, job: JobId, nodes: Nodes, until: Seconds) {
+        self.running.insert(job, (until, nodes));
+        self.ends.insert(until, nodes.0);
     }
 
     fn stop(&mut self, job: JobId) {
-        self.running.retain(|running| running.job != job);
+        if let Some((until, nodes)) = self.running.remove(&job) {
+            self.ends.remove(until, nodes.0);
+        }
     }
 
     /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else starts.
     fn outlook(&self, now: Seconds, capacity: Nodes) -> Profile {
         let mut free = Profile::new(capacity.0, now);
-        for running in &self.running {
-            free.reserve(now, running.expected_end, running.nodes.0);
+        for (until, nodes) in self.ends.iter() {
+            free.reserve(now, until, nodes);
         }
         for reserved in &self.reserved {
             free.reserve(reserved.start, reserved.end, reserved.nodes.0);
@@ -149,11 +145,7 @@ impl QueuePass<'_> {
             free.reserve(now, expected_end, waiting.nodes.0);
         }
         self.cluster.start(waiting.job, nodes, expected_end);
-        self.jobs.run(Running {
-            expected_end,
-            job: waiting.job,
-            nodes: waiting.nodes,
-        });
+        self.jobs.run(waiting.job, waiting.nodes, expected_end);
         true
     }
 
@@ -214,10 +206,8 @@ impl Room for QueuePass<'_> {
     fn hold(&mut self, waiting: &Waiting, view: &mut View) {
         let now = self.now();
         if self.free.is_none() {
-            let running = self.jobs.running.iter();
-            let ends = running.map(|running| (running.expected_end, running.nodes.0));
             let idle = self.idle().0;
-            let place = shadow(ends, waiting.nodes.0, idle, now);
+            let place = self.jobs.ends.room_for(waiting.nodes.0, idle, now);
             view.look(now, idle, place.unwrap_or((Seconds::FAR, 0)));
         } else if let Some(start) = self.earliest_start(waiting) {
             QueuePass::hold(self, waiting, start);
@@ -292,11 +282,7 @@ impl<P: QueuePolicy> Queue<P> {
     fn start_reservation(&mut self, cluster: &mut Cluster, reserved: Reserved) {
         if let Some(nodes) = cluster.idle().lowest(reserved.nodes) {
             cluster.start(reserved.job, nodes, reserved.end);
-            self.jobs.run(Running {
-                expected_end: reserved.end,
-                job: reserved.job,
-                nodes: reserved.nodes,
-            });
+            self.jobs.run(reserved.job, reserved.nodes, reserved.end);
         } else {
             cluster.fail(reserved.job);
             self.changed = true;

@@ -5,11 +5,10 @@
 //! start, in order, if they end by then or leave it its nodes. Between two ends nothing gets better for those who were passed
 //! over once, so only new jobs are looked at then.
 
-use std::collections::VecDeque;
-
 use super::waiting::{Room, WaitingJobs};
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::kernel::Agenda;
+use crate::scheduling::queue::PlannedEnds;
 use crate::units::{Nodes, Seconds};
 
 /// The engine; see the module for its rules.
@@ -18,7 +17,7 @@ pub struct EasyStream {
     idle: u32,
     waiting: WaitingJobs,
     running: Agenda<Booked>,
-    booked: BookedEnds,
+    booked: PlannedEnds,
     /// Start of the head and the nodes that it leaves, if it was found out since the last end.
     shadow: Option<(Seconds, u32)>,
     /// Jobs from this place on were not looked at yet.
@@ -41,7 +40,7 @@ impl EasyStream {
             idle: nodes.0,
             waiting: WaitingJobs::default(),
             running: Agenda::default(),
-            booked: BookedEnds::default(),
+            booked: PlannedEnds::default(),
             shadow: None,
             unseen: 0,
         }
@@ -88,7 +87,9 @@ impl EasyStream {
                 return;
             };
             let wanted = self.waiting.request(head).nodes.0;
-            self.shadow = Some(self.booked.reservation_of(wanted, self.idle));
+            let place = self.booked.room_for(wanted, self.idle, self.now);
+            // A job that is not wider than the machine fits when everybody has ended.
+            self.shadow = Some(place.unwrap_or((Seconds::FAR, 0)));
             self.unseen = head + 1;
         }
         let Some((shadow, mut extra)) = self.shadow else {
@@ -127,93 +128,5 @@ impl StreamScheduler for EasyStream {
     fn finish(&mut self, listener: &mut impl Listener) {
         self.pass(listener);
         self.advance(Seconds::FAR, listener);
-    }
-}
-
-/// The booked ends of running jobs in order of time, with their nodes: what a job that does not fit
-/// yet waits for. Nothing happens at them.
-#[derive(Debug, Default)]
-struct BookedEnds {
-    blocks: VecDeque<EndBlock>,
-}
-
-#[derive(Debug, Default)]
-struct EndBlock {
-    ends: Vec<(i64, u32)>,
-    nodes: u64,
-}
-
-/// Ends that one block may hold before it is split.
-const CAPACITY: usize = 128;
-
-impl BookedEnds {
-    fn block_of(&self, end: (i64, u32)) -> usize {
-        let past = self
-            .blocks
-            .partition_point(|block| block.ends.first().is_some_and(|first| *first <= end));
-        past.saturating_sub(1)
-    }
-
-    fn insert(&mut self, until: Seconds, nodes: u32) {
-        let end = (until.0, nodes);
-        if self.blocks.is_empty() {
-            self.blocks.push_back(EndBlock::default());
-        }
-        let number = self.block_of(end);
-        let block = &mut self.blocks[number];
-        let place = block.ends.partition_point(|other| *other < end);
-        block.ends.insert(place, end);
-        block.nodes += u64::from(nodes);
-        if block.ends.len() > CAPACITY {
-            let ends = block.ends.split_off(CAPACITY / 2);
-            let moved = ends.iter().map(|end| u64::from(end.1)).sum();
-            block.nodes -= moved;
-            self.blocks
-                .insert(number + 1, EndBlock { ends, nodes: moved });
-        }
-    }
-
-    /// Takes out one of those that end then and hold so many nodes: they are all alike.
-    fn remove(&mut self, until: Seconds, nodes: u32) {
-        let end = (until.0, nodes);
-        let number = self.block_of(end);
-        let block = &mut self.blocks[number];
-        let place = block.ends.partition_point(|other| *other < end);
-        debug_assert_eq!(block.ends.get(place), Some(&end), "it was entered");
-        block.ends.remove(place);
-        block.nodes -= u64::from(nodes);
-        if block.ends.is_empty() {
-            self.blocks.remove(number);
-        }
-    }
-
-    /// When `wanted` nodes are free if nobody ends early, and how many more are free then.
-    fn reservation_of(&self, wanted: u32, idle: u32) -> (Seconds, u32) {
-        let mut missing = u64::from(wanted - idle);
-        for (number, block) in self.blocks.iter().enumerate() {
-            if block.nodes < missing {
-                missing -= block.nodes;
-                continue;
-            }
-            for (index, &(time, nodes)) in block.ends.iter().enumerate() {
-                if u64::from(nodes) < missing {
-                    missing -= u64::from(nodes);
-                    continue;
-                }
-                // Whoever ends in the same second is free then, too.
-                let mut extra = u64::from(nodes) - missing;
-                let rest = block.ends[index + 1..].iter();
-                let behind = self
-                    .blocks
-                    .range(number + 1..)
-                    .flat_map(|block| &block.ends);
-                for &(_, nodes) in rest.chain(behind).take_while(|end| end.0 == time) {
-                    extra += u64::from(nodes);
-                }
-                return (Seconds(time), u32::try_from(extra).unwrap_or(u32::MAX));
-            }
-        }
-        // Not reached by a job that is not wider than the machine.
-        (Seconds::FAR, 0)
     }
 }
