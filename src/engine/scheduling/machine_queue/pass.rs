@@ -50,9 +50,12 @@ struct Priority<'a> {
 }
 
 impl Rule<Candidate> for Priority<'_> {
-    fn goes_on(&self) -> bool {
+    fn next(&self, queue: &[Candidate], from: usize) -> Option<usize> {
         let is_open = || !self.pass.awaited.iter().all(|awaited| *awaited);
-        self.pass.may_matter(self.site) && (self.pass.backfills() || is_open())
+        let goes_on = from < queue.len()
+            && self.pass.may_matter(self.site)
+            && (self.pass.backfills() || is_open());
+        goes_on.then_some(from)
     }
 
     fn starts(&mut self, candidate: &Candidate, _behind: &[Candidate]) -> bool {

@@ -306,7 +306,11 @@ impl PredictedQueueMachine {
             return;
         }
         waiting.rank = self.order.rank(&waiting, self.beginning(), self.now);
-        let behind = self.waiting.partition_point(|other| *other < waiting);
+        let behind = if self.is_first_come() {
+            self.waiting.len()
+        } else {
+            self.waiting.partition_point(|other| *other < waiting)
+        };
         self.waiting.insert(behind, waiting);
         let is_settled = self.is_settled && self.is_first_come();
         if !is_settled && !self.waits_for_others(&waiting) {

@@ -13,7 +13,8 @@ pub(in crate::scheduling) struct PlannedEnds {
 
 #[derive(Clone, Debug, Default)]
 struct Block {
-    ends: Vec<(Seconds, u32)>,
+    /// Plain numbers, which compare faster.
+    ends: Vec<(i64, u32)>,
     nodes: u64,
 }
 
@@ -21,7 +22,11 @@ struct Block {
 const CAPACITY: usize = 128;
 
 impl PlannedEnds {
-    fn block_of(&self, end: (Seconds, u32)) -> usize {
+    fn block_of(&self, end: (i64, u32)) -> usize {
+        // Mostly few jobs run.
+        if self.blocks.len() == 1 {
+            return 0;
+        }
         let past = self
             .blocks
             .partition_point(|block| block.ends.first().is_some_and(|first| *first <= end));
@@ -29,7 +34,7 @@ impl PlannedEnds {
     }
 
     pub(in crate::scheduling) fn insert(&mut self, until: Seconds, nodes: u32) {
-        let end = (until, nodes);
+        let end = (until.0, nodes);
         if self.blocks.is_empty() {
             self.blocks.push_back(Block::default());
         }
@@ -48,7 +53,7 @@ impl PlannedEnds {
 
     /// Takes out one of those that end then and hold so many nodes: they are all alike.
     pub(in crate::scheduling) fn remove(&mut self, until: Seconds, nodes: u32) {
-        let end = (until, nodes);
+        let end = (until.0, nodes);
         let number = self.block_of(end);
         let block = &mut self.blocks[number];
         let place = block.ends.partition_point(|other| *other < end);
@@ -64,8 +69,12 @@ impl PlannedEnds {
     pub(in crate::scheduling) fn remove_until(&mut self, now: Seconds) -> u32 {
         let mut nodes = 0;
         while let Some(block) = self.blocks.front_mut() {
-            let past = block.ends.partition_point(|end| end.0 <= now);
-            let ended: u32 = block.ends.drain(..past).map(|end| end.1).sum();
+            let ends = block.ends.iter().take_while(|end| end.0 <= now.0);
+            let (past, ended) = ends.fold((0, 0), |(past, sum), end| (past + 1, sum + end.1));
+            if past == 0 {
+                break;
+            }
+            block.ends.drain(..past);
             block.nodes -= u64::from(ended);
             nodes += ended;
             if !block.ends.is_empty() || self.blocks.len() == 1 {
@@ -84,7 +93,8 @@ impl PlannedEnds {
 
     /// Times and nodes in order of time.
     pub(in crate::scheduling) fn iter(&self) -> impl Iterator<Item = (Seconds, u32)> {
-        self.blocks.iter().flat_map(|block| &block.ends).copied()
+        let ends = self.blocks.iter().flat_map(|block| &block.ends);
+        ends.map(|&(time, nodes)| (Seconds(time), nodes))
     }
 
     /// When `wanted` nodes, more than the `free` ones, are free if everybody ends as planned, and nobody before `now`; and how many
@@ -107,7 +117,7 @@ impl PlannedEnds {
                     continue;
                 }
                 // Whoever ends in the same second is free then, too.
-                let time = time.max(now);
+                let time = time.max(now.0);
                 let mut extra = u64::from(nodes) - missing;
                 let rest = block.ends[index + 1..].iter();
                 let behind = self
@@ -117,7 +127,7 @@ impl PlannedEnds {
                 for &(_, nodes) in rest.chain(behind).take_while(|end| end.0 <= time) {
                     extra += u64::from(nodes);
                 }
-                return Some((time, u32::try_from(extra).unwrap_or(u32::MAX)));
+                return Some((Seconds(time), u32::try_from(extra).unwrap_or(u32::MAX)));
             }
         }
         None

@@ -1,15 +1,20 @@
 //! One pass over a queue: who starts now.
 
+use smallvec::SmallVec;
+
 use super::plan::{earliest, take};
 use super::view::View;
 use super::{BackfillOrder, Backfilling, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
 
+/// Places in a queue, in order: mostly few start.
+pub(in crate::scheduling) type Due = SmallVec<[usize; 8]>;
+
 /// By which jobs start in a pass.
 pub(in crate::scheduling) trait Rule<W> {
-    /// Whether anybody who has not been looked at may still start, or a place that is kept for one matters.
-    fn goes_on(&self) -> bool;
+    /// Who of `queue` is looked at next, by the place, from `from` on; `None` when nobody else can start and no place for one matters.
+    fn next(&self, queue: &[W], from: usize) -> Option<usize>;
 
     /// Starts the job now if it may; else keeps a place for it, if it may have one, which those `behind` do not delay. Whether it
     /// starts.
@@ -17,13 +22,12 @@ pub(in crate::scheduling) trait Rule<W> {
 }
 
 /// Goes over `queue` in its order. Returns the places in it of those who start, in order.
-pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Vec<usize> {
-    let mut due = Vec::new();
-    for (place, waiting) in queue.iter().enumerate() {
-        if !rule.goes_on() {
-            break;
-        }
-        if rule.starts(waiting, &queue[place + 1..]) {
+pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Due {
+    let mut due = Due::new();
+    let mut from = 0;
+    while let Some(place) = rule.next(queue, from) {
+        from = place + 1;
+        if rule.starts(&queue[place], &queue[from..]) {
             due.push(place);
         }
     }
@@ -51,7 +55,7 @@ pub(in crate::scheduling) fn backfill(
     order: BackfillOrder,
     view: &mut View,
     room: &mut impl Room,
-) -> Vec<usize> {
+) -> Due {
     let mut rule = Alike {
         depth,
         held: 0,
@@ -93,25 +97,37 @@ impl<R: Room> Alike<'_, R> {
     }
 
     /// Tries those who wait, the shortest first, of equal ones whoever came first. Who was kept a place does not fit.
-    fn start_shortest(&mut self, queue: &[Waiting], due: &mut Vec<usize>) {
-        let behind = due.len() + self.held;
+    fn start_shortest(&mut self, queue: &[Waiting], due: &mut Due) {
+        let mut from = due.len() + self.held;
         // Who does not fit now does not fit beside others who started.
-        let mut fitting: Vec<usize> = (behind..queue.len())
-            .filter(|&place| self.view.holds(&queue[place]))
-            .collect();
-        fitting.sort_by_key(|&place| {
-            let waiting = &queue[place];
+        let mut fitting = Vec::new();
+        while let Some(place) = self.view.first_held(queue, from) {
+            fitting.push(place);
+            from = place + 1;
+        }
+        let shortest = |place: &&usize| {
+            let waiting = &queue[**place];
             (waiting.estimate, waiting.since, waiting.job)
-        });
-        fitting.retain(|&place| self.starts_now(&queue[place]));
-        due.extend(fitting);
+        };
+        while let Some(&place) = fitting.iter().min_by_key(shortest) {
+            self.starts_now(&queue[place]);
+            due.push(place);
+            fitting.retain(|&other| other != place && self.view.holds(&queue[other]));
+        }
         due.sort_unstable();
     }
 }
 
 impl<R: Room> Rule<Waiting> for Alike<'_, R> {
-    fn goes_on(&self) -> bool {
-        !self.is_over && (!self.view.is_empty() || self.place_matters())
+    fn next(&self, queue: &[Waiting], from: usize) -> Option<usize> {
+        if self.is_over {
+            None
+        } else if self.held == self.depth && self.depth > 0 {
+            self.view.first_held(queue, from)
+        } else {
+            let matters = from < queue.len() && (!self.view.is_empty() || self.place_matters());
+            matters.then_some(from)
+        }
     }
 
     fn starts(&mut self, waiting: &Waiting, behind: &[Waiting]) -> bool {
@@ -120,7 +136,7 @@ impl<R: Room> Rule<Waiting> for Alike<'_, R> {
         }
         if self.held == self.depth {
             self.is_over = self.depth == 0;
-        } else if self.place_matters() || behind.iter().any(|other| self.view.holds(other)) {
+        } else if self.place_matters() || self.view.first_held(behind, 0).is_some() {
             self.room.hold(waiting, self.view);
             self.held += 1;
             self.is_over = self.sorts && self.held == self.depth;
@@ -169,13 +185,8 @@ pub fn due_now(
     }
     let mut view = View::new(fixed, now);
     let mut room = Copied::new(fixed, now);
-    backfill(
-        queue,
-        backfilling.depth(),
-        BackfillOrder::Queue,
-        &mut view,
-        &mut room,
-    )
+    let order = BackfillOrder::Queue;
+    backfill(queue, backfilling.depth(), order, &mut view, &mut room).into_vec()
 }
 
 /// A profile that is copied before it changes: mostly nobody starts.
@@ -305,7 +316,7 @@ mod tests {
                 let mut view = View::new(&fixed, NOW);
                 let order = BackfillOrder::Queue;
                 let due = backfill(&queue, rule.depth(), order, &mut view, &mut room);
-                prop_assert_eq!(&due, &now, "{:?}", rule);
+                prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
                 let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
                 prop_assert_eq!(due, now, "{:?}", rule);
             }
@@ -347,8 +358,8 @@ mod tests {
             ends.take(NOW + Seconds(40), 9);
             backfill(&queue, 1, order, &mut view, &mut ends)
         };
-        assert_eq!(started(BackfillOrder::Queue), [1, 3]);
-        assert_eq!(started(BackfillOrder::ShortestFirst), [2, 3]);
+        assert_eq!(started(BackfillOrder::Queue)[..], [1, 3]);
+        assert_eq!(started(BackfillOrder::ShortestFirst)[..], [2, 3]);
     }
 
     #[test]

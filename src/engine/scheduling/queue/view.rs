@@ -99,6 +99,33 @@ impl View {
         }
         false
     }
+
+    /// The place of the first of `queue` that fits now, from `from` on.
+    pub(in crate::scheduling) fn first_held(
+        &self,
+        queue: &[Waiting],
+        from: usize,
+    ) -> Option<usize> {
+        let mut others = queue[from..].iter();
+        let found = match self.steps[..] {
+            [] => None,
+            // Deep queues are mostly searched where only running jobs are in the way.
+            [(free, until)] => {
+                let span = until - self.now;
+                others.position(|other| other.nodes.0 <= free && other.estimate <= span)
+            }
+            [(free, until), (fewer, later)] => {
+                let (span, longer) = (until - self.now, later - self.now);
+                others.position(|other| {
+                    other.nodes.0 <= free
+                        && (other.estimate <= span
+                            || (other.nodes.0 <= fewer && other.estimate <= longer))
+                })
+            }
+            _ => others.position(|other| self.holds(other)),
+        };
+        found.map(|place| from + place)
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Conservative backfilling with estimates that are not exact: every early end lets the plan move forward.
+//! Conservative backfilling of one trace at a speed that the policies on a cluster do not reach (`benches/README.md`), with
+//! estimates that are not exact: every early end lets the plan move forward.
 //!
 //! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place that is left when it is submitted;
 //! after each early end every planned job, in order of (planned start, submission), is put back at the earliest start that is free
