@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::units::Seconds;
 
-/// When running jobs are planned to end, in order of time, with their nodes.
+/// When running jobs are planned to end, in order of time, with their nodes: what a job that does not fit yet waits for. Nothing
+/// happens at them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scheduling) struct PlannedEnds {
     /// None is empty unless it is the only one.
