@@ -1,8 +1,9 @@
 //! The cluster as a state machine: which node runs what, the events of jobs and nodes in their order, and the outcomes.
 //!
-//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times come in the order checkpoints written, ends,
-//! repairs, failures, starts, checkpoints begun, given-up jobs, cancellations, arrivals, and then in the order in which they were scheduled, so that a run is
-//! the same on every machine.
+//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times
+//! come in the order checkpoints written, ends, repairs, failures, starts, checkpoints begun,
+//! given-up jobs, cancellations, arrivals of jobs and requests, and then in the order in which they
+//! were scheduled, so that a run is the same on every machine.
 
 mod events;
 mod jobs;
@@ -32,7 +33,8 @@ use crate::plan::NodeSet;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// A cluster and the policy that plans it. Cloning it, where its policy can be cloned, forks the simulation.
+/// A cluster and the policy that plans it. Cloning it, where its policy can be cloned, forks the
+/// simulation.
 #[derive(Clone)]
 pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
     cluster: Cluster,
@@ -73,7 +75,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
             .unwrap_or_default()
     }
 
-    /// Hands over arrivals, none in the past. Jobs whose ids continue those of the earlier arrivals are found fastest.
+    /// Hands over arrivals, none in the past. Jobs whose ids continue those of the earlier arrivals
+    /// are found fastest.
     pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         for job in jobs {
             let (time, id) = (job.submit, job.id);
@@ -409,8 +412,8 @@ impl Cluster {
         self.schedule_end(job, window_end);
     }
 
-    /// Puts the job on idle nodes.
-    fn occupy(&mut self, job: JobId, nodes: NodeSet) {
+    /// Puts the job on idle nodes; the end of a granted window is known since it was granted.
+    pub(super) fn occupy(&mut self, job: JobId, nodes: NodeSet) {
         debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
         debug_assert_eq!(nodes.count(), self.job(job).nodes);
         self.idle.subtract(&nodes);

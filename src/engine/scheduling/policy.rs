@@ -35,6 +35,9 @@ use crate::workload::{Job, JobId};
 /// * It earns its fee and owes its penalty as any job.
 ///
 /// A reservation that is submitted after its start never reaches a policy: it is dropped.
+///
+/// A window that was requested ([`JobId::request`]) is no such job: the policy answers every request
+/// itself, and no outcome of a job tells of it.
 pub trait Policy: Send {
     /// A job that fits the machine is submitted: plan it ([`Cluster::promise`] and [`Cluster::plan`]) or drop it.
     fn arrived(&mut self, cluster: &mut Cluster, job: JobId);
@@ -45,18 +48,21 @@ pub trait Policy: Send {
     /// A job ended: by itself, at its estimate, or killed at the end of its window.
     fn ended(&mut self, cluster: &mut Cluster, job: JobId);
 
-    /// A job was stopped at the end of its window that saves its work and has time left, or waits again
-    /// ([`Policy::requeues_stopped`]): its nodes are idle, and it must be planned again, disabled or failed.
+    /// A job was stopped at the end of its window that saves its work and has time left, or waits
+    /// again ([`Policy::requeues_stopped`]): its nodes are idle, and it must be planned again,
+    /// disabled or failed.
     fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
         cluster.fail(job);
     }
 
-    /// Whether a job that is stopped at the end of its window before it has finished waits again: [`Policy::stopped`] then.
+    /// Whether a job that is stopped at the end of its window before it has finished waits again:
+    /// [`Policy::stopped`] then.
     fn requeues_stopped(&self) -> bool {
         false
     }
 
-    /// The policy wanted to be asked at this instant ([`Cluster::wake_at`]): [`Policy::settled`] comes at its end.
+    /// The policy wanted to be asked at this instant ([`Cluster::wake_at`]): [`Policy::settled`]
+    /// comes at its end.
     fn woken(&mut self) {}
 
     /// How jobs save their work; `None` where they do not.

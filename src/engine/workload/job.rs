@@ -13,7 +13,8 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 pub struct JobId(pub u32);
 
 impl JobId {
-    /// From here on a cluster counts the windows that were requested. Jobs of workloads and tasks of applications have lower ids.
+    /// From here on a cluster counts the windows that were requested. Jobs of workloads and tasks
+    /// of applications have lower ids.
     const FIRST_REQUEST: u32 = 3 << 30;
 
     /// The window of a request.

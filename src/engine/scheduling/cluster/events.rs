@@ -6,10 +6,12 @@ use crate::scheduling::policy::Policy;
 use crate::units::NodeIndex;
 use crate::workload::{JobId, SameInstant};
 
-/// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes stale.
+/// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes
+/// stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A checkpoint is written that shared its bandwidth; the number is that of [`crate::scheduling::bandwidth::SharedBandwidth::version`].
+    /// A checkpoint is written that shared its bandwidth; the number is that of
+    /// [`crate::scheduling::bandwidth::SharedBandwidth::version`].
     Written(u32),
     End(JobId, u32),
     Repair(NodeIndex),
@@ -40,7 +42,8 @@ impl Event {
         }
     }
 
-    /// The same of the arrival of a request, beside those of jobs (A4 of spec `grid-reservations.md`).
+    /// The same of the arrival of a request, beside those of jobs (A4 of spec
+    /// `grid-reservations.md`).
     pub(super) fn request_class(order: SameInstant) -> u8 {
         match order {
             SameInstant::RequestFirst => 8,

@@ -184,3 +184,46 @@ impl JobTable {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nodes;
+    use crate::workload::{JobKind, RequestId};
+
+    fn job(id: JobId) -> Job {
+        Job {
+            id,
+            trace_number: i64::from(id.0),
+            submit: Seconds(0),
+            release: Seconds(0),
+            estimate: Seconds(1),
+            runtime: Seconds(1),
+            deadline: Seconds::FAR,
+            nodes: Nodes(1),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        }
+    }
+
+    #[test]
+    fn jobs_are_found_until_they_are_over_whether_their_ids_follow_one_another_or_not() {
+        let window = JobId::of_request(RequestId(4));
+        assert_eq!(window.request(), Some(RequestId(4)));
+        let ids = [window, JobId(3), JobId(4), JobId(9), JobId(5), JobId(1)];
+        let mut table = JobTable::default();
+        for (handed_over, id) in ids.into_iter().enumerate() {
+            assert!(table.find(id).is_none());
+            table.push(job(id));
+            assert_eq!(table.open(), handed_over + 1);
+        }
+        for (closed, id) in ids.into_iter().rev().enumerate() {
+            assert_eq!(table.get(id).job, job(id));
+            let outcome = table.close(id, Verdict::DroppedNoSlot, None, false);
+            assert_eq!(outcome.job, job(id));
+            assert!(table.find(id).is_none());
+            assert_eq!(table.open(), ids.len() - closed - 1);
+        }
+    }
+}

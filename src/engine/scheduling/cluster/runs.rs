@@ -53,8 +53,8 @@ impl Cluster {
         }
     }
 
-    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later, and one that
-    /// waits again after it was stopped begins anew.
+    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time
+    /// left goes on later, and one that waits again after it was stopped begins anew.
     pub(super) fn end(&mut self, job: JobId) -> bool {
         if let Some(checkpointing) = self.checkpoints_of(job).copied() {
             return self.end_run(job, &checkpointing);

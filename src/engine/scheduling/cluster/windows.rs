@@ -1,7 +1,6 @@
 //! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
 
 use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
-use crate::plan::NodeSet;
 use crate::scheduling::outcome::JobQuote;
 use crate::scheduling::policy::{Policy, WindowQuote};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -95,8 +94,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// Hands over a request for a window, which its policy answers when its time has come ([`Policy::arrived`]); no outcome of a job will
-    /// tell of it.
+    /// Hands over a request for a window, which its policy answers when its time has come
+    /// ([`Policy::arrived`]); no outcome of a job will tell of it.
     pub(in crate::scheduling) fn submit_request(
         &mut self,
         request: &ReservationRequest,
@@ -122,10 +121,5 @@ impl Cluster {
         let end = start + record.job.runtime.min(record.job.estimate);
         self.schedule(start, Event::Start(request, version));
         self.schedule(end, Event::End(request, version));
-    }
-
-    /// Starts a window that was granted, on idle nodes.
-    pub(in crate::scheduling) fn start_granted(&mut self, request: JobId, nodes: NodeSet) {
-        self.occupy(request, nodes);
     }
 }

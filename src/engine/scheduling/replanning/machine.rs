@@ -17,8 +17,9 @@ impl ClusterMachine<Replanning> {
         Self::new(nodes, Box::new(Replanning::new(nodes, settings)))
     }
 
-    /// Hands over requests; none may be submitted in the past. Each is answered when its time has come, with the start that
-    /// it wants or, where it chooses, with the one that α picks from the offers.
+    /// Hands over requests; none may be submitted in the past. Each is answered when its time has
+    /// come, with the start that it wants or, where it chooses, with the one that α picks from the
+    /// offers.
     pub fn request(&mut self, requests: impl IntoIterator<Item = ReservationRequest>) {
         for request in requests {
             let order = self.policy().settings().same_instant;
@@ -35,7 +36,8 @@ impl ClusterMachine<Replanning> {
         plan
     }
 
-    /// Cancels a reservation that has not started: its nodes are free again. Returns whether there was one.
+    /// Cancels a reservation that has not started: its nodes are free again. Returns whether there
+    /// was one.
     pub fn cancel_reservation(&mut self, request: RequestId) -> bool {
         let window = JobId::of_request(request);
         let waits = self.cluster().phase(window) == Phase::Planned;

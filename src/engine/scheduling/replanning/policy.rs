@@ -1,4 +1,5 @@
-//! The policy *replanning*, which takes advance reservations (spec `grid-reservations.md` §3, `provisioning.md` §6.7).
+//! The policy *replanning*, which takes advance reservations (spec `grid-reservations.md` §3,
+//! `provisioning.md` §6.7).
 
 mod events;
 mod preemption;
@@ -18,13 +19,15 @@ use crate::scheduling::queue::{DueEffort, Waiting};
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{JobId, RequestId, ReservationRequest};
 
-/// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they start. Reservations are
-/// fixed: they start exactly when they were granted, or are lost where nodes failed. Nothing that runs is stopped for them, but
-/// for preemptible jobs under the rules of admission that truncate or requeue.
+/// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they
+/// start. Reservations are fixed: they start exactly when they were granted, or are lost where
+/// nodes failed. Nothing that runs is stopped for them, but for preemptible jobs under the rules of
+/// admission that truncate or requeue.
 ///
-/// Variable jobs start when everything else of an instant has happened, if their place in the plan is now (A8). The plan counts nodes; a
-/// failure hits one. So each start takes the lowest-numbered nodes that are up and idle. In the plan a node that is down is taken from
-/// now on for good, as nobody knows when it is repaired; at its repair it is given back.
+/// Variable jobs start when everything else of an instant has happened, if their place in the plan
+/// is now (A8). The plan counts nodes; a failure hits one. So each start takes the lowest-numbered
+/// nodes that are up and idle. In the plan a node that is down is taken from now on for good, as
+/// nobody knows when it is repaired; at its repair it is given back.
 #[derive(Clone)]
 pub struct Replanning {
     settings: ReplanningSettings,
@@ -142,7 +145,8 @@ impl Replanning {
         }
     }
 
-    /// Jobs that are marked by their id may be stopped for a reservation where the rule of admission does that.
+    /// Jobs that are marked by their id may be stopped for a reservation where the rule of
+    /// admission does that.
     #[must_use]
     pub fn with_preemptible(mut self, jobs: Arc<[bool]>) -> Self {
         self.preemptible = jobs;
@@ -161,7 +165,8 @@ impl Replanning {
         &self.queue
     }
 
-    /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs away may take.
+    /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs
+    /// away may take.
     #[must_use]
     pub fn fixed(&self) -> &Profile {
         &self.fixed

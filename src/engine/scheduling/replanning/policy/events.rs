@@ -39,7 +39,8 @@ impl Replanning {
         }
     }
 
-    /// A job is over: by itself, at its estimate, or at the start of a reservation before it has finished.
+    /// A job is over: by itself, at its estimate, or at the start of a reservation before it has
+    /// finished.
     pub(super) fn end_job(&mut self, id: JobId) {
         let Some(running) = self.running.remove(&id) else {
             return;
@@ -63,7 +64,7 @@ impl Replanning {
             Some(nodes) => {
                 open.running = true;
                 self.usage.begins(self.now, wanted);
-                cluster.start_granted(JobId::of_request(id), nodes);
+                cluster.occupy(JobId::of_request(id), nodes);
             }
             None => self.lose_reservation(cluster, id),
         }
@@ -162,7 +163,8 @@ impl Replanning {
         }
     }
 
-    /// Blocks what was granted, and plans the queue around it; running jobs that are in the way end at its start.
+    /// Blocks what was granted, and plans the queue around it; running jobs that are in the way end
+    /// at its start.
     fn grant(
         &mut self,
         cluster: &mut Cluster,
@@ -184,7 +186,8 @@ impl Replanning {
             // It was granted beside the plan: nobody moves.
             (Some(plan), false) => plan.profile.reserve(start, end, nodes.0),
             (None, _) => {}
-            // A conservative plan that has room for it stays as it is: every job keeps the earliest place, which is still free.
+            // A conservative plan that has room for it stays as it is: every job keeps the earliest
+            // place, which is still free.
             (Some(plan), true)
                 if self.settings.backfilling == Backfilling::Conservative
                     && plan.profile.min_free(start, end) >= nodes.0 as i32 =>
@@ -193,7 +196,8 @@ impl Replanning {
             }
             (Some(_), true) => match self.settings.displaced {
                 DisplacedJobs::ReplanAll => self.plan = None,
-                // Whom the rule does not let give way keeps the plan's place, which is planned in order.
+                // Whom the rule does not let give way keeps the plan's place, which is planned in
+                // order.
                 DisplacedJobs::OnlyOverlapping if preempts => self.plan = None,
                 DisplacedJobs::OnlyOverlapping => self.replan_displaced(start, end, nodes),
             },

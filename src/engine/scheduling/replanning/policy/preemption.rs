@@ -1,4 +1,5 @@
-//! Preemptible jobs that are stopped for reservations: who is in the way, who is stopped, and who pays.
+//! Preemptible jobs that are stopped for reservations: who is in the way, who is stopped, and who
+//! pays.
 
 use super::Replanning;
 use crate::plan::Profile;
@@ -24,16 +25,18 @@ impl Replanning {
         self.preemptible.get(job.0 as usize) == Some(&true)
     }
 
-    /// Whether a waiting job gives way to a reservation: a preemptible one that the guard does not protect.
+    /// Whether a waiting job gives way to a reservation: a preemptible one that the guard does not
+    /// protect.
     fn gives_way(&self, waiting: &Waiting) -> bool {
         let guard = self.settings.starvation_guard;
         let is_protected = guard.is_some_and(|guard| self.now - waiting.since >= guard);
         self.is_preemptible(waiting.job) && !is_protected
     }
 
-    /// The running jobs that have to be stopped at `start` so that `nodes` nodes are free on `[start, end)` beside everybody who does not
-    /// give way. Waiting preemptible jobs give way first. Of those who run, whoever started last is stopped first (ties: the higher
-    /// id), and nobody who holds no node in a second that lacks some.
+    /// The running jobs that have to be stopped at `start` so that `nodes` nodes are free on
+    /// `[start, end)` beside everybody who does not give way. Waiting preemptible jobs give way
+    /// first. Of those who run, whoever started last is stopped first (ties: the higher id), and
+    /// nobody who holds no node in a second that lacks some.
     ///
     /// # Errors
     /// Why it cannot be granted even if all of them are stopped.
@@ -148,7 +151,8 @@ impl Replanning {
         self.enqueue(Waiting::from(cluster.job(id)));
     }
 
-    /// Counts a job that is over among those who were stopped, those who might have been, and the others.
+    /// Counts a job that is over among those who were stopped, those who might have been, and the
+    /// others.
     pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
         let id = outcome.job.id;
         let was_preempted = self.preempted.remove(&id);

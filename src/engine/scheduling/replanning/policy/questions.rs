@@ -7,7 +7,8 @@ use crate::scheduling::replanning::pricing::{Offer, PriceSheet};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
 impl Replanning {
-    /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan leaves free.
+    /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan
+    /// leaves free.
     pub fn planned(&mut self) -> (&[Seconds], &Profile) {
         let plan = self.plan.get_or_insert_with(|| {
             let mut profile = self.fixed.clone();
@@ -22,8 +23,8 @@ impl Replanning {
         (&plan.starts, &plan.profile)
     }
 
-    /// The instants at which prices and admissibility may change: now, and every start and end in the plan that lies ahead
-    /// (`provisioning.md` §6.4, AMB-43). Ascending, each once.
+    /// The instants at which prices and admissibility may change: now, and every start and end in
+    /// the plan that lies ahead (`provisioning.md` §6.4, AMB-43). Ascending, each once.
     pub fn candidate_instants(&mut self) -> Vec<Seconds> {
         self.instants_from(self.now)
     }
@@ -62,8 +63,9 @@ impl Replanning {
         sheet.price(start, nodes, duration)
     }
 
-    /// Every start that can be had from `earliest` on, with its price (query forms (18) and (19)): the candidate instants and
-    /// `earliest` itself, those left out that collide with what is fixed.
+    /// Every start that can be had from `earliest` on, with its price (query forms (18) and (19)):
+    /// the candidate instants and `earliest` itself, those left out that collide with what is
+    /// fixed.
     pub fn offers(&mut self, earliest: Seconds, nodes: Nodes, duration: Seconds) -> Vec<Offer> {
         let instants = self.instants_from(earliest.max(self.now));
         self.price_sheet()

@@ -7,7 +7,8 @@ use crate::scheduling::replanning::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
 
 impl Replanning {
-    /// Moves only the jobs whose places the new reservation took, in order, each to the earliest place that is left (A2).
+    /// Moves only the jobs whose places the new reservation took, in order, each to the earliest
+    /// place that is left (A2).
     pub(super) fn replan_displaced(&mut self, start: Seconds, end: Seconds, nodes: Nodes) {
         let Some(mut plan) = self.plan.take() else {
             return;
@@ -31,7 +32,8 @@ impl Replanning {
         self.plan = Some(plan);
     }
 
-    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept, else when somebody asks.
+    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept, else
+    /// when somebody asks.
     pub(super) fn forget_plan(&mut self) {
         if self.keeps_plans() {
             let before = self.plan.take();
