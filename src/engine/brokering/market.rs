@@ -197,6 +197,8 @@ struct Provider {
     decided: Vec<JobOutcome>,
     /// Jobs that were interrupted and not yet offered to others.
     interrupted: Vec<JobId>,
+    /// The job that went to it since it was last asked something: the next question hands it over.
+    taken: Option<Job>,
     optimism: f64,
     reputation: Reputation,
     /// What was agreed of each of its jobs, in order of their ids there.
@@ -260,9 +262,7 @@ impl Broker {
         if self.settings.migration.is_some() {
             self.migrate_before(desk, until).await;
         } else {
-            for number in 0..self.providers.len() {
-                self.ask(desk, number, Asked::WorkOff(until)).await;
-            }
+            self.ask_all(desk, |_| true, &Asked::WorkOff(until)).await;
         }
     }
 
@@ -272,23 +272,27 @@ impl Broker {
         if self.settings.migration.is_some() {
             self.migrate_before(desk, job.submit + Seconds(1)).await;
         }
-        let mut quotes = Vec::with_capacity(self.providers.len());
-        for number in 0..self.providers.len() {
-            let quote = self.ask(desk, number, Asked::Quote(job.clone())).await;
-            quotes.extend(quote.quote.map(|quote| (number, quote)));
-        }
+        let quote = Asked::Quote(job.clone());
+        let answers = self.ask_all(desk, |_| true, &quote).await;
         self.learn();
-        let offers: Vec<Offer> = (quotes.iter())
-            .map(|(number, quote)| {
-                self.providers[*number].offer(*number, &job, quote, &self.settings)
+        let offers: Vec<Offer> = (answers.iter())
+            .filter_map(|(number, answer)| {
+                let quote = answer.quote.as_ref()?;
+                Some(self.providers[*number].offer(*number, &job, quote, &self.settings))
             })
             .collect();
         let Some(best) = choose(&offers, self.settings.rule, &mut self.ties) else {
             return;
         };
-        let id = self.providers[best.provider].agree(best.contract);
-        let asked = Asked::Take(Job { id, ..job });
-        self.ask(desk, best.provider, asked).await;
+        let submit = job.submit;
+        let provider = &mut self.providers[best.provider];
+        let id = provider.agree(best.contract);
+        provider.taken = Some(Job { id, ..job });
+        if self.settings.migration.is_some() {
+            // What happens next at this cluster may come before the next question.
+            let nothing_more = Asked::WorkOff(submit);
+            self.ask(desk, best.provider, nothing_more).await;
+        }
     }
 
     /// Asks a cluster, and takes note of what it says of itself.
@@ -298,9 +302,35 @@ impl Broker {
         number: usize,
         asked: Asked,
     ) -> MarketAnswer {
-        let mut answer = desk.ask(number, MarketQuestion::Broker(asked)).await;
-        self.providers[number].note(&mut answer);
+        let provider = &mut self.providers[number];
+        let taken = provider.taken.take();
+        let question = MarketQuestion::Broker { taken, asked };
+        let mut answer = desk.ask(number, question).await;
+        provider.note(&mut answer);
         answer
+    }
+
+    /// Asks these clusters the same, and takes note of what they say of themselves.
+    async fn ask_all(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        is_asked: impl Fn(usize) -> bool,
+        asked: &Asked,
+    ) -> Vec<(usize, MarketAnswer)> {
+        let providers = self.providers.iter_mut().enumerate();
+        let questions: Vec<_> = providers
+            .filter(|(number, _)| is_asked(*number))
+            .map(|(number, provider)| {
+                let (taken, asked) = (provider.taken.take(), asked.clone());
+                (number, MarketQuestion::Broker { taken, asked })
+            })
+            .collect();
+        let numbers: Vec<usize> = questions.iter().map(|(number, _)| *number).collect();
+        let mut answers = desk.ask_all(questions).await;
+        for (&number, answer) in numbers.iter().zip(&mut answers) {
+            self.providers[number].note(answer);
+        }
+        numbers.into_iter().zip(answers).collect()
     }
 
     /// Reads the outcomes since the last time, and what they were worth to customers.
@@ -349,6 +379,7 @@ impl Provider {
             is_idle: true,
             decided: Vec::new(),
             interrupted: Vec::new(),
+            taken: None,
             optimism,
             reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
             contracts: Vec::new(),

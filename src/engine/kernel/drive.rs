@@ -113,8 +113,10 @@ pub fn drive<M: Machine>(scene: Scene<M>, keep: bool) -> Played<M> {
         machine.take(input);
         let reached = loop {
             match machine.advance(until) {
-                Step::Ask(service, question) => {
-                    machine.answered(services[service].answer(question));
+                Step::Ask(questions) => {
+                    let answers = questions.into_iter();
+                    let answers = answers.map(|(it, question)| services[it].answer(question));
+                    machine.answered(answers.collect());
                 }
                 Step::Reached(time) => break time,
             }

@@ -20,8 +20,9 @@ pub trait Machine: Send + 'static {
     /// stop before, where something became final that a source reacts to.
     fn advance(&mut self, until: Seconds) -> Step<Self::Service>;
 
-    /// Takes the answer to the question that [`Machine::advance`] returned. A machine that asks nothing has nothing to do here.
-    fn answered(&mut self, answer: <Self::Service as Service>::Answer);
+    /// Takes the answers to the questions that [`Machine::advance`] returned, in their order. A
+    /// machine that asks nothing has nothing to do here.
+    fn answered(&mut self, _answers: Vec<<Self::Service as Service>::Answer>) {}
 
     /// When something happens by itself next.
     fn next_event(&self) -> Option<Seconds>;
@@ -40,8 +41,9 @@ pub trait Machine: Send + 'static {
 
 /// What a call of [`Machine::advance`] came to.
 pub enum Step<S: Service> {
-    /// The machine asks the service with this index.
-    Ask(usize, S::Question),
+    /// The machine asks services by their indices, each once at most. None of the answers may
+    /// depend on another one.
+    Ask(Vec<(usize, S::Question)>),
     /// Every event before this time is worked off.
     Reached(Seconds),
 }

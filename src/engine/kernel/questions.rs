@@ -7,13 +7,13 @@ use std::task::{Context, Poll, Waker};
 
 use super::Service;
 
-/// Where such a computation asks its questions. Clones share the one question that may be open.
+/// Where such a computation asks its questions. Clones share the questions that may be open.
 pub struct Desk<S: Service>(Arc<Mutex<Open<S>>>);
 
 enum Open<S: Service> {
     Nothing,
-    Question(usize, S::Question),
-    Answer(S::Answer),
+    Questions(Vec<(usize, S::Question)>),
+    Answers(Vec<S::Answer>),
 }
 
 impl<S: Service> Clone for Desk<S> {
@@ -25,9 +25,19 @@ impl<S: Service> Clone for Desk<S> {
 impl<S: Service> Desk<S> {
     /// Asks the service with this index and waits for its answer.
     pub async fn ask(&self, service: usize, question: S::Question) -> S::Answer {
-        self.put(Open::Question(service, question));
+        let mut answers = self.ask_all(vec![(service, question)]).await;
+        match answers.pop() {
+            Some(answer) => answer,
+            None => unreachable!("every question has its answer"),
+        }
+    }
+
+    /// Asks services by their indices, each once at most, and waits for all answers, which are in
+    /// the order of the questions.
+    pub async fn ask_all(&self, questions: Vec<(usize, S::Question)>) -> Vec<S::Answer> {
+        self.put(Open::Questions(questions));
         std::future::poll_fn(|_| match self.take() {
-            Open::Answer(answer) => Poll::Ready(answer),
+            Open::Answers(answers) => Poll::Ready(answers),
             open => {
                 self.put(open);
                 Poll::Pending
@@ -61,27 +71,27 @@ impl<S: Service, T> Questions<S, T> {
         Self { desk, computation }
     }
 
-    /// Goes on to the next question (index of the service and what it is asked), or to the result. Not to be called after that.
+    /// Goes on to the next questions, or to the result. Not to be called after that.
     ///
     /// # Panics
     ///
-    /// When the computation waits for something else than an answer: nobody would ever wake it.
-    pub fn go_on(&mut self) -> Result<T, (usize, S::Question)> {
+    /// When the computation waits for something else than answers: nobody would ever wake it.
+    pub fn go_on(&mut self) -> Result<T, Vec<(usize, S::Question)>> {
         let mut nobody = Context::from_waker(Waker::noop());
         match self.computation.as_mut().poll(&mut nobody) {
             Poll::Ready(result) => Ok(result),
             Poll::Pending => match self.desk.take() {
-                Open::Question(service, question) => Err((service, question)),
-                Open::Nothing | Open::Answer(_) => {
+                Open::Questions(questions) => Err(questions),
+                Open::Nothing | Open::Answers(_) => {
                     unreachable!("a computation waits for answers alone")
                 }
             },
         }
     }
 
-    /// The answer to the last question.
-    pub fn answered(&mut self, answer: S::Answer) {
-        self.desk.put(Open::Answer(answer));
+    /// The answers to the last questions.
+    pub fn answered(&mut self, answers: Vec<S::Answer>) {
+        self.desk.put(Open::Answers(answers));
     }
 }
 
@@ -104,18 +114,21 @@ mod tests {
     fn a_computation_asks_one_question_after_the_other_and_ends_with_its_result() {
         let mut questions = Questions::<Doubles, u32>::new(async |desk| {
             let first = desk.ask(0, 3).await;
-            first + desk.ask(1, 10).await
+            let others = desk.ask_all(vec![(1, 10), (0, first)]).await;
+            first + others.iter().sum::<u32>()
         });
         let mut asked = Vec::new();
         let result = loop {
             match questions.go_on() {
                 Ok(result) => break result,
-                Err((service, question)) => {
-                    asked.push((service, question));
-                    questions.answered(Doubles.answer(question));
+                Err(next) => {
+                    let answers = next.iter().map(|&(_, question)| Doubles.answer(question));
+                    questions.answered(answers.collect());
+                    asked.push(next);
                 }
             }
         };
-        assert_eq!((result, asked), (26, vec![(0, 3), (1, 10)]));
+        assert_eq!(result, 6 + 20 + 12);
+        assert_eq!(asked, [vec![(0, 3)], vec![(1, 10), (0, 6)]]);
     }
 }

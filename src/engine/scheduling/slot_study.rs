@@ -1,7 +1,6 @@
 //! The statistics of advertised slots (EXP-3 of spec `provisioning.md` §3.7, Figures 4 to 8): with exact runtimes by the
 //! free-rectangle scheduler, with recorded estimates by a plan that is cut into slots.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -94,10 +93,6 @@ impl Machine for SlotMachine {
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.advance(until);
         Step::Reached(until)
-    }
-
-    fn answered(&mut self, answer: Infallible) {
-        match answer {}
     }
 
     fn next_event(&self) -> Option<Seconds> {

@@ -3,6 +3,7 @@
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::error::{ActorStopReason, PanicError};
+use kameo::mailbox;
 use tokio::task::JoinHandle;
 
 use super::SimulationError;
@@ -113,7 +114,8 @@ struct Member<A: Actor> {
 
 impl<A: Actor<Args = A>> Member<A> {
     fn spawn(name: &'static str, actor: A) -> Self {
-        let prepared = A::prepare();
+        // Whoever says something waits for the reply, so no mailbox ever holds more than a few.
+        let prepared = A::prepare_with_mailbox(mailbox::unbounded());
         let reference = prepared.actor_ref().clone();
         Self {
             name,

@@ -42,13 +42,10 @@ impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
         machine.take(advance.input);
         let reached = loop {
             match machine.advance(advance.until) {
-                Step::Ask(service, question) => {
-                    let answered = self.services[service].ask(AskService(question)).await;
-                    let Ok(Answered(answer)) = answered else {
-                        return Worked(Err(Silent::Service(service)));
-                    };
-                    machine.answered(answer);
-                }
+                Step::Ask(questions) => match ask_all(&self.services, questions).await {
+                    Ok(answers) => machine.answered(answers),
+                    Err(silent) => return Worked(Err(silent)),
+                },
                 Step::Reached(time) => break time,
             }
         };
@@ -60,6 +57,25 @@ impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
             is_done: machine.is_done(),
         }))
     }
+}
+
+/// Asks all services before it waits for the first of them.
+async fn ask_all<S: Service>(
+    services: &[ActorRef<ServiceActor<S>>],
+    questions: Vec<(usize, S::Question)>,
+) -> Result<Vec<S::Answer>, Silent> {
+    let mut asked = Vec::with_capacity(questions.len());
+    for (service, question) in questions {
+        let silent = Silent::Service(service);
+        let pending = services[service].ask(AskService(question)).enqueue().await;
+        asked.push((pending.map_err(|_| silent)?, silent));
+    }
+    let mut answers = Vec::with_capacity(asked.len());
+    for (pending, silent) in asked {
+        let Answered(answer) = pending.await.map_err(|_| silent)?;
+        answers.push(answer);
+    }
+    Ok(answers)
 }
 
 /// The actor around a service: a cluster behind a broker.

@@ -35,11 +35,18 @@ pub struct CoReservationOutput {
     pub parts: Vec<(usize, Vec<PartOutcome>)>,
 }
 
+/// What a broker tells a cluster.
+#[derive(Clone, Debug)]
+pub struct ClusterQuestion {
+    /// Jobs that are submitted in the window that begins, with the first question in it.
+    pub arrivals: Vec<Job>,
+    /// What is to be done then.
+    pub order: ClusterOrder,
+}
+
 /// What a broker has a cluster do.
 #[derive(Clone, Debug)]
-pub enum ClusterQuestion {
-    /// Take these jobs, which are submitted in the window that begins.
-    TakeJobs(Vec<Job>),
+pub enum ClusterOrder {
     /// Do this at this instant.
     CarryOut(Seconds, Command),
     /// Work off what is left of the window before this time.
@@ -49,8 +56,6 @@ pub enum ClusterQuestion {
 /// What a cluster replies.
 #[derive(Clone, Debug)]
 pub enum ClusterAnswer {
-    /// It has taken the jobs.
-    Taken,
     /// What came of a command.
     Done(Report),
     /// How far it is.
@@ -75,15 +80,14 @@ impl Service for Site {
     type Answer = ClusterAnswer;
 
     fn answer(&mut self, question: ClusterQuestion) -> ClusterAnswer {
-        match question {
-            ClusterQuestion::TakeJobs(jobs) => {
-                self.submit(&jobs);
-                ClusterAnswer::Taken
-            }
-            ClusterQuestion::CarryOut(at, command) => {
+        if !question.arrivals.is_empty() {
+            self.submit(&question.arrivals);
+        }
+        match question.order {
+            ClusterOrder::CarryOut(at, command) => {
                 ClusterAnswer::Done(self.carry_out(at, &command))
             }
-            ClusterQuestion::EndWindow(until) => {
+            ClusterOrder::EndWindow(until) => {
                 self.advance(until);
                 let service = self.service();
                 ClusterAnswer::Ended(ClusterProgress {
@@ -101,19 +105,15 @@ impl Service for Site {
 /// the other, and then lets all of them work off the rest.
 pub struct CoReservations {
     exchange: Exchange,
-    clusters: usize,
     /// When the last job or request is submitted; `None` where there is none.
     last_submission: Option<Seconds>,
     has_outages: bool,
-    /// Jobs of the window that clusters have not got yet.
-    arrivals: Vec<(usize, Vec<Job>)>,
+    /// Jobs of the window that each cluster has not got yet.
+    arrivals: Vec<Vec<Job>>,
     /// The task under way: when and where.
     task: Option<(Seconds, ClusterId)>,
-    /// How many clusters have been told to end the window.
-    ending: usize,
-    /// Of the clusters that have ended it: whether something will happen there, and whether all are idle.
-    has_events: bool,
-    are_idle: bool,
+    /// How far the clusters are that have ended the window; none of them until then.
+    ended: Vec<ClusterProgress>,
     output: CoReservationOutput,
     /// Everything before this has happened. Time goes on from there in any case, for somebody may wait for a repair.
     worked_off: Seconds,
@@ -130,14 +130,11 @@ impl CoReservations {
         let of_requests = inputs.requests.last().map(|request| request.submit);
         Self {
             exchange,
-            clusters: inputs.clusters.len(),
             last_submission: of_jobs.map(|job| job.submit).chain(of_requests).max(),
             has_outages,
-            arrivals: Vec::new(),
+            arrivals: vec![Vec::new(); inputs.clusters.len()],
             task: None,
-            ending: 0,
-            has_events: false,
-            are_idle: true,
+            ended: Vec::new(),
             output: CoReservationOutput::default(),
             worked_off: Seconds::ZERO,
             is_idle: false,
@@ -162,8 +159,15 @@ impl CoReservations {
         self.worked_off = until;
         let is_all_submitted = self.last_submission.is_none_or(|last| last < until);
         let is_broker_done = is_all_submitted && self.exchange.is_idle();
-        self.is_idle = is_broker_done && self.are_idle;
-        let has_waited_in_vain = is_broker_done && !self.has_events && self.output.jobs.is_empty();
+        let (mut has_events, mut are_idle) = (false, true);
+        for (cluster, progress) in self.ended.drain(..).enumerate() {
+            self.output.jobs.extend(progress.jobs);
+            self.output.parts.push((cluster, progress.parts));
+            has_events |= progress.has_events;
+            are_idle &= progress.is_idle;
+        }
+        self.is_idle = is_broker_done && are_idle;
+        let has_waited_in_vain = is_broker_done && !has_events && self.output.jobs.is_empty();
         if !self.is_idle && has_waited_in_vain {
             self.idle_windows_left = if self.has_outages {
                 self.idle_windows_left - 1
@@ -171,8 +175,11 @@ impl CoReservations {
                 0
             };
         }
-        self.ending = 0;
-        (self.has_events, self.are_idle) = (false, true);
+    }
+
+    fn question(&mut self, cluster: usize, order: ClusterOrder) -> (usize, ClusterQuestion) {
+        let arrivals = std::mem::take(&mut self.arrivals[cluster]);
+        (cluster, ClusterQuestion { arrivals, order })
     }
 }
 
@@ -182,16 +189,15 @@ impl Machine for CoReservations {
     type Service = Site;
 
     fn take(&mut self, input: CoReservationInput) {
-        self.arrivals = input.jobs;
+        for (cluster, jobs) in input.jobs {
+            self.arrivals[cluster].extend(jobs);
+        }
         self.exchange.submit(input.requests);
         self.exchange.apply_outage(input.outages);
     }
 
     fn advance(&mut self, until: Seconds) -> Step<Site> {
-        if let Some((cluster, jobs)) = self.arrivals.pop() {
-            return Step::Ask(cluster, ClusterQuestion::TakeJobs(jobs));
-        }
-        if self.ending == 0
+        if self.ended.is_empty()
             && let Some(Task {
                 at,
                 cluster,
@@ -199,30 +205,27 @@ impl Machine for CoReservations {
             }) = self.exchange.next_task(until)
         {
             self.task = Some((at, cluster));
-            let question = ClusterQuestion::CarryOut(at, command);
-            return Step::Ask(usize::from(cluster.0), question);
+            let order = ClusterOrder::CarryOut(at, command);
+            return Step::Ask(vec![self.question(usize::from(cluster.0), order)]);
         }
-        if self.ending < self.clusters {
-            self.ending += 1;
-            return Step::Ask(self.ending - 1, ClusterQuestion::EndWindow(until));
+        let clusters = 0..self.arrivals.len();
+        if self.ended.len() < clusters.len() {
+            let end = |cluster| self.question(cluster, ClusterOrder::EndWindow(until));
+            return Step::Ask(clusters.map(end).collect());
         }
         self.end_window(until);
         Step::Reached(until)
     }
 
-    fn answered(&mut self, answer: ClusterAnswer) {
-        match answer {
-            ClusterAnswer::Taken => {}
-            ClusterAnswer::Done(report) => {
-                if let Some((at, cluster)) = self.task.take() {
-                    self.exchange.report(at, cluster, report);
+    fn answered(&mut self, answers: Vec<ClusterAnswer>) {
+        for answer in answers {
+            match answer {
+                ClusterAnswer::Done(report) => {
+                    if let Some((at, cluster)) = self.task.take() {
+                        self.exchange.report(at, cluster, report);
+                    }
                 }
-            }
-            ClusterAnswer::Ended(progress) => {
-                self.output.jobs.extend(progress.jobs);
-                self.output.parts.push((self.ending - 1, progress.parts));
-                self.has_events |= progress.has_events;
-                self.are_idle &= progress.is_idle;
+                ClusterAnswer::Ended(progress) => self.ended.push(progress),
             }
         }
     }

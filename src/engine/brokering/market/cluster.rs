@@ -17,7 +17,12 @@ pub enum MarketQuestion {
     /// Nodes of it fail or are repaired.
     Nodes(Vec<NodeEvent>),
     /// What the broker asks.
-    Broker(Asked),
+    Broker {
+        /// The job that went to this cluster since the last question, when it was submitted.
+        taken: Option<Job>,
+        /// What it asks then.
+        asked: Asked,
+    },
 }
 
 /// What the broker of a market asks a cluster.
@@ -25,8 +30,6 @@ pub enum MarketQuestion {
 pub enum Asked {
     /// Settle what happens until this job is submitted, and quote what it would be promised.
     Quote(Job),
-    /// Take this job, which is submitted now.
-    Take(Job),
     /// Work off what happens before this time; stop after the first instant in which jobs were interrupted, or when none is left.
     WorkOff(Seconds),
     /// Settle what happens until this instant.
@@ -61,6 +64,12 @@ pub struct MarketAnswer {
 }
 
 impl MarketCluster {
+    fn take(&mut self, job: Job) {
+        let now = job.submit;
+        self.machine.submit([job]);
+        self.machine.settle(now);
+    }
+
     fn asked(&mut self, asked: Asked) -> MarketAnswer {
         let machine = &mut self.machine;
         let mut answer = MarketAnswer::default();
@@ -68,11 +77,6 @@ impl MarketCluster {
             Asked::Quote(job) => {
                 machine.settle(job.submit);
                 answer.quote = machine.quote_job(&job);
-            }
-            Asked::Take(job) => {
-                let now = job.submit;
-                machine.submit([job]);
-                machine.settle(now);
             }
             Asked::WorkOff(before) => {
                 while !machine.is_idle()
@@ -114,7 +118,12 @@ impl Service for MarketCluster {
                 self.machine.inject(&events);
                 MarketAnswer::default()
             }
-            MarketQuestion::Broker(asked) => self.asked(asked),
+            MarketQuestion::Broker { taken, asked } => {
+                if let Some(job) = taken {
+                    self.take(job);
+                }
+                self.asked(asked)
+            }
         };
         answer.outcomes = self.machine.take_outcomes();
         answer

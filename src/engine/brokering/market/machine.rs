@@ -28,8 +28,8 @@ pub struct Market {
     at_work: Option<Questions<MarketCluster, Broker>>,
     jobs: Vec<Job>,
     node_events: Vec<(usize, Vec<NodeEvent>)>,
-    /// The cluster that was told of failures.
-    told: Option<usize>,
+    /// The clusters that were told of failures.
+    told: Vec<usize>,
 }
 
 impl Market {
@@ -50,9 +50,12 @@ impl Machine for Market {
     }
 
     fn advance(&mut self, until: Seconds) -> Step<MarketCluster> {
-        if let Some((cluster, events)) = self.node_events.pop() {
-            self.told = Some(cluster);
-            return Step::Ask(cluster, MarketQuestion::Nodes(events));
+        if !self.node_events.is_empty() {
+            let failing = std::mem::take(&mut self.node_events);
+            self.told = failing.iter().map(|(cluster, _)| *cluster).collect();
+            let questions = failing.into_iter();
+            let questions = questions.map(|(it, events)| (it, MarketQuestion::Nodes(events)));
+            return Step::Ask(questions.collect());
         }
         if let Some(mut broker) = self.broker.take() {
             let jobs = std::mem::take(&mut self.jobs);
@@ -63,18 +66,20 @@ impl Machine for Market {
         }
         if let Some(questions) = &mut self.at_work {
             match questions.go_on() {
-                Err((cluster, question)) => return Step::Ask(cluster, question),
+                Err(next) => return Step::Ask(next),
                 Ok(broker) => (self.broker, self.at_work) = (Some(broker), None),
             }
         }
         Step::Reached(until)
     }
 
-    fn answered(&mut self, mut answer: MarketAnswer) {
+    fn answered(&mut self, answers: Vec<MarketAnswer>) {
         if let Some(questions) = &mut self.at_work {
-            questions.answered(answer);
-        } else if let (Some(broker), Some(cluster)) = (&mut self.broker, self.told.take()) {
-            broker.providers[cluster].note(&mut answer);
+            questions.answered(answers);
+        } else if let Some(broker) = &mut self.broker {
+            for (cluster, mut answer) in self.told.drain(..).zip(answers) {
+                broker.providers[cluster].note(&mut answer);
+            }
         }
     }
 
@@ -102,7 +107,7 @@ pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<
         at_work: None,
         jobs: Vec::new(),
         node_events: Vec::new(),
-        told: None,
+        told: Vec::new(),
     };
     let mut scene = Scene::new("broker", market);
     scene.service_name = "cluster";

@@ -122,9 +122,7 @@ impl Broker {
     }
 
     async fn settle(&mut self, desk: &Desk<MarketCluster>, now: Seconds) {
-        for number in 0..self.providers.len() {
-            self.ask(desk, number, Asked::Settle(now)).await;
-        }
+        self.ask_all(desk, |_| true, &Asked::Settle(now)).await;
         self.learn();
     }
 
@@ -164,12 +162,10 @@ impl Broker {
         let moved = Box::new(moved.arriving(now + transfer));
         let fee = moved.job().fee().0 as f64 * moved.left();
         let mut best: Option<RestOffer> = None;
-        for number in 0..self.providers.len() {
-            if number == seller {
-                continue;
-            }
-            let asked = Asked::QuoteRest(moved.clone());
-            let Some(quote) = self.ask(desk, number, asked).await.quote else {
+        let asked = Asked::QuoteRest(moved.clone());
+        let is_other = |number| number != seller;
+        for (number, answer) in self.ask_all(desk, is_other, &asked).await {
+            let Some(quote) = answer.quote else {
                 continue;
             };
             let (other, settings) = (&self.providers[number], &self.settings);

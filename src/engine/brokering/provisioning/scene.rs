@@ -84,16 +84,16 @@ impl Machine for ProvisioningBroker {
     fn advance(&mut self, until: Seconds) -> Step<ProviderSite> {
         if let Course::UnderWay(questions) = &mut self.course {
             match questions.go_on() {
-                Err((site, question)) => return Step::Ask(site, question),
+                Err(next) => return Step::Ask(next),
                 Ok(run) => self.course = Course::Over(run),
             }
         }
         Step::Reached(until)
     }
 
-    fn answered(&mut self, answer: SiteAnswer) {
+    fn answered(&mut self, answers: Vec<SiteAnswer>) {
         if let Course::UnderWay(questions) = &mut self.course {
-            questions.answered(answer);
+            questions.answered(answers);
         }
     }
 

@@ -101,10 +101,6 @@ impl Machine for ClusterMachine {
         Step::Reached(until)
     }
 
-    fn answered(&mut self, answer: std::convert::Infallible) {
-        match answer {}
-    }
-
     fn next_event(&self) -> Option<Seconds> {
         self.next_event()
     }

@@ -3,7 +3,6 @@
 //! All events of a second come first (ends, windows, submissions), then one pass over the waiting jobs.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::MachineQueueOutcome;
@@ -93,10 +92,6 @@ impl Machine for MachineQueuePlan {
             }
         }
         Step::Reached(until)
-    }
-
-    fn answered(&mut self, answer: Infallible) {
-        match answer {}
     }
 
     fn next_event(&self) -> Option<Seconds> {

@@ -1,6 +1,5 @@
 //! The machine: events in their order, and the pass that starts jobs.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::open_jobs::OpenJobs;
@@ -133,10 +132,6 @@ impl Machine for PredictedQueueMachine {
             self.handle(event);
         }
         Step::Reached(until)
-    }
-
-    fn answered(&mut self, answer: Infallible) {
-        match answer {}
     }
 
     fn next_event(&self) -> Option<Seconds> {

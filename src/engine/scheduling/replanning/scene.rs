@@ -1,6 +1,5 @@
 //! A simulation of a machine that takes reservations: who takes part in it, and what it came to.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::{
@@ -94,10 +93,6 @@ impl Machine for ReplanningMachine {
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.advance(until);
         Step::Reached(until)
-    }
-
-    fn answered(&mut self, answer: Infallible) {
-        match answer {}
     }
 
     fn next_event(&self) -> Option<Seconds> {

@@ -1,7 +1,6 @@
 //! The undisturbed replay: snapshots of machine and predictor at the instants, and whether predictions came true.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -165,10 +164,6 @@ impl Machine for VirtualReplay {
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.work_off(until);
         Step::Reached(until)
-    }
-
-    fn answered(&mut self, answer: Infallible) {
-        match answer {}
     }
 
     fn next_event(&self) -> Option<Seconds> {

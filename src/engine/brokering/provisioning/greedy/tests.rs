@@ -81,7 +81,10 @@ fn plan(application: &Application, wish: Wish) -> GreedyPlan {
     loop {
         match questions.go_on() {
             Ok(plan) => return plan.unwrap(),
-            Err((_, question)) => questions.answered(site.answer(question)),
+            Err(next) => {
+                let answers = next.into_iter().map(|(_, question)| site.answer(question));
+                questions.answered(answers.collect());
+            }
         }
     }
 }
