@@ -5,7 +5,7 @@ use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 
 use super::members::{MachineActor, SourceActor};
-use super::messages::{Advance, Ended, HandOver, Noted, Over, Play, React, Silent, Told, Worked};
+use super::messages::{Advance, Ended, HandOver, Noted, Play, React, Silent, Told};
 use crate::kernel::{Clock, Machine, Pending};
 use crate::units::Seconds;
 
@@ -31,10 +31,10 @@ pub(super) struct SourceOf<M: Machine> {
 }
 
 impl<M: Machine> Message<Play> for ClockActor<M> {
-    type Reply = Over<M::Output>;
+    type Reply = Result<Ended<M::Output>, Silent>;
 
     async fn handle(&mut self, _: Play, _: &mut Context<Self, Self::Reply>) -> Self::Reply {
-        Over(self.play().await)
+        self.play().await
     }
 }
 
@@ -71,8 +71,7 @@ impl<M: Machine> ClockActor<M> {
             let until = self.clock.end(begin, self.pending());
             let input = self.collect(input, until).await?;
             let worked = self.machine.ask(Advance { input, until }).await;
-            let Worked(progress) = worked.map_err(|_| Silent::Machine)?;
-            let progress = progress?;
+            let progress = worked.map_err(|error| error.err().unwrap_or(Silent::Machine))?;
             self.clock.reached(progress.reached);
             self.next_event = progress.next_event;
             (self.is_idle, self.is_done) = (progress.is_idle, progress.is_done);

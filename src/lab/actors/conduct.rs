@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use super::SimulationError;
 use super::clock::{ClockActor, SourceOf};
 use super::members::{MachineActor, ServiceActor, SourceActor};
-use super::messages::{Over, Play, Silent};
+use super::messages::{Play, Silent};
 use crate::kernel::{Clock, Machine, Pending, Played, Scene};
 
 /// Plays a scene to its end as actors, on a runtime of this thread. Keeps what the machine hands out where that is wanted. Its result is
@@ -70,11 +70,15 @@ async fn play<M: Machine>(
     let mut sources: Vec<_> = sources.into_iter().map(|(member, _)| member).collect();
     let mut services = services;
     let ended = match clock.actor.ask(Play).await {
-        Ok(Over(Ok(ended))) => ended,
-        Ok(Over(Err(Silent::Machine))) => return Err(machine.why_stopped().await),
-        Ok(Over(Err(Silent::Source(index)))) => return Err(sources[index].why_stopped().await),
-        Ok(Over(Err(Silent::Service(index)))) => return Err(services[index].why_stopped().await),
-        Err(_) => return Err(clock.why_stopped().await),
+        Ok(ended) => ended,
+        Err(error) => {
+            return Err(match error.err() {
+                Some(Silent::Machine) => machine.why_stopped().await,
+                Some(Silent::Source(index)) => sources[index].why_stopped().await,
+                Some(Silent::Service(index)) => services[index].why_stopped().await,
+                None => clock.why_stopped().await,
+            });
+        }
     };
     let mut handled = Handled::default();
     clock.retire().await?;

@@ -1,11 +1,13 @@
 //! The actors of one simulation: a machine, those that it asks, and what comes to it from outside. Each counts its messages.
 
+use std::convert::Infallible;
+
 use kameo::Actor;
 use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 
 use super::messages::{
-    Advance, Answered, AskService, HandOver, Noted, Progress, React, Reacted, Silent, Told, Worked,
+    Advance, AskService, HandOver, Noted, Progress, React, Reacted, Silent, Told,
 };
 use crate::kernel::{BoxedSource, Machine, Pending, Service, Step};
 
@@ -30,7 +32,7 @@ impl<M: Machine> MachineActor<M> {
 }
 
 impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
-    type Reply = Worked<M::Output>;
+    type Reply = Result<Progress<M::Output>, Silent>;
 
     async fn handle(
         &mut self,
@@ -42,20 +44,19 @@ impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
         machine.take(advance.input);
         let reached = loop {
             match machine.advance(advance.until) {
-                Step::Ask(questions) => match ask_all(&self.services, questions).await {
-                    Ok(answers) => machine.answered(answers),
-                    Err(silent) => return Worked(Err(silent)),
-                },
+                Step::Ask(questions) => {
+                    machine.answered(ask_all(&self.services, questions).await?);
+                }
                 Step::Reached(time) => break time,
             }
         };
-        Worked(Ok(Progress {
+        Ok(Progress {
             output: machine.hand_out(),
             reached,
             next_event: machine.next_event(),
             is_idle: machine.is_idle(),
             is_done: machine.is_done(),
-        }))
+        })
     }
 }
 
@@ -72,8 +73,7 @@ async fn ask_all<S: Service>(
     }
     let mut answers = Vec::with_capacity(asked.len());
     for (pending, silent) in asked {
-        let Answered(answer) = pending.await.map_err(|_| silent)?;
-        answers.push(answer);
+        answers.push(pending.await.map_err(|_| silent)?);
     }
     Ok(answers)
 }
@@ -97,7 +97,7 @@ impl<S: Service> ServiceActor<S> {
 }
 
 impl<S: Service> Message<AskService<S::Question>> for ServiceActor<S> {
-    type Reply = Answered<S::Answer>;
+    type Reply = Result<S::Answer, Infallible>;
 
     async fn handle(
         &mut self,
@@ -105,7 +105,7 @@ impl<S: Service> Message<AskService<S::Question>> for ServiceActor<S> {
         _: &mut Context<Self, Self::Reply>,
     ) -> Self::Reply {
         self.handled += 1;
-        Answered(self.service.answer(ask.0))
+        Ok(self.service.answer(ask.0))
     }
 }
 

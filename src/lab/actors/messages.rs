@@ -5,13 +5,9 @@ use kameo::Reply;
 use crate::kernel::{Clock, Pending};
 use crate::units::Seconds;
 
-/// To the clock: play the simulation to its end.
+/// To the clock: play the simulation to its end. Replied to with [`Ended`], or who is [`Silent`].
 #[derive(Clone, Copy, Debug)]
 pub struct Play;
-
-/// Reply to [`Play`]: how the simulation ended, or who does not answer.
-#[derive(Debug, Reply)]
-pub struct Over<O: Send + 'static>(pub Result<Ended<O>, Silent>);
 
 /// How a simulation ended.
 #[derive(Clone, Debug)]
@@ -80,7 +76,8 @@ pub struct Noted<T: Send + 'static> {
     pub pending: Pending,
 }
 
-/// To a machine: take this and work off everything before `until`.
+/// To a machine: take this and work off everything before `until`. Replied to with [`Progress`],
+/// or who is [`Silent`].
 #[derive(Clone, Debug)]
 pub struct Advance<I> {
     /// What happens from outside in the window.
@@ -88,10 +85,6 @@ pub struct Advance<I> {
     /// End of the window, exclusive.
     pub until: Seconds,
 }
-
-/// Reply of a machine to [`Advance`], or who did not answer it.
-#[derive(Debug, Reply)]
-pub struct Worked<O: Send + 'static>(pub Result<Progress<O>, Silent>);
 
 /// How far a machine came.
 #[derive(Clone, Debug)]
@@ -108,10 +101,6 @@ pub struct Progress<O> {
     pub is_done: bool,
 }
 
-/// To a service: what a machine asks of it.
+/// To a service: what a machine asks of it. Replied to with its answer.
 #[derive(Clone, Debug)]
 pub struct AskService<Q>(pub Q);
-
-/// Reply of a service to [`AskService`].
-#[derive(Clone, Debug, Reply)]
-pub struct Answered<A: Send + 'static>(pub A);

@@ -18,7 +18,7 @@ use crate::scheduling::{
     PolicySettings, SlotSource, SlotStudySettings, VirtualReplay, VirtualStudy, VirtualStudyRun,
     VirtualStudySettings, Work, cluster_scene, registry, slot_scene,
 };
-use crate::studies::{SimulationSpec, StudySpec};
+use crate::studies::{Simulation, SimulationSpec, StudySpec};
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, TraceFolder, prepare};
@@ -299,6 +299,10 @@ fn what_actors_cost_beside_plain_calls() {
         let machine = ClusterMachine::new(nodes, build(nodes, &policy, None));
         cluster_scene(machine, Work::Clients(Box::new(clients())), &failures)
     });
+    let config = "market/ctc-clusters.toml";
+    let inputs = Inputs::new(InputSources::new(&InputFolders::from_environment()), false);
+    let market = inputs.simulation(&first_of(config)).unwrap();
+    compare_simulations(config, 9, &[market]);
 }
 
 /// `cargo test --release -p bookahead-lab what_actors_cost -- --ignored --nocapture`.
@@ -316,17 +320,21 @@ fn what_actors_cost_over_the_experiments_of_every_study() {
         let simulations: Vec<_> = (sweep.simulations.iter())
             .map(|spec| inputs.simulation(&spec).unwrap())
             .collect();
-        let play = |player: Player| {
-            for simulation in &simulations {
-                simulation.run(true, &player).unwrap();
-            }
-            player.messages()
-        };
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let messages = play(Player::by_actors());
-        print!("{messages} messages, ");
-        let called = || _ = play(Player::by_calls());
-        let acted = || _ = play(Player::by_actors());
-        compare_runs(&name, 21, &called, &acted);
+        compare_simulations(&name, 21, &simulations);
     }
+}
+
+/// The same of whole simulations, with what is made of their outcomes.
+fn compare_simulations(name: &str, pairs: usize, simulations: &[Box<dyn Simulation>]) {
+    let play = |player: Player| {
+        for simulation in simulations {
+            simulation.run(true, &player).unwrap();
+        }
+        player.messages()
+    };
+    print!("{} messages, ", play(Player::by_actors()));
+    let called = || _ = play(Player::by_calls());
+    let acted = || _ = play(Player::by_actors());
+    compare_runs(name, pairs, &called, &acted);
 }
