@@ -28,8 +28,8 @@ pub struct RectangleSite {
 
 #[derive(Clone)]
 enum Event {
-    /// With its outcome, which is known since it was placed.
-    JobEnds(Box<JobOutcome>),
+    /// With its outcome, which is known since it was placed, where it was handed over.
+    JobEnds(Option<Box<JobOutcome>>),
     SaleEnds(RequestId),
     /// With its outcome if it never fits.
     JobArrives(Box<JobOutcome>),
@@ -76,15 +76,25 @@ impl RectangleSite {
         }
     }
 
+    /// Places a job at its submission, which has not passed, and says when it starts and ends;
+    /// `None` if it never fits. It has no outcome among [`RectangleSite::take_job_outcomes`].
+    pub fn place(&mut self, job: &Job) -> Option<(Seconds, Seconds)> {
+        self.advance(job.submit + Seconds(1));
+        self.now = self.now.max(job.submit);
+        let ran = self.find_place(job)?;
+        self.events.push(ran.1, ENDS, Event::JobEnds(None));
+        Some(ran)
+    }
+
     /// Works off every event before `until`, and lets time pass to the last of them.
     pub fn advance(&mut self, until: Seconds) {
         while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
             match event {
-                Event::JobArrives(unplaced) => self.place(unplaced),
-                Event::JobEnds(ended) => {
+                Event::JobArrives(unplaced) => self.arrive(unplaced),
+                Event::JobEnds(outcome) => {
                     self.placed -= 1;
-                    self.outcomes.push(*ended);
+                    self.outcomes.extend(outcome.map(|outcome| *outcome));
                 }
                 Event::SaleEnds(id) => {
                     self.sold.remove(&id);
@@ -106,7 +116,7 @@ impl RectangleSite {
         self.events.next_time()
     }
 
-    /// Jobs that ended since the last call, or never fit, in that order.
+    /// Jobs handed over that ended since the last call, or never fit, in that order.
     pub fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
         std::mem::take(&mut self.outcomes)
     }
@@ -219,19 +229,22 @@ impl RectangleSite {
         true
     }
 
-    fn place(&mut self, mut open: Box<JobOutcome>) {
-        self.free.clip(self.now);
-        let job = &open.job;
-        let duration = job.runtime.min(job.estimate).max(Seconds(1));
-        let earliest = job.submit.max(job.release);
-        let Some(placement) = self.free.place(job.nodes, duration, earliest) else {
+    fn arrive(&mut self, mut open: Box<JobOutcome>) {
+        let Some(ran) = self.find_place(&open.job) else {
             self.outcomes.push(*open);
             return;
         };
-        let ran = (placement.start, placement.start + duration);
         *open = JobOutcome::unpromised(open.job, Some(ran));
+        self.events.push(ran.1, ENDS, Event::JobEnds(Some(open)));
+    }
+
+    fn find_place(&mut self, job: &Job) -> Option<(Seconds, Seconds)> {
+        self.free.clip(self.now);
+        let duration = job.runtime.min(job.estimate).max(Seconds(1));
+        let earliest = job.submit.max(job.release);
+        let start = self.free.place(job.nodes, duration, earliest)?.start;
         self.placed += 1;
-        self.events.push(ran.1, ENDS, Event::JobEnds(open));
+        Some((start, start + duration))
     }
 }
 

@@ -97,7 +97,7 @@ impl Machine for SlotMachine {
 
     fn next_event(&self) -> Option<Seconds> {
         match &self.source {
-            Source::Rectangles(site) => site.next_event(),
+            Source::Rectangles(rectangles) => rectangles.next_sample(),
             Source::Plan(plan) => plan.next_event(),
         }
     }
@@ -164,7 +164,7 @@ impl SlotMachine {
     /// Hands over arrivals in the order of submission, none of them in the past.
     fn submit(&mut self, jobs: Vec<Job>) {
         match &mut self.source {
-            Source::Rectangles(rectangles) => rectangles.site.submit(jobs),
+            Source::Rectangles(rectangles) => rectangles.place(jobs),
             Source::Plan(plan) => plan.machine.submit(jobs),
         }
     }
@@ -172,7 +172,7 @@ impl SlotMachine {
     /// Works off everything before `until`, and takes the samples before it.
     fn advance(&mut self, until: Seconds) {
         match &mut self.source {
-            Source::Rectangles(site) => site.advance(until),
+            Source::Rectangles(rectangles) => rectangles.sample_before(until),
             Source::Plan(plan) => plan.advance(until),
         }
     }
@@ -181,7 +181,7 @@ impl SlotMachine {
     #[must_use]
     pub fn finish(self) -> SlotStudyRun {
         let (mut statistics, loaded, wait_hours, jobs) = match self.source {
-            Source::Rectangles(site) => site.finish(self.nodes),
+            Source::Rectangles(rectangles) => rectangles.finish(self.nodes),
             Source::Plan(plan) => plan.finish(self.nodes),
         };
         let mut measured = measures_of(&statistics);
@@ -215,7 +215,24 @@ struct SampledRectangles {
 }
 
 impl SampledRectangles {
-    fn advance(&mut self, until: Seconds) {
+    /// Places jobs as they come, in the order of submission, and takes the samples between them.
+    fn place(&mut self, jobs: Vec<Job>) {
+        for job in jobs {
+            self.sample_before(job.submit);
+            let ran = self.site.place(&job);
+            if let Some((start, end)) = ran {
+                let span = end.min(self.last) - start.max(self.first);
+                self.started += 1;
+                self.used += job.nodes.for_span(span.max(Seconds::ZERO));
+                self.waited += start - job.submit;
+            }
+            if let Some(jobs) = &mut self.jobs {
+                jobs.push(JobOutcome::unpromised(job, ran));
+            }
+        }
+    }
+
+    fn sample_before(&mut self, until: Seconds) {
         while let Some(now) = self.next_sample().filter(|now| *now < until) {
             // A sample sees what was submitted at its own instant and not what ended then.
             self.site.pass_to(now);
@@ -224,27 +241,10 @@ impl SampledRectangles {
             self.statistics.sample(now, &advertised, tasks);
             self.next += self.period;
         }
-        self.site.advance(until);
-        for outcome in self.site.take_job_outcomes() {
-            if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
-                let span = end.min(self.last) - start.max(self.first);
-                self.started += 1;
-                self.used += outcome.job.nodes.for_span(span.max(Seconds::ZERO));
-                self.waited += start - outcome.job.submit;
-            }
-            if let Some(jobs) = &mut self.jobs {
-                jobs.push(outcome);
-            }
-        }
     }
 
     fn next_sample(&self) -> Option<Seconds> {
         (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
-    }
-
-    fn next_event(&self) -> Option<Seconds> {
-        let events = [self.next_sample(), self.site.next_event()];
-        events.into_iter().flatten().min()
     }
 
     /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the

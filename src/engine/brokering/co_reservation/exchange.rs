@@ -170,13 +170,15 @@ impl Exchange {
         let Some(answer) = report.answer else {
             return;
         };
-        if let Answer::Reserved {
-            verdict: Ok(()), ..
-        } = &answer
-        {
-            if let Some(start) = self.asked.take() {
-                self.push(start.max(at), Event::Start(cluster));
+        let is_granted = matches!(
+            &answer,
+            Answer::Reserved {
+                verdict: Ok(()),
+                ..
             }
+        );
+        if is_granted && let Some(start) = self.asked.take() {
+            self.push(start.max(at), Event::Start(cluster));
         }
         self.send(at, Envelope::ToBroker(cluster, answer));
     }
