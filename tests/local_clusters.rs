@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use bookahead::brokering::co_reservation::local::{
-    ClusterId, LocalMachine, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters,
+    ClusterId, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters, ReservationService,
 };
 use bookahead::scheduling::JobOutcome;
-use bookahead::scheduling::queue::Backfilling;
+use bookahead::scheduling::queue::{Backfilling, PlannedQueue};
 use bookahead::scheduling::replanning::{ReplanningMachine, ReplanningSettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
@@ -47,12 +47,12 @@ fn excerpt(day: i64) -> Option<Vec<Job>> {
     Some(jobs)
 }
 
-fn cluster(backfilling: Backfilling) -> LocalMachine {
+fn cluster(backfilling: Backfilling) -> ReservationService<PlannedQueue> {
     let settings = LocalSettings {
         backfilling,
         ..LocalSettings::default()
     };
-    LocalMachine::new(ClusterId(0), NODES, 0.35, TWO_WEEKS, settings)
+    ReservationService::new(ClusterId(0), NODES, 0.35, TWO_WEEKS, settings)
 }
 
 fn by_id(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bookahead::brokering::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError,
-    OverbookingMachine, PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
+    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError, PartOrder,
+    PartOutcome, Probe, ProbeFilters, Refusal, ReservationService, Tariff,
 };
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
@@ -67,7 +67,7 @@ fn policy() -> PolicySettings {
     perfect("heuristic-overbooking", 0.3)
 }
 
-fn machine(nodes: u32, pof_max: f64) -> OverbookingMachine {
+fn machine(nodes: u32, pof_max: f64) -> ReservationService {
     machine_of(policy(), nodes, pof_max).expect("a registered policy")
 }
 
@@ -75,13 +75,13 @@ fn machine_of(
     policy: PolicySettings,
     nodes: u32,
     pof_max: f64,
-) -> Result<OverbookingMachine, OverbookingError> {
+) -> Result<ReservationService, OverbookingError> {
     let local = LocalSettings {
         tariff: Tariff::Flat,
         ..LocalSettings::default()
     };
     let stop = Seconds(1_000_000);
-    OverbookingMachine::new(
+    ReservationService::with_policy(
         ClusterId(0),
         Nodes(nodes),
         0.5,
@@ -107,7 +107,7 @@ fn order(number: u32, nodes: u32, start: i64, duration: i64, pof_limit: f64) -> 
     }
 }
 
-fn pof(machine: &mut OverbookingMachine, now: i64, order: &PartOrder) -> Option<f64> {
+fn pof(machine: &mut ReservationService, now: i64, order: &PartOrder) -> Option<f64> {
     let probe = Probe {
         request: order.request,
         duration: order.duration,
@@ -121,7 +121,7 @@ fn pof(machine: &mut OverbookingMachine, now: i64, order: &PartOrder) -> Option<
 }
 
 /// Works off everything; what became of jobs and parts.
-fn finish(machine: &mut OverbookingMachine) -> (Vec<JobOutcome>, Vec<PartOutcome>) {
+fn finish(machine: &mut ReservationService) -> (Vec<JobOutcome>, Vec<PartOutcome>) {
     while !machine.is_idle()
         && let Some(next) = machine.next_event()
     {
@@ -637,7 +637,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             ..job.clone()
         })
         .collect();
-    let mut cluster = OverbookingMachine::new(
+    let mut cluster = ReservationService::with_policy(
         ClusterId(0),
         Nodes(1_152),
         0.4,

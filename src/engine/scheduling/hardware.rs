@@ -68,7 +68,8 @@ impl Hardware {
         }
     }
 
-    /// The factors of the PoS of a window of `nodes` nodes for `span`, which starts with the probability `room`.
+    /// The factors of the PoS of a window of `nodes` nodes for `span`, which starts with the
+    /// probability `room`.
     pub(super) fn window(&self, nodes: Nodes, span: Seconds, room: f64) -> SuccessFactors {
         SuccessFactors {
             available: self.available(nodes),

@@ -101,9 +101,10 @@ pub trait Policy: Send {
         cluster.fail(job);
     }
 
-    /// The user of an accepted flexible job takes it back before its first start, or it leaves for another cluster after an
-    /// interruption (it may have begun anew in this instant), or a window that was sold is given back before it has ended: forget
-    /// it, and take it off the cluster ([`Cluster::withdraw`]).
+    /// The user of an accepted flexible job takes it back before its first start, or it leaves for
+    /// another cluster after an interruption (it may have begun anew in this instant), or a window
+    /// that was sold is given back before it has ended: forget it, and take it off the cluster
+    /// ([`Cluster::withdraw`]).
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId);
 
     /// A job's outcome is final: what a policy may learn from. Called after the event that made it so.
@@ -132,10 +133,11 @@ pub trait Policy: Send {
     /// What can be promised of `nodes` nodes on `[start, end)`, which does not lie in the past; `None` when they cannot be had
     /// whatever happens. Asking changes nothing.
     ///
-    /// A window that a fixed reservation would get is free. Unlike such a reservation, a window may also lie over the tails of
-    /// the jobs in front of it, where the policy can say what that risks: over those that start before it and whose planned end
-    /// lies within it. It then starts if enough of them have ended, and is lost otherwise; no job's promise is ever broken for
-    /// it. See [`WindowQuote`] for the probability.
+    /// A window that a fixed reservation would get is free. Unlike such a reservation, a window may
+    /// also lie over the tails of the jobs in front of it, where the policy can say what that
+    /// risks: over those that start before it and whose planned end lies within it. It then starts
+    /// if enough of them have ended, and is lost otherwise; no job's promise is ever broken for it.
+    /// See [`WindowQuote`] for the probability.
     fn quote_window(
         &mut self,
         cluster: &Cluster,

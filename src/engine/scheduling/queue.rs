@@ -15,6 +15,7 @@ mod conservative;
 mod ends;
 mod pass;
 mod plan;
+mod planned;
 mod policy;
 mod view;
 
@@ -24,6 +25,7 @@ pub use self::pass::{DueEffort, due_now};
 pub(super) use self::pass::{Room, Rule, backfill, pass};
 pub(super) use self::plan::place;
 pub use self::plan::plan_queue;
+pub use self::planned::PlannedQueue;
 pub use self::policy::{Queue, QueuePass, QueuePolicy};
 pub(super) use self::view::View;
 

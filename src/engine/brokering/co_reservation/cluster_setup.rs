@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::{ClusterFailureSettings, CoReservationInputs, CoReservationSettings};
 use crate::brokering::co_reservation::local::{
-    AccuracySource, ClusterId, LocalMachine, LocalService, Overbooking, OverbookingError,
-    OverbookingMachine,
+    AccuracySource, ClusterId, LocalService, Overbooking, OverbookingError, ReservationService,
 };
 use crate::failures::SurvivalModel;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability};
@@ -32,7 +31,8 @@ pub fn clusters(
                 };
                 let local = settings.local.clone();
                 let Some(risk) = &settings.risk else {
-                    let machine = LocalMachine::new(cluster, nodes, accuracy, inputs.stop, local);
+                    let machine =
+                        ReservationService::new(cluster, nodes, accuracy, inputs.stop, local);
                     return Ok(Box::new(machine));
                 };
                 let policy = PolicySettings {
@@ -43,7 +43,7 @@ pub fn clusters(
                     reliability: reliability(settings.failures.as_ref()),
                     ..PolicySettings::default()
                 };
-                Ok(Box::new(OverbookingMachine::new(
+                Ok(Box::new(ReservationService::with_policy(
                     cluster,
                     nodes,
                     accuracy,

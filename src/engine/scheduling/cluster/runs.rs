@@ -84,7 +84,7 @@ impl Cluster {
         let record = self.jobs.get(job);
         let ran = now - record.start.unwrap_or(now);
         let held = record.job.nodes.for_span(ran);
-        let Some(nodes) = record.nodes.clone() else {
+        let Some(nodes) = &record.nodes else {
             return;
         };
         if let Some(allocations) = &mut self.allocations {
@@ -100,8 +100,7 @@ impl Cluster {
         for node in nodes.iter() {
             self.occupant[node.0 as usize] = None;
         }
-        let mut freed = nodes;
-        freed.intersect_with(&self.up);
-        self.idle.union_with(&freed);
+        self.idle.union_with(nodes);
+        self.idle.intersect_with(&self.up);
     }
 }

@@ -6,7 +6,8 @@ use crate::scheduling::policy::WindowQuote;
 use crate::units::{Nodes, Seconds};
 
 impl Comprehensive {
-    /// What can be promised of a window that does not lie in the past: what a fixed reservation would get.
+    /// What can be promised of a window that does not lie in the past: what a fixed reservation
+    /// would get.
     pub(super) fn quote(
         &self,
         cluster: &Cluster,

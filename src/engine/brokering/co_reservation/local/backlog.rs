@@ -87,6 +87,12 @@ impl PartWork {
     }
 }
 
+impl PartWork {
+    pub(super) fn start(&self) -> Seconds {
+        self.start
+    }
+}
+
 /// The backlog at one instant as a function of a start: the sum of parts grows with it.
 pub(super) struct Backlog {
     /// CPU-seconds of jobs.

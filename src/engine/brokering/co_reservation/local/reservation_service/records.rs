@@ -1,12 +1,12 @@
 //! What became of jobs and parts.
 
-use super::{Open, OverbookingMachine};
-use crate::brokering::co_reservation::local::{LostPart, PartOrder, PartOutcome, Refusal};
-use crate::scheduling::{JobOutcome, Verdict};
+use super::{Open, OrderKey, ReservationService, booked};
+use crate::brokering::co_reservation::local::{LostPart, PartOutcome, Refusal};
+use crate::scheduling::{JobOutcome, Policy, Verdict};
 use crate::units::Seconds;
 use crate::workload::JobId;
 
-impl OverbookingMachine {
+impl<P: Policy + ?Sized> ReservationService<P> {
     /// Writes down what the machine brought about.
     pub(super) fn collect(&mut self) {
         for allocation in self.machine.take_allocations() {
@@ -29,10 +29,23 @@ impl OverbookingMachine {
                 None => {}
             }
         }
-        for outcome in self.machine.take_outcomes() {
+        let mut outcomes = self.machine.take_outcomes();
+        // Of an instant ends of jobs come before those of parts, then parts that cannot start, each
+        // in their own order; jobs that begin and end in it come last (Q49).
+        outcomes.sort_by_key(|outcome| {
+            let began = outcome.end.is_some() && outcome.start == outcome.end;
+            let kept = outcome.verdict.is_successful();
+            let place = match self.open.get(&outcome.job.id) {
+                Some(Open::Part(key)) => (if kept { 1 } else { 2 }, key.0.0, key.1),
+                Some(Open::Job(id)) if !began => (0, id.0, 0),
+                _ => (3, 0, 0),
+            };
+            (outcome.end.unwrap_or(outcome.job.submit), place)
+        });
+        for outcome in outcomes {
             match self.open.remove(&outcome.job.id) {
                 Some(Open::Job(id)) => self.job_ended(id, outcome),
-                Some(Open::Part(order)) => self.part_ended(order, &outcome),
+                Some(Open::Part(key)) => self.part_ended(key, &outcome),
                 None => {}
             }
         }
@@ -41,6 +54,7 @@ impl OverbookingMachine {
 
     fn job_ended(&mut self, id: JobId, mut outcome: JobOutcome) {
         outcome.job.id = id;
+        self.booked -= booked(&outcome.job);
         self.metrics.count(&outcome);
         let first = self.first_submit.get_or_insert(outcome.job.submit);
         *first = (*first).min(outcome.job.submit);
@@ -49,29 +63,35 @@ impl OverbookingMachine {
             self.totals.drained = self.totals.drained.max(end);
         }
         self.totals.restarts += u64::from(outcome.restarts);
-        if outcome.verdict.is_successful() && outcome.job.estimate > Seconds::ZERO {
+        if outcome.verdict.is_successful() {
             self.accuracy.learn(&outcome.job);
         }
         self.job_outcomes.push(outcome);
     }
 
-    fn part_ended(&mut self, order: PartOrder, outcome: &JobOutcome) {
-        self.granted.insert((order.request, order.order), None);
+    fn part_ended(&mut self, key: OrderKey, outcome: &JobOutcome) {
+        let Some(part) = self.parts.remove(&key) else {
+            return;
+        };
         let lost = !outcome.verdict.is_successful();
-        let at = outcome.end.unwrap_or(self.now);
+        let at = outcome.end.unwrap_or(self.now());
+        let refusal = if lost {
+            Refusal::Occupied
+        } else {
+            Refusal::Past
+        };
+        self.void.insert(key, refusal);
         if lost {
-            self.void
-                .insert((order.request, order.order), Refusal::Occupied);
             self.totals.lost_parts += 1;
             self.lost.push(LostPart {
                 at,
-                request: order.request,
-                order: order.order,
+                request: key.0,
+                order: key.1,
                 running: outcome.verdict == Verdict::FailedNodes,
             });
         }
         self.part_outcomes.push(PartOutcome {
-            order,
+            order: part.order,
             gone: lost.then_some(at),
             lost,
         });

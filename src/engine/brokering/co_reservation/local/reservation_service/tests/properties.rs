@@ -9,7 +9,7 @@ use crate::scheduling::replanning::{ReplanningMachine, ReplanningSettings};
 
 /// Every call of the script, and then until nothing is left.
 /// Repairs come before messages of the same instant, as the service asks for.
-fn play(machine: &mut LocalMachine, script: &[(i64, Message)]) {
+fn play(machine: &mut PlainCluster, script: &[(i64, Message)]) {
     let mut script: Vec<_> = script.iter().collect();
     script.sort_by_key(|(now, message)| {
         let repair = matches!(
@@ -44,7 +44,7 @@ proptest! {
         script in messages(true),
         (duration, first) in (1_i64..25, -3_i64..30),
     ) {
-        let mut machine = LocalMachine::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
+        let mut machine = PlainCluster::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
         machine.submit(&jobs);
         let until = script.iter().take(script.len() / 2);
         let middle = until.map(|(now, _)| *now).max().unwrap_or(0);
@@ -80,16 +80,16 @@ proptest! {
         jobs in jobs(),
         script in messages(true),
     ) {
-        let mut machine = LocalMachine::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
+        let mut machine = PlainCluster::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
         machine.submit(&jobs);
         play(&mut machine, &script);
         prop_assert!(machine.is_idle() && machine.is_up());
         prop_assert_eq!(machine.next_event(), None);
         prop_assert_eq!(machine.in_use().jobs + machine.in_use().parts, 0);
         prop_assert!(is_free(&machine), "{:?}", machine.fixed());
-        prop_assert_eq!(machine.free.count(), Nodes(8));
-        prop_assert!(machine.down.is_empty() && machine.parts_by_start.is_empty());
-        prop_assert_eq!((machine.backlog.waiting, machine.backlog.running), (0, 0));
+        prop_assert_eq!(machine.machine.cluster().idle().count(), Nodes(8));
+        prop_assert!(machine.broken.is_empty() && machine.parts.is_empty());
+        prop_assert_eq!(machine.booked, 0);
         prop_assert_eq!(machine.take_job_outcomes().len(), jobs.len());
     }
 
@@ -106,7 +106,7 @@ proptest! {
                 .cloned()
                 .collect();
             let mut machine =
-                LocalMachine::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings.clone());
+                PlainCluster::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings.clone());
             machine.submit(&jobs);
             play(&mut machine, &kept);
             (machine.take_job_outcomes(), machine.take_part_outcomes(), machine.totals())
@@ -119,8 +119,8 @@ proptest! {
         settings in settings(),
         jobs in jobs(),
     ) {
-        // A job that ends at once lets the next one start before the submissions of that instant (Q49); the other machine has
-        // no iteration there.
+        // A job that ends at once lets the next one start before the submissions of that instant
+        // (Q49); the other machine has no iteration there.
         let jobs: Vec<Job> = jobs
             .into_iter()
             .map(|job| Job { runtime: job.runtime.max(Seconds(1)), ..job })
@@ -132,7 +132,7 @@ proptest! {
         let mut other = ReplanningMachine::replanning(Nodes(8), reserving);
         other.submit(jobs.iter().cloned());
         other.advance(Seconds::FAR);
-        let mut machine = LocalMachine::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
+        let mut machine = PlainCluster::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
         machine.submit(&jobs);
         machine.advance(Seconds::FAR);
         let by_id = |mut outcomes: Vec<JobOutcome>| {

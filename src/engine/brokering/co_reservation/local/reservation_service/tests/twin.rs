@@ -266,7 +266,8 @@ impl Twin {
             .is_none_or(|quota| held as f64 <= quota * (self.capacity() * duration.0) as f64 + 1e-6)
     }
 
-    /// CPU-seconds of jobs, and of the parts that `counts`, over the size; less what binary fractions may be off.
+    /// CPU-seconds of jobs, and of the parts that `counts`, over the size; less what binary
+    /// fractions may be off.
     fn backlog(&self, exact: bool, counts: impl Fn(&PartOrder, bool) -> bool) -> f64 {
         let accuracy = if exact {
             1.0

@@ -1,5 +1,5 @@
-//! A cluster that overbooks behind its local reservation service: a planning policy for the jobs, parts over the tails of jobs
-//! whose users asked for too much, and answers with a price and a risk.
+//! The reservation service of a cluster: jobs that a policy plans, and parts of co-reservations
+//! that it promises to a broker (spec `co-reservation.md` §2.4, §4).
 
 mod answers;
 mod records;
@@ -13,45 +13,53 @@ use super::{
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 use crate::estimates::EstimateModel;
+use crate::scheduling::queue::PlannedQueue;
 use crate::scheduling::registry;
-use crate::scheduling::{ClusterMachine, JobOutcome, Phase, PolicySettings, SimulationMetrics};
-use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
+use crate::scheduling::{ClusterMachine, JobOutcome, Policy, PolicySettings, SimulationMetrics};
+use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{CoRequestId, Job, JobId, JobKind};
 
-/// A cluster whose jobs are planned by a policy of the registry and that promises parts over the tails of these jobs.
+/// A cluster behind its reservation service.
 ///
 /// # Jobs
 ///
-/// They are accepted or rejected at their submission, and may be overbooked, as the policy does it
-/// ([`PolicySettings::acceptance`]). A job whose deadline is [`Seconds::FAR`], as in a whole trace, always finds a slot of full
-/// length, so that it is neither rejected nor overbooked; only parts are then placed at a risk. Jobs with a deadline of
-/// some laxity × estimate may be both.
+/// The cluster of the thesis has one queue, first come, first served with backfilling
+/// ([`PlannedQueue`]). Where the study weighs risk, a policy of the registry plans the jobs
+/// ([`Overbooking`]). They are accepted or rejected at their submission, and may be overbooked, as
+/// the policy does it ([`PolicySettings::acceptance`]). A job whose deadline is [`Seconds::FAR`],
+/// as in a whole trace, always finds a slot of full length, so that it is neither rejected nor
+/// overbooked; only parts are then placed at a risk. Jobs with a deadline of some laxity × estimate
+/// may be both.
 ///
 /// # Parts
 ///
-/// A part is a fixed window ([`ClusterMachine::quote_window`]). It is offered if its PoF is at most the cluster's maximum, and
-/// reserved if it is at most that of the order, too; a window in which the plan has all CPUs free needs no test. If at its
-/// start the jobs in front have not made room, it is lost and the jobs go on: nothing that was promised to a job is broken
-/// for it. With a maximum of 0 it is the policy's fixed reservation ([`crate::scheduling::Policy`]).
+/// A part is a fixed window ([`ClusterMachine::quote_window`]). It is offered if its PoF is at most
+/// the cluster's maximum, and reserved if it is at most that of the order, too; a window in which
+/// the plan has all CPUs free needs no test. If at its start the jobs in front have not made room,
+/// it is lost and the jobs go on: nothing that was promised to a job is broken for it. With a
+/// maximum of 0 it is the policy's fixed reservation ([`crate::scheduling::Policy`]).
 ///
-/// The other filters of a probe, tariffs and the quota are those of any cluster. What nodes' failures add to the PoF comes from
-/// [`PolicySettings::reliability`].
-pub struct OverbookingMachine {
+/// # The order of an instant (Q49)
+///
+/// Ends of jobs and parts, starts of parts, starts of waiting jobs; then messages; then
+/// submissions, and starts again.
+pub struct ReservationService<P: Policy + ?Sized = dyn Policy> {
     cluster: ClusterId,
-    machine: ClusterMachine,
-    nodes: Nodes,
+    machine: ClusterMachine<P>,
     stop: Seconds,
     settings: LocalSettings,
-    pof_max: f64,
-    now: Seconds,
+    /// The highest PoF of a part that it offers; `None` where no part is put at risk, and none is
+    /// told.
+    pof_max: Option<f64>,
     /// Jobs that have not been handed to the machine.
     arriving: VecDeque<Job>,
     next_id: u32,
     /// Jobs and parts without an outcome, by the machine's numbers.
     open: BTreeMap<JobId, Open>,
-    /// Every order that was ever granted, with the machine's number of its part while there is one.
-    granted: BTreeMap<OrderKey, Option<JobId>>,
-    /// Orders that are void: cancelled, or lost after they were granted.
+    /// Promised parts that have not ended.
+    parts: BTreeMap<OrderKey, OpenPart>,
+    /// What is answered to an order that comes after it was cancelled, or after its part was lost or
+    /// over.
     void: BTreeMap<OrderKey, Refusal>,
     /// Nodes that are down by themselves; with the cluster, all are.
     broken: BTreeSet<NodeIndex>,
@@ -65,15 +73,17 @@ pub struct OverbookingMachine {
     last_job_end: Seconds,
     /// What limits are worth, by the jobs that ended.
     accuracy: LimitAccuracy,
+    /// Σ limit · CPUs of open jobs.
+    booked: i64,
 }
 
 /// An order: its request and its number within it.
 type OrderKey = (CoRequestId, u32);
 
-/// How a cluster overbooks.
+/// How a cluster plans its jobs where parts may be placed at a risk.
 #[derive(Clone, Debug)]
 pub struct Overbooking {
-    /// How it plans its jobs.
+    /// By which policy of the registry.
     pub policy: PolicySettings,
     /// What it knows of its users.
     pub estimates: Option<Arc<EstimateModel>>,
@@ -86,7 +96,14 @@ pub struct Overbooking {
 enum Open {
     /// A job, with its own number.
     Job(JobId),
-    Part(PartOrder),
+    Part(OrderKey),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OpenPart {
+    /// The machine's number.
+    id: JobId,
+    order: PartOrder,
 }
 
 /// Why there can be no such cluster.
@@ -114,14 +131,31 @@ fn registered() -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-impl OverbookingMachine {
-    /// An idle cluster of `nodes` CPUs at time 0. `accuracy` is the mean of run time ÷ limit over the jobs of its workload,
-    /// `stop` the end of submissions.
+impl ReservationService<PlannedQueue> {
+    /// An idle cluster of `nodes` CPUs at time 0 with the queue of the thesis. `accuracy` is the
+    /// mean of run time ÷ limit over the jobs of its workload (Q10), `stop` the end of submissions,
+    /// until which work counts in [`LocalTotals`].
+    #[must_use]
+    pub fn new(
+        cluster: ClusterId,
+        nodes: Nodes,
+        accuracy: f64,
+        stop: Seconds,
+        settings: LocalSettings,
+    ) -> Self {
+        let queue = PlannedQueue::new(nodes, settings.backfilling, settings.planned_visible);
+        let machine = ClusterMachine::new(nodes, Box::new(queue));
+        Self::around(machine, cluster, accuracy, stop, settings, None)
+    }
+}
+
+impl ReservationService {
+    /// The same with a policy of the registry.
     ///
     /// # Errors
     ///
     /// When the policy is unknown, or `pof_max` is no probability.
-    pub fn new(
+    pub fn with_policy(
         cluster: ClusterId,
         nodes: Nodes,
         accuracy: f64,
@@ -142,20 +176,34 @@ impl OverbookingMachine {
         if !(0.0..=1.0).contains(&pof_max) {
             return Err(OverbookingError::Probability { found: pof_max });
         }
-        let mut machine = ClusterMachine::new(nodes, (strategy.build)(nodes, &policy, estimates));
+        let machine = ClusterMachine::new(nodes, (strategy.build)(nodes, &policy, estimates));
+        let pof_max = Some(pof_max);
+        Ok(Self::around(
+            machine, cluster, accuracy, stop, settings, pof_max,
+        ))
+    }
+}
+
+impl<P: Policy + ?Sized> ReservationService<P> {
+    fn around(
+        mut machine: ClusterMachine<P>,
+        cluster: ClusterId,
+        accuracy: f64,
+        stop: Seconds,
+        settings: LocalSettings,
+        pof_max: Option<f64>,
+    ) -> Self {
         machine.record_allocations();
-        Ok(Self {
+        Self {
             cluster,
             machine,
-            nodes,
             stop,
             settings,
             pof_max,
-            now: Seconds::ZERO,
             arriving: VecDeque::new(),
             next_id: 0,
             open: BTreeMap::new(),
-            granted: BTreeMap::new(),
+            parts: BTreeMap::new(),
             void: BTreeMap::new(),
             broken: BTreeSet::new(),
             is_up: true,
@@ -167,7 +215,12 @@ impl OverbookingMachine {
             first_submit: None,
             last_job_end: Seconds::ZERO,
             accuracy: LimitAccuracy::new(accuracy),
-        })
+            booked: 0,
+        }
+    }
+
+    fn now(&self) -> Seconds {
+        self.machine.cluster().now()
     }
 
     fn number(&mut self, what: Open) -> JobId {
@@ -177,43 +230,64 @@ impl OverbookingMachine {
         id
     }
 
-    /// Hands over the jobs that are submitted before `until`; those of an instant come after its messages (Q49).
+    /// Hands over the jobs that are submitted before `until`, each instant after everything else of
+    /// it (Q49).
     fn hand_over(&mut self, until: Seconds) {
-        let due = self.arriving.partition_point(|job| job.submit < until);
-        let due: Vec<Job> = self.arriving.drain(..due).collect();
-        for job in due {
-            let id = self.number(Open::Job(job.id));
-            self.machine.submit([Job { id, ..job }]);
+        while let Some(submit) = self.arriving.front().map(|job| job.submit)
+            && submit < until
+        {
+            let at = submit.max(self.now());
+            self.machine.settle(at);
+            let due = self.arriving.partition_point(|job| job.submit <= at);
+            for _ in 0..due {
+                let Some(job) = self.arriving.pop_front() else {
+                    break;
+                };
+                self.booked += booked(&job);
+                let id = self.number(Open::Job(job.id));
+                self.machine.submit([Job { id, ..job }]);
+            }
         }
     }
 
     /// Everything that is due at `now` after something happened from outside.
-    fn catch_up(&mut self) {
-        self.machine.settle(self.now);
+    fn catch_up(&mut self, now: Seconds) {
+        self.machine.settle(now);
         self.collect();
     }
 
-    /// Parts that have not ended.
-    fn parts(&self) -> impl Iterator<Item = (JobId, &PartOrder)> {
-        self.open.iter().filter_map(|(&id, open)| match open {
-            Open::Part(order) => Some((id, order)),
-            Open::Job(_) => None,
-        })
+    /// Jobs that run, in the order of their submission, and since when.
+    fn running_jobs(&self) -> impl Iterator<Item = (&Job, Seconds)> {
+        let cluster = self.machine.cluster();
+        let jobs = self.open.iter();
+        jobs.filter(|(_, open)| matches!(open, Open::Job(_)))
+            .filter_map(|(&id, _)| Some((id, cluster.running_since(id)?)))
+            .map(|(id, since)| (cluster.job(id), since))
     }
 
-    fn is_running(&self, id: JobId) -> bool {
-        self.machine.cluster().phase(id) == Phase::Running
+    fn orders(&self) -> impl Iterator<Item = &PartOrder> {
+        self.parts.values().map(|part| &part.order)
     }
 
-    fn range(&self, first: u32, count: u32) -> impl Iterator<Item = NodeIndex> + use<> {
-        let end = first.saturating_add(count).min(self.nodes.0);
-        (first..end).map(NodeIndex)
+    fn range(&self, first: u32, count: u32) -> Vec<NodeIndex> {
+        let end = first.saturating_add(count).min(self.nodes().0);
+        (first..end).map(NodeIndex).collect()
     }
 }
 
-impl LocalService for OverbookingMachine {
+/// The time that a job is planned to hold its CPUs for: whoever runs holds them for a second.
+fn limit(job: &Job) -> Seconds {
+    job.estimate.max(Seconds(1))
+}
+
+/// What a job has booked, in CPU-seconds.
+fn booked(job: &Job) -> i64 {
+    job.nodes.for_span(limit(job)).0
+}
+
+impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
     fn nodes(&self) -> Nodes {
-        self.nodes
+        self.machine.cluster().nodes()
     }
 
     fn submit(&mut self, jobs: &[Job]) {
@@ -221,19 +295,14 @@ impl LocalService for OverbookingMachine {
     }
 
     fn advance(&mut self, until: Seconds) {
-        let until = until.max(self.now);
         self.hand_over(until);
         self.machine.advance(until);
-        self.now = until;
         self.collect();
     }
 
     fn settle(&mut self, now: Seconds) {
-        if now >= self.now {
-            self.hand_over(now);
-            self.now = now;
-        }
-        self.catch_up();
+        self.hand_over(now);
+        self.catch_up(now);
     }
 
     fn probe(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
@@ -247,25 +316,25 @@ impl LocalService for OverbookingMachine {
         if let Some(&refusal) = self.void.get(&key) {
             return Err(refusal);
         }
-        if self.granted.contains_key(&key) {
+        if self.parts.contains_key(&key) {
             return Ok(());
         }
         if order.start < now {
             return Err(Refusal::Past);
         }
         let end = order.start + order.duration;
-        let limit = order.pof_limit.min(self.pof_max);
+        let limit = order.pof_limit.min(self.pof_max.unwrap_or(0.0));
         let quote = self.machine.quote_window(order.nodes, order.start, end);
         if !self.is_up || !quote.is_some_and(|quote| quote.is_within(limit)) {
             return Err(Refusal::Occupied);
         }
-        if !self.is_within_quota(order.nodes, order.start, end) {
+        if !self.is_within_quota(order.nodes, order.start, order.duration) {
             return Err(Refusal::Quota);
         }
         let id = JobId(self.next_id);
         let part = Job {
             id,
-            trace_number: 0,
+            trace_number: i64::from(order.request.0),
             submit: now,
             release: order.start,
             estimate: order.duration,
@@ -279,9 +348,9 @@ impl LocalService for OverbookingMachine {
         if !self.machine.reserve_window(part, limit) {
             return Err(Refusal::Occupied);
         }
-        self.number(Open::Part(*order));
-        self.granted.insert(key, Some(id));
-        self.catch_up();
+        self.number(Open::Part(key));
+        self.parts.insert(key, OpenPart { id, order: *order });
+        self.catch_up(now);
         Ok(())
     }
 
@@ -289,19 +358,18 @@ impl LocalService for OverbookingMachine {
         self.settle(now);
         let key = (request, order);
         self.void.insert(key, Refusal::Cancelled);
-        let Some(id) = self.granted.get_mut(&key).and_then(Option::take) else {
+        let Some(part) = self.parts.remove(&key) else {
             return false;
         };
-        self.machine.withdraw_window(id);
+        self.machine.withdraw_window(part.id);
         self.collect();
-        if let Some(Open::Part(order)) = self.open.remove(&id) {
-            self.part_outcomes.push(PartOutcome {
-                order,
-                gone: Some(now),
-                lost: false,
-            });
-        }
-        self.catch_up();
+        self.open.remove(&part.id);
+        self.part_outcomes.push(PartOutcome {
+            order: part.order,
+            gone: Some(now),
+            lost: false,
+        });
+        self.catch_up(now);
         true
     }
 
@@ -310,21 +378,19 @@ impl LocalService for OverbookingMachine {
             // What is repaired at an instant is there for whatever starts then.
             OutageEvent::ClusterUp | OutageEvent::NodesUp { .. } => {
                 self.advance(now);
-                self.machine.wait_until(self.now);
+                self.machine.wait_until(now);
             }
             OutageEvent::ClusterDown | OutageEvent::NodesDown { .. } => self.settle(now),
         }
         match outage {
             OutageEvent::ClusterDown => {
                 self.is_up = false;
-                self.machine.nodes_down(self.range(0, self.nodes.0));
+                self.machine.nodes_down(self.range(0, self.nodes().0));
             }
             OutageEvent::ClusterUp => {
                 self.is_up = true;
-                let sound: Vec<NodeIndex> = self
-                    .range(0, self.nodes.0)
-                    .filter(|node| !self.broken.contains(node))
-                    .collect();
+                let mut sound = self.range(0, self.nodes().0);
+                sound.retain(|node| !self.broken.contains(node));
                 self.machine.nodes_up(sound);
             }
             OutageEvent::NodesDown { first, count } => {
@@ -340,7 +406,7 @@ impl LocalService for OverbookingMachine {
                 }
             }
         }
-        self.catch_up();
+        self.catch_up(now);
     }
 
     fn is_up(&self) -> bool {
@@ -348,7 +414,7 @@ impl LocalService for OverbookingMachine {
     }
 
     fn next_event(&self) -> Option<Seconds> {
-        let arrival = self.arriving.front().map(|job| job.submit);
+        let arrival = self.arriving.front().map(|job| job.submit.max(self.now()));
         [arrival, self.machine.next_event()]
             .into_iter()
             .flatten()
@@ -375,7 +441,7 @@ impl LocalService for OverbookingMachine {
         let mut metrics = self.metrics;
         let first = self.first_submit.unwrap_or(self.last_job_end);
         metrics.makespan = (self.last_job_end - first).max(Seconds::ZERO);
-        metrics.capacity = self.nodes.for_span(metrics.makespan);
+        metrics.capacity = self.nodes().for_span(metrics.makespan);
         metrics.work = self.machine.metrics().work;
         metrics
     }
@@ -383,14 +449,12 @@ impl LocalService for OverbookingMachine {
     fn totals(&self) -> LocalTotals {
         let mut totals = self.totals;
         let cluster = self.machine.cluster();
+        let counted = self.now().min(self.stop);
         for (&id, open) in &self.open {
-            let held = match cluster.start_of(id) {
-                Some(start) if self.is_running(id) => cluster
-                    .job(id)
-                    .nodes
-                    .for_span((self.now.min(self.stop) - start).max(Seconds::ZERO)),
-                _ => NodeSeconds(0),
+            let Some(since) = cluster.running_since(id) else {
+                continue;
             };
+            let held = (cluster.job(id).nodes).for_span((counted - since).max(Seconds::ZERO));
             match open {
                 Open::Job(_) => totals.job_work += held,
                 Open::Part(_) => totals.part_work += held,
@@ -400,20 +464,18 @@ impl LocalService for OverbookingMachine {
     }
 
     fn in_use(&self) -> TimeLinePoint {
-        let mut point = TimeLinePoint {
-            time: self.now,
-            jobs: 0,
-            parts: 0,
-        };
-        for (&id, open) in &self.open {
-            if self.is_running(id) {
-                let nodes = self.machine.cluster().job(id).nodes.0;
-                match open {
-                    Open::Job(_) => point.jobs += nodes,
-                    Open::Part(_) => point.parts += nodes,
-                }
-            }
+        let cluster = self.machine.cluster();
+        let running = |part: &&OpenPart| cluster.running_since(part.id).is_some();
+        let parts = self.parts.values().filter(running);
+        let parts = parts.map(|part| part.order.nodes.0).sum();
+        let busy = cluster.up().count().0 - cluster.idle().count().0;
+        TimeLinePoint {
+            time: self.now(),
+            jobs: busy - parts,
+            parts,
         }
-        point
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,31 @@
 use super::*;
 use crate::brokering::co_reservation::local::{BacklogWork, FilterCounts, ProbeFilters};
+use crate::plan::Profile;
 use crate::scheduling::queue::Backfilling;
 use crate::workload::JobKind;
 
-#[path = "machine_tests/failures.rs"]
 mod failures;
-#[path = "machine_tests/oracle.rs"]
 mod oracle;
-#[path = "machine_tests/properties.rs"]
 mod properties;
-#[path = "machine_tests/twin.rs"]
 mod twin;
+
+type PlainCluster = ReservationService<PlannedQueue>;
+
+impl PlainCluster {
+    /// The waiting jobs in the order of the queue.
+    fn queue(&self) -> Vec<JobId> {
+        let queue = self.machine.policy().queue().iter();
+        let jobs = queue.filter_map(|waiting| match self.open.get(&waiting.job)? {
+            Open::Job(id) => Some(*id),
+            Open::Part(_) => None,
+        });
+        jobs.collect()
+    }
+
+    fn fixed(&self) -> &Profile {
+        self.machine.policy().fixed()
+    }
+}
 
 const COUNTING: ProbeFilters = ProbeFilters {
     counting: true,
@@ -56,8 +71,8 @@ fn part(request: u32, start: i64, duration: i64, nodes: u32) -> PartOrder {
     }
 }
 
-fn machine(nodes: u32, settings: LocalSettings) -> LocalMachine {
-    LocalMachine::new(ClusterId(0), Nodes(nodes), 0.5, Seconds(200), settings)
+fn machine(nodes: u32, settings: LocalSettings) -> PlainCluster {
+    PlainCluster::new(ClusterId(0), Nodes(nodes), 0.5, Seconds(200), settings)
 }
 
 fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) -> Probe {
@@ -80,15 +95,15 @@ fn offered(answer: &ProbeAnswer) -> Vec<(i64, u16)> {
 }
 
 /// Whether every CPU is free from now on; breakpoints of the past may be left.
-fn is_free(machine: &LocalMachine) -> bool {
+fn is_free(machine: &PlainCluster) -> bool {
     let fixed = machine.fixed();
-    fixed.first_below(machine.now(), machine.nodes.0) == Seconds::FAR
-        && machine.nodes.0 as i32 == fixed.free_at(Seconds::FAR)
+    fixed.first_below(machine.now(), machine.nodes().0) == Seconds::FAR
+        && machine.nodes().0 as i32 == fixed.free_at(Seconds::FAR)
         && fixed.len() <= 2
 }
 
 /// `(id, start, end)` of every job, by id.
-fn lives(machine: &mut LocalMachine) -> Vec<(u32, i64, i64)> {
+fn lives(machine: &mut PlainCluster) -> Vec<(u32, i64, i64)> {
     let mut lives: Vec<_> = machine
         .take_job_outcomes()
         .into_iter()
@@ -144,7 +159,8 @@ fn t6_the_backlog_grows_with_the_start_so_that_admission_is_not_monotone() {
 #[test]
 fn t7_what_ends_before_the_next_scheduling_event_is_exempt_from_the_backlog_test() {
     let mut machine = machine(10, LocalSettings::default());
-    // The second job waits, so that the backlog is long; the CPU that is left until 1,800 is of no use to it.
+    // The second job waits, so that the backlog is long; the CPU that is left until 1,800 is of no
+    // use to it.
     machine.submit(&[job(0, 0, 2, 1_800, 900), job(1, 0, 9, 90_000, 90_000)]);
     machine.advance(Seconds(1));
     let mut answer = |duration, start, filters| {
@@ -183,7 +199,7 @@ fn the_oracle_knows_that_the_next_event_is_the_true_end_of_a_job() {
         let mut machine = machine(10, settings);
         machine.submit(&[job(0, 0, 2, 1_800, 900), job(1, 0, 9, 90_000, 90_000)]);
         machine.advance(Seconds(1));
-        let admitted = |duration: i64, machine: &mut LocalMachine| {
+        let admitted = |duration: i64, machine: &mut PlainCluster| {
             let probe = query(duration, &[1], &[0], BACKFILL);
             !machine.probe(Seconds(0), &probe).offered.is_empty()
         };
@@ -267,11 +283,7 @@ fn t13_easy_backfilling_around_a_firm_part() {
     machine.reserve(Seconds(0), &part(0, 120, 40, 5)).unwrap();
     machine.submit(&t13());
     machine.advance(Seconds(1));
-    let waits: Vec<u32> = machine
-        .queue()
-        .iter()
-        .map(|waiting| waiting.job.0)
-        .collect();
+    let waits: Vec<u32> = machine.queue().iter().map(|job| job.0).collect();
     assert_eq!(waits, [12, 14]);
     machine.settle(Seconds(120));
     assert_eq!(machine.queue().len(), 2, "the part overtakes both");
@@ -458,7 +470,8 @@ fn the_running_mean_of_accuracies_begins_with_the_constant() {
             .probe(Seconds(now), &query(1, &[1], &[now], BACKLOG))
             .backlog_now
     };
-    // (0.5 · 100 · 0.5) of the running job; at the end one running and one waiting job at (0.5 + 1) / 2 · 0.5.
+    // (0.5 · 100 · 0.5) of the running job; at the end one running and one waiting job at (0.5 + 1)
+    // / 2 · 0.5.
     assert_eq!(backlog(0), Seconds(0), "submissions come after messages");
     assert_eq!(backlog(5), Seconds(25));
     assert_eq!(backlog(101), Seconds(375 + 375));
@@ -467,9 +480,10 @@ fn the_running_mean_of_accuracies_begins_with_the_constant() {
 #[test]
 fn running_jobs_and_active_parts_count_in_full_as_listing_4_sums_unless_what_is_left_is_asked_for()
 {
-    // Spec co-reservation.md §3.3, §4.3 and Q9. 10 CPUs, accuracy 1: a job of 6 CPUs with a limit of 100 s runs since 0, a part of 4 CPUs
-    // for 50 s since 10, a job of 5 CPUs with a limit of 200 s waits. At 30 s:
-    // full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10 = 154.
+    // Spec co-reservation.md §3.3, §4.3 and Q9. 10 CPUs, accuracy 1: a job of 6 CPUs with a limit
+    // of 100 s runs since 0, a part of 4 CPUs for 50 s since 10, a job of 5 CPUs with a limit of
+    // 200 s waits. At 30 s: full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10
+    // = 154.
     assert_eq!(LocalSettings::default().backlog_work, BacklogWork::Full);
     for (backlog_work, expected) in [(BacklogWork::Full, 180), (BacklogWork::Remaining, 154)] {
         let settings = LocalSettings {

@@ -18,7 +18,7 @@ fn agree(
 ) -> Result<(), TestCaseError> {
     let cluster = ClusterId(3);
     let stop = Seconds(60);
-    let mut machine = LocalMachine::new(cluster, Nodes(nodes), accuracy, stop, settings.clone());
+    let mut machine = PlainCluster::new(cluster, Nodes(nodes), accuracy, stop, settings.clone());
     machine.submit(jobs);
     let mut twin = Twin {
         settings: settings.clone(),
@@ -78,7 +78,7 @@ fn agree(
         prop_assert_eq!((in_use.jobs, in_use.parts), used, "at {}", second);
         prop_assert!(used.0 + used.1 <= nodes);
         twin.use_over_time.push(used);
-        let waiting: Vec<JobId> = machine.queue().iter().map(|waiting| waiting.job).collect();
+        let waiting: Vec<JobId> = machine.queue();
         let expected: Vec<JobId> = twin.queue.iter().map(|job| job.id).collect();
         prop_assert_eq!(waiting, expected, "at {}", second);
         if machine.is_idle() && second > 150 {
@@ -120,7 +120,7 @@ fn agree(
     Ok(())
 }
 
-fn hear(machine: &mut LocalMachine, now: i64, message: &Message) -> Seen {
+fn hear(machine: &mut PlainCluster, now: i64, message: &Message) -> Seen {
     let now = Seconds(now);
     match message {
         Message::Probe(probe) => Seen::Answer(Box::new(machine.probe(now, probe))),
@@ -176,8 +176,8 @@ fn probes(now: i64) -> impl Strategy<Value = Message> {
         })
 }
 
-/// Messages in order of time; orders are numbered by their place, and cancellations name any of them, sometimes before it
-/// comes, and some orders are repeated.
+/// Messages in order of time; orders are numbered by their place, and cancellations name any of
+/// them, sometimes before it comes, and some orders are repeated.
 pub(super) fn messages(failures: bool) -> impl Strategy<Value = Vec<(i64, Message)>> {
     let one = (
         0_i64..110,

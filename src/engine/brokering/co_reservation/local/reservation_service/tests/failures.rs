@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn settle_and_apply(machine: &mut LocalMachine, now: i64, outage: OutageEvent) {
+fn settle_and_apply(machine: &mut PlainCluster, now: i64, outage: OutageEvent) {
     machine.settle(Seconds(now));
     machine.apply_outage(Seconds(now), outage);
 }
@@ -26,11 +26,7 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
     settle_and_apply(&mut machine, 50, OutageEvent::ClusterDown);
     assert!(!machine.is_up());
     assert_eq!(machine.in_use().jobs + machine.in_use().parts, 0);
-    let queue: Vec<u32> = machine
-        .queue()
-        .iter()
-        .map(|waiting| waiting.job.0)
-        .collect();
+    let queue: Vec<u32> = machine.queue().iter().map(|job| job.0).collect();
     assert_eq!(queue, [0, 1]);
     assert_eq!(
         machine.reserve(Seconds(55), &part(5, 200, 10, 1)),
