@@ -61,3 +61,4 @@ mod toy_study;
 mod what_holds;
 mod what_is_paired;
 mod workflows;
+mod wrapping;

@@ -1,7 +1,7 @@
 //! The order of events of several clusters and a broker: what is done next, at which cluster, at which instant (Q49).
 //!
 //! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. The
-//! machine around it ([`CoReservations`](super::Grid)) has a cluster carry the task out and hands the report back.
+//! machine around it ([`CoReservations`](super::CoReservations)) has a cluster carry the task out and hands the report back.
 
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
