@@ -1,5 +1,6 @@
-//! Collects the papers of `configs/`: every folder with a `paper.toml`, with the text of all its files, so that the program can
-//! reproduce them anywhere. `src/cli/reproduce/paper.rs` reads the list.
+//! Collects the papers of `configs/`: every folder with a `paper.toml`, with the text of all its
+//! files, so that the program can reproduce them anywhere. `src/cli/reproduce/paper.rs` reads the
+//! list.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -41,7 +42,8 @@ fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// The path of a file for `include_str!`, found anew in each build, so that a checkout may be moved with its build folder.
+/// The path of a file for `include_str!`, found anew in each build, so that a checkout may be moved
+/// with its build folder.
 fn included(file: &Path) -> String {
     let path = file.display();
     format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), r\"/{path}\")")

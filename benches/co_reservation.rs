@@ -1,6 +1,6 @@
-//! How long the first candidate of a co-reservation request takes, and what a search occupies: `cargo bench --bench co_reservation`.
-//! 12 clusters, 6 parts, 200 starts, every candidate admitted (14,400), one thread. What the columns mean stands in
-//! `benches/README.md`.
+//! How long the first candidate of a co-reservation request takes, and what a search occupies:
+//! `cargo bench --bench co_reservation`. 12 clusters, 6 parts, 200 starts, every candidate admitted
+//! (14,400), one thread. What the columns mean stands in `benches/README.md`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,6 +1,7 @@
-//! How long a full list of offers takes: `cargo bench --bench pricing`, with the CTC log in the folder that `BOOKAHEAD_TRACES`
-//! names. One thread; every request of a month (or of the whole log, with `-- whole`) asks for its list, and the distribution of
-//! the times is printed. What the rows mean stands in `benches/README.md`.
+//! How long a full list of offers takes: `cargo bench --bench pricing`, with the CTC log in the
+//! folder that `BOOKAHEAD_TRACES` names. One thread; every request of a month (or of the whole log,
+//! with `-- whole`) asks for its list, and the distribution of the times is printed. What the rows
+//! mean stands in `benches/README.md`.
 
 use std::time::Instant;
 

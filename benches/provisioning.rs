@@ -1,6 +1,7 @@
-//! How long it takes to plan a workflow: `cargo bench --bench provisioning`, with the CTC log in the folder that
-//! `BOOKAHEAD_TRACES` names. One thread; times are processor times where the system tells them. Names after `--` choose rows:
-//! `genetic`, `unmerged`, `seismic`, `greedy`. What the rows mean stands in `benches/README.md`.
+//! How long it takes to plan a workflow: `cargo bench --bench provisioning`, with the CTC log in
+//! the folder that `BOOKAHEAD_TRACES` names. One thread; times are processor times where the system
+//! tells them. Names after `--` choose rows: `genetic`, `unmerged`, `seismic`, `greedy`. What the
+//! rows mean stands in `benches/README.md`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -120,7 +121,8 @@ fn greedily(
     }
 }
 
-/// What the greedy search asks of one site: a list of offers for each task, and the one that α picks is booked (ALG-7).
+/// What the greedy search asks of one site: a list of offers for each task, and the one that α
+/// picks is booked (ALG-7).
 fn provision(
     application: &Application,
     mut machine: ReplanningMachine,
@@ -199,7 +201,8 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
     Some(workload.batteries[0].to_vec())
 }
 
-/// What free rectangles advertise when everything that was submitted before `now` has been placed on them.
+/// What free rectangles advertise when everything that was submitted before `now` has been placed
+/// on them.
 fn slots(jobs: &[Job], now: Seconds, merge_identical: bool) -> Vec<Advertised> {
     let rules = SlotRules {
         merge_identical,
@@ -251,7 +254,8 @@ fn application(workflow: &Workflow, network: &Network) -> Application {
     Application::new(tasks, order.into_iter().map(|id| id.index()).collect())
 }
 
-/// The median of several samples; each is repeated until the clock, which ticks every few milliseconds, can tell.
+/// The median of several samples; each is repeated until the clock, which ticks every few
+/// milliseconds, can tell.
 fn median<T>(samples: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut times: Vec<Duration> = (0..samples)
         .map(|_| {

@@ -1,4 +1,5 @@
-//! The store's writer and the writing of reports: `cargo bench --bench store`. What the rows mean stands in `benches/README.md`.
+//! The store's writer and the writing of reports: `cargo bench --bench store`. What the rows mean
+//! stands in `benches/README.md`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -24,8 +25,8 @@ struct Finished {
 }
 
 impl Finished {
-    /// The simulations of a sweep. Only one of each strategy and battery is carried out, and of all batteries only the first
-    /// ones: what the others would have written is as long.
+    /// The simulations of a sweep. Only one of each strategy and battery is carried out, and of all
+    /// batteries only the first ones: what the others would have written is as long.
     fn of(text: &str, batteries: u32) -> Self {
         let mut sweep = Experiment::parse("quickstart.toml", text, None)
             .expect("the quick start is a valid experiment")
@@ -80,7 +81,8 @@ impl Finished {
 /// The quick start: 112 simulations of 1,000 jobs, 192 points.
 static QUICK: LazyLock<Finished> = LazyLock::new(|| Finished::of(QUICK_START, 8));
 
-/// The quick start with 25 thresholds, 10 penalty ratios and 50 batteries of 100 jobs: 50,000 points.
+/// The quick start with 25 thresholds, 10 penalty ratios and 50 batteries of 100 jobs: 50,000
+/// points.
 static WIDE: LazyLock<(tempfile::TempDir, std::path::PathBuf)> = LazyLock::new(|| {
     let text = QUICK_START
         .replace("replications = 8", "replications = 50")
@@ -105,7 +107,8 @@ fn main() {
     divan::main();
 }
 
-/// Outcomes a second of one writer into a new file: every job's outcome, or the totals and distributions of each simulation.
+/// Outcomes a second of one writer into a new file: every job's outcome, or the totals and
+/// distributions of each simulation.
 #[divan::bench(args = ["all", "metrics"], sample_count = 10, sample_size = 1)]
 fn write_the_quick_start(bencher: Bencher, detail: &str) {
     let detail = match detail {

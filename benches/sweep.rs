@@ -1,5 +1,6 @@
-//! A whole sweep with its store, as `bookahead run configs/quickstart.toml` does it without the report: `cargo bench --bench sweep`.
-//! 112 simulations of 1,000 jobs, 192 points. What the rows mean stands in `benches/README.md`.
+//! A whole sweep with its store, as `bookahead run configs/quickstart.toml` does it without the
+//! report: `cargo bench --bench sweep`. 112 simulations of 1,000 jobs, 192 points. What the rows
+//! mean stands in `benches/README.md`.
 
 use bookahead::store::run_sweep;
 use bookahead::sweep::{Experiment, OutcomeDetail, Sweep, SweepOptions};

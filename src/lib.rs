@@ -1,21 +1,28 @@
 //! bookahead: a laboratory for planning-based resource management.
 //!
-//! A machine that *plans* promises each job a start time when it is submitted, or rejects it. These are the nouns:
+//! A machine that *plans* promises each job a start time when it is submitted, or rejects it. These
+//! are the nouns:
 //!
-//! * A [`Job`](workload::Job) is a rigid parallel request: so many nodes for so long, between its release and its deadline. Its
-//!   *estimate* is what the user asked for and pays; its *runtime* is known to the simulator only.
-//! * A *plan* says who holds which nodes when: as a [`Profile`](plan::Profile) that counts free nodes, or as a
-//!   [`NodePlan`](plan::NodePlan) of concrete ones. A *gap* or *slot* is a time at which enough nodes are free, until they are not;
-//!   a [`Reservation`](plan::Reservation) is a slot that was given away.
-//! * A [`Policy`](scheduling::Policy) accepts or rejects jobs and places them; a [`ClusterMachine`](scheduling::ClusterMachine)
-//!   carries out what it planned.
-//! * *Overbooking* gives a job a slot shorter than its estimate. The *probability of success* (PoS) says how likely it ends in time on
-//!   nodes that stay up, learned from how well users of its *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
-//! * A *reservation request* ([`ReservationRequest`](workload::ReservationRequest)) wants nodes at a fixed start, or at one that it
-//!   chooses from [`Offer`](scheduling::replanning::Offer)s: an *offer* is a start with its price. The *price* is the delay that the slot
-//!   inflicts on waiting jobs, delay × nodes. A [`ReplanningMachine`](scheduling::replanning::ReplanningMachine) grants or refuses.
-//! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep* simulates many, along axes of settings; a
-//!   *point* is one combination of settings and one battery, read off one simulation.
+//! * A [`Job`](workload::Job) is a rigid parallel request: so many nodes for so long, between its
+//!   release and its deadline. Its *estimate* is what the user asked for and pays; its *runtime* is
+//!   known to the simulator only.
+//! * A *plan* says who holds which nodes when: as a [`Profile`](plan::Profile) that counts free
+//!   nodes, or as a [`NodePlan`](plan::NodePlan) of concrete ones. A *gap* or *slot* is a time at
+//!   which enough nodes are free, until they are not; a [`Reservation`](plan::Reservation) is a
+//!   slot that was given away.
+//! * A [`Policy`](scheduling::Policy) accepts or rejects jobs and places them; a
+//!   [`ClusterMachine`](scheduling::ClusterMachine) carries out what it planned.
+//! * *Overbooking* gives a job a slot shorter than its estimate. The *probability of success* (PoS)
+//!   says how likely it ends in time on nodes that stay up, learned from how well users of its
+//!   *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
+//! * A *reservation request* ([`ReservationRequest`](workload::ReservationRequest)) wants nodes at
+//!   a fixed start, or at one that it chooses from [`Offer`](scheduling::replanning::Offer)s: an
+//!   *offer* is a start with its price. The *price* is the delay that the slot inflicts on waiting
+//!   jobs, delay × nodes. A [`ReplanningMachine`](scheduling::replanning::ReplanningMachine) grants
+//!   or refuses.
+//! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep*
+//!   simulates many, along axes of settings; a *point* is one combination of settings and one
+//!   battery, read off one simulation.
 //!
 //! A whole simulation is one call:
 //!
@@ -54,8 +61,9 @@
 //! assert_eq!(metrics.gain(1.0).0, 32.0);
 //! ```
 //!
-//! The project has one direction: `engine` (the domain) knows nothing of `lab` (actors, sweeps, store), and neither knows of reports and the
-//! command line. Their modules are offered here under one roof.
+//! The project has one direction: `engine` (the domain) knows nothing of `lab` (actors, sweeps,
+//! store), and neither knows of reports and the command line. Their modules are offered here under
+//! one roof.
 
 pub use bookahead_engine::{
     brokering, estimates, failures, kernel, output, plan, predictions, random, scheduling, units,
@@ -69,7 +77,8 @@ pub mod report;
 // One file a subcommand.
 pub mod cli;
 
-// Made-up runs, shared with the tests of the store: the same file, as a crate's tests are not seen by another.
+// Made-up runs, shared with the tests of the store: the same file, as a crate's tests are not seen
+// by another.
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "lab/store/fixtures/mod.rs"]

@@ -21,7 +21,8 @@ use crate::support::{job, outages};
 
 #[test]
 fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
-    // Sixty jobs over ten weeks, so that the clock grants several windows; two nodes fail in between.
+    // Sixty jobs over ten weeks, so that the clock grants several windows; two nodes fail in
+    // between.
     let jobs: Vec<Job> = (0..60)
         .map(|id| {
             let estimate = 3 + i64::from(id * 7 % 40);

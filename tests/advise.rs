@@ -1,5 +1,5 @@
-//! From a log to a page of advice: what the page says is what the store says, a kill costs nothing, and logs that cannot bear advice are
-//! refused with a reason.
+//! From a log to a page of advice: what the page says is what the store says, a kill costs nothing,
+//! and logs that cannot bear advice are refused with a reason.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,8 @@ use bookahead::scheduling::measures::QuantityKind;
 use crate::goldens::assert_golden;
 use crate::support::program::{output, program, report, text};
 
-/// Four thousand jobs of a model on 64 nodes, as a log that began in Stockholm at 1996-09-23 14:20:31.
+/// Four thousand jobs of a model on 64 nodes, as a log that began in Stockholm at 1996-09-23
+/// 14:20:31.
 pub fn log(folder: &Path) {
     let made = [
         "trace",
@@ -148,7 +149,8 @@ fn the_page_says_what_queries_of_the_store_say_and_is_the_one_that_is_committed(
         "error_minutes",
         &of("promise_error_seconds", 60.0),
     );
-    // 1970-01-01 was a Thursday; the log's clock is an hour ahead. Each column of the table is a day, each row an hour.
+    // 1970-01-01 was a Thursday; the log's clock is an hour ahead. Each column of the table is a
+    // day, each row an hour.
     let saturday_noon = "SELECT avg(t.price / 3600.0) FROM virtual_trial t JOIN v_point p ON p.simulation = t.simulation
         WHERE json_extract(p.axes, '$.\"virtual.lead_hours\"') = 24
         AND strftime('%w %H', t.asked_at + t.wanted_start + 843484831 + 3600, 'unixepoch') = '6 12'";
@@ -360,7 +362,8 @@ fn advice_on_a_machine_file_is_about_that_machine() {
         (waits[0] + waits[1]) / 2.0,
         of("machine", "queue_wait_minutes"),
     );
-    // The log is simulated once with each kind of requests, and weeks are the units of the interval.
+    // The log is simulated once with each kind of requests, and weeks are the units of the
+    // interval.
     let points = "SELECT count(*) FROM v_point WHERE run = (SELECT id FROM run WHERE name = 'advise-log-machine')";
     assert_eq!(ask(points), 2.0);
     let column_of = |name: &str| numbers(column(folder.path(), "worth-queue", name))[0];
@@ -407,7 +410,8 @@ fn advice_on_a_machine_file_is_about_that_machine() {
     );
     let page = fs::read_to_string(folder.path().join("page/index.html")).expect("a page");
     assert!(page.contains("--machine machine.toml") && page.contains("two halves"));
-    // A machine that is no file, names without a machine, and a reservation of more nodes than it has.
+    // A machine that is no file, names without a machine, and a reservation of more nodes than it
+    // has.
     for (more, words) in [
         (
             &["--machine", "nowhere.toml"][..],

@@ -9,8 +9,9 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// Every Rust file below `src/` that is compiled into the program, with its module (the first folder or file name, below that of its
-/// crate) and its text without comments and without what is compiled for tests alone.
+/// Every Rust file below `src/` that is compiled into the program, with its module (the first
+/// folder or file name, below that of its crate) and its text without comments and without what is
+/// compiled for tests alone.
 fn sources() -> Vec<(PathBuf, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -348,8 +349,8 @@ fn no_module_but_the_studies_tells_studies_apart() {
     }
 }
 
-/// What a study is called is known to its folders; reports and commands learn it from the store, and what is shown of a study alone
-/// stands in its view.
+/// What a study is called is known to its folders; reports and commands learn it from the store,
+/// and what is shown of a study alone stands in its view.
 #[test]
 fn reports_and_commands_name_studies_in_views_only() {
     for (path, module, code) in sources() {

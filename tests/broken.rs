@@ -1,5 +1,5 @@
-//! What goes wrong around the program: killed, interrupted, nobody who listens, no place for a report. Each test is named
-//! for what went wrong once, or for what must not.
+//! What goes wrong around the program: killed, interrupted, nobody who listens, no place for a
+//! report. Each test is named for what went wrong once, or for what must not.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
-//! The report in a real browser: it opens from a file without a complaint, sorts, filters, tells values, and fits.
+//! The report in a real browser: it opens from a file without a complaint, sorts, filters, tells
+//! values, and fits.
 //!
-//! Needs `chromium` and `chromedriver` (`BOOKAHEAD_CHROMIUM` names another browser); without them the test says that it was
-//! skipped.
+//! Needs `chromium` and `chromedriver` (`BOOKAHEAD_CHROMIUM` names another browser); without them
+//! the test says that it was skipped.
 
 use std::path::Path;
 use std::process::Command;
@@ -300,7 +301,8 @@ fn a_page_of_advice_is_whole_on_its_own_and_its_first_screen_has_the_answers() {
     }
 }
 
-/// The first screen of the quick start's report. With `BOOKAHEAD_PAGES=write` the pictures of the README are made again.
+/// The first screen of the quick start's report. With `BOOKAHEAD_PAGES=write` the pictures of the
+/// README are made again.
 #[test]
 fn the_first_screen_of_the_quick_start_says_which_strategy_which_threshold_and_how_sure() {
     let Some(browser) = Browser::start() else {

@@ -1,4 +1,5 @@
-//! Calibrated promises through the whole engine: nothing of the future, the same bytes, and what they are for.
+//! Calibrated promises through the whole engine: nothing of the future, the same bytes, and what
+//! they are for.
 
 use std::sync::Arc;
 
@@ -100,8 +101,8 @@ proptest! {
     fn a_promise_does_not_depend_on_what_happens_after_it(
         learning in draws(60), first in draws(60), one in draws(60), other in draws(60),
     ) {
-        // Two futures behind the same past: every promise of the past is the same to the bit, calibration and users'
-        // histories included.
+        // Two futures behind the same past: every promise of the past is the same to the bit,
+        // calibration and users' histories included.
         let learning = jobs(&learning);
         for family in [ClassFamily::All, ClassFamily::UserLast] {
             let model = model(family, &learning);

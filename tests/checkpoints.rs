@@ -1,4 +1,5 @@
-//! Jobs that save their work: what must hold of every planning strategy, against a twin that watches every second of every run.
+//! Jobs that save their work: what must hold of every planning strategy, against a twin that
+//! watches every second of every run.
 
 use bookahead::scheduling::registry::{PlanKind, STRATEGIES};
 use bookahead::scheduling::{
@@ -105,8 +106,9 @@ impl Watched {
         watched
     }
 
-    /// One run on the job's nodes; says whether all work is done at its end. Of a run that lost a node it is not known where its window
-    /// would have ended: it stopped computing after `hidden` seconds, if it had begun to write for that end.
+    /// One run on the job's nodes; says whether all work is done at its end. Of a run that lost a
+    /// node it is not known where its window would have ended: it stopped computing after `hidden`
+    /// seconds, if it had begun to write for that end.
     fn run(
         &mut self,
         job: &Job,
@@ -128,7 +130,8 @@ impl Watched {
         let rest = self.granted - saved;
         let all = restart + rest + self.cost * ((rest - 1).max(0) / self.interval);
         let length = run.end.0 - run.start.0;
-        // The end of a window is known to the policy alone; a run that reached it shows where it was.
+        // The end of a window is known to the policy alone; a run that reached it shows where it
+        // was.
         let (closing, reopening) = match settings.gap_end {
             GapEnd::Suspend => (0, 0),
             GapEnd::Checkpoint | GapEnd::Kill => (self.cost, settings.restart.0),
@@ -183,7 +186,8 @@ impl Watched {
     }
 }
 
-/// What all runs of a job may come to if they are watched; nothing where the last one does not end as its outcome says.
+/// What all runs of a job may come to if they are watched; nothing where the last one does not end
+/// as its outcome says.
 fn watched(
     outcome: &JobOutcome,
     settings: &PolicySettings,
@@ -257,7 +261,8 @@ proptest! {
                     continue;
                 }
                 let execution = outcome.execution.unwrap_or_default();
-                // How long a shared write takes is seen in all runs together only: the twin of the engine's own tests watches those.
+                // How long a shared write takes is seen in all runs together only: the twin of the
+                // engine's own tests watches those.
                 if checkpoint.shares_bandwidth() {
                     prop_assert!(execution.waited <= execution.written, "{}: {:?}", strategy, outcome);
                 } else {
@@ -328,7 +333,8 @@ proptest! {
     }
 }
 
-/// Two nodes; job 0 holds both for 50 of 100 seconds; job 1 gets the gap of 60 seconds before the reservation of job 2, and needs 80.
+/// Two nodes; job 0 holds both for 50 of 100 seconds; job 1 gets the gap of 60 seconds before the
+/// reservation of job 2, and needs 80.
 fn interrupted() -> Case {
     let reservation = job(1, [0, 60, 40, 40, 100, 2]).into_reservation(Seconds(60));
     Case {
@@ -353,7 +359,8 @@ fn reservation_first(mut reservation: Job) -> Job {
 #[test]
 fn an_overbooked_job_goes_on_behind_the_reservation_that_ended_its_gap() {
     let mut case = interrupted();
-    // Behind the reservation it is 100; the full 100 s would end at 200, so that only a deadline before that makes a gap worth it.
+    // Behind the reservation it is 100; the full 100 s would end at 200, so that only a deadline
+    // before that makes a gap worth it.
     case.jobs[1].deadline = Seconds(190);
     let checkpoint = CheckpointSettings {
         interval: CheckpointInterval::Fixed(Seconds(1_000)),
@@ -384,7 +391,8 @@ fn an_overbooked_job_goes_on_behind_the_reservation_that_ended_its_gap() {
             Verdict::SuccessfulFinished,
             "{strategy}: {outcome:?}"
         );
-        // From 1 to 56 it computes 55 s, writes until 60; from 100 it reads until 103 and computes the other 25 s.
+        // From 1 to 56 it computes 55 s, writes until 60; from 100 it reads until 103 and computes
+        // the other 25 s.
         let runs = outcome.execution.expect("it ran");
         assert_eq!(
             (runs.useful.0, runs.lost.0, runs.written.0, runs.read.0),

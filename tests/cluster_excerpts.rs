@@ -1,5 +1,5 @@
-//! Excerpts of SDSC Blue as the clusters of the co-reservation study, requests made from them, and both through a whole
-//! configuration (spec `co-reservation.md` §5.5, §5.6, Q19, Q21, Q33, Q45).
+//! Excerpts of SDSC Blue as the clusters of the co-reservation study, requests made from them, and
+//! both through a whole configuration (spec `co-reservation.md` §5.5, §5.6, Q19, Q21, Q33, Q45).
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -77,7 +77,8 @@ fn seven(merge_at_most: Option<u32>) -> ClusterSettings {
     }
 }
 
-/// The tables of the page, once without a limit of merging (Q21) and once with pairs: the windows, and what merging saves.
+/// The tables of the page, once without a limit of merging (Q21) and once with pairs: the windows,
+/// and what merging saves.
 #[test]
 fn the_page_has_the_windows_of_the_search_and_what_merging_saves() {
     let Some(jobs) = blue() else { return };
@@ -130,7 +131,8 @@ fn the_page_has_the_windows_of_the_search_and_what_merging_saves() {
     assert!(missing.is_empty(), "the page lacks {missing:#?}");
 }
 
-/// Number of requests, CPU-seconds of all parts, mean slack, mean and standard deviation of the CPUs of a part.
+/// Number of requests, CPU-seconds of all parts, mean slack, mean and standard deviation of the
+/// CPUs of a part.
 #[test]
 fn the_page_has_the_aggregates_of_the_request_workloads() {
     if blue().is_none() {
@@ -215,7 +217,8 @@ fn merging_agrees_with_a_search_through_all_buckets() {
         .filter(|job| job.nodes <= MACHINE)
     {
         let work = job.runtime.min(job.estimate).0 * i64::from(job.nodes.0);
-        // The open bucket of a limit is the last narrow one with it; wide jobs are buckets that nobody joins.
+        // The open bucket of a limit is the last narrow one with it; wide jobs are buckets that
+        // nobody joins.
         let mut narrow = buckets
             .iter_mut()
             .filter(|bucket| bucket.1 == job.estimate && bucket.3 >= 0);
@@ -324,7 +327,8 @@ fn a_configuration_becomes_clusters_and_requests() {
     assert_ne!(first.requests, second.requests);
 }
 
-/// Requests depend on seed, source and replication: not on algorithm, number, size or merging of clusters, m or w.
+/// Requests depend on seed, source and replication: not on algorithm, number, size or merging of
+/// clusters, m or w.
 #[test]
 fn everything_that_is_compared_sees_the_same_requests() {
     let rest = "[clusters]\ndays = 2\n[requests]\ncount = 40\n";

@@ -1,5 +1,6 @@
-//! The oracle numbers of an independent, naive program on the archive's logs: conservative backfilling to a tenth of a coin,
-//! heuristic planning within one percent (its tie-breaks leave room for that).
+//! The oracle numbers of an independent, naive program on the archive's logs: conservative
+//! backfilling to a tenth of a coin, heuristic planning within one percent (its tie-breaks leave
+//! room for that).
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use bookahead::workload::{
     CleaningRules, Compression, TraceFolder, Workload, WorkloadSettings, WorkloadSource, prepare,
 };
 
-/// The last 20,000 usable jobs of a log as 20 batteries; `None` (and a line that says so) without traces.
+/// The last 20,000 usable jobs of a log as 20 batteries; `None` (and a line that says so) without
+/// traces.
 fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
     let Some(folder) = std::env::var_os(TraceFolder::VARIABLE) else {
         println!("skipped: {log} needs {}", TraceFolder::VARIABLE);

@@ -1,12 +1,13 @@
-//! The pages for people, held against the program: every ambiguity is decided, every key that they name exists, every example
-//! is an experiment.
+//! The pages for people, held against the program: every ambiguity is decided, every key that they
+//! name exists, every example is an experiment.
 
 use bookahead::sweep::{Experiment, keys};
 
 const MODEL: &str = include_str!("../docs/model.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
-/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13, then those of `co-reservation.md` §8.
+/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13, then those
+/// of `co-reservation.md` §8.
 fn about_reservations() -> Vec<String> {
     let heine = (1..=17).map(|number| format!("A{number}"));
     let singh = (1..=46).map(|number| format!("AMB-{number}"));

@@ -1,5 +1,6 @@
-//! What a store outlives: kills at any instant, full disks, read-only folders, two programs at once, copies of a store that
-//! is open, a journal that was cut. `docs/durability.md` says what is promised and how often it was tried.
+//! What a store outlives: kills at any instant, full disks, read-only folders, two programs at
+//! once, copies of a store that is open, a journal that was cut. `docs/durability.md` says what is
+//! promised and how often it was tried.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod faults;
@@ -192,7 +193,8 @@ fn a_sweep_killed_at_random_instants_loses_nothing_that_was_done_and_ends_with_t
         assert_eq!(half_done(&store), BTreeSet::new());
         with_work += usize::from(killed && after.len() > before.len());
         if !killed {
-            // A run to its end, undisturbed or the last of many: the same bytes, and a new beginning.
+            // A run to its end, undisturbed or the last of many: the same bytes, and a new
+            // beginning.
             succeeds(run(path, "killed", &["--workers", "2"]));
             same(path, "killed", &tables, &files);
             whole(&store);
@@ -267,7 +269,8 @@ fn a_limit_to_the_size_of_files_is_said_and_the_same_command_goes_on_without_it(
     );
 }
 
-/// A file system of six megabytes in a name space of its own, which not every machine lets a program make.
+/// A file system of six megabytes in a name space of its own, which not every machine lets a
+/// program make.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_small_file_system_that_is_full_is_said_and_the_same_command_goes_on_when_there_is_room() {

@@ -1,4 +1,5 @@
-//! What a study leaves beside its totals, held against these: nothing is missing, and nothing is there that was not asked for.
+//! What a study leaves beside its totals, held against these: nothing is missing, and nothing is
+//! there that was not asked for.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What is generated from the declarations of the keys: the tables of the page of the configuration and the JSON Schema, which
-//! accepts every shipped experiment.
+//! What is generated from the declarations of the keys: the tables of the page of the configuration
+//! and the JSON Schema, which accepts every shipped experiment.
 //!
 //! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes both again.
 

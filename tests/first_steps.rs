@@ -1,4 +1,5 @@
-//! The first steps of somebody new: a first experiment with every study, and the commands that explain what can be asked.
+//! The first steps of somebody new: a first experiment with every study, and the commands that
+//! explain what can be asked.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Fixed reservations among overbooked jobs, strategy by strategy (spec `overbooking.md` §14.1, `grid-reservations.md` §3.3).
-//! Times are hours.
+//! Fixed reservations among overbooked jobs, strategy by strategy (spec `overbooking.md` §14.1,
+//! `grid-reservations.md` §3.3). Times are hours.
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::registry::STRATEGIES;
@@ -84,7 +84,8 @@ fn a_reservation_of_an_empty_machine_starts_exactly_at_its_time_and_earns_its_fe
 
 #[test]
 fn a_planned_job_is_not_moved_for_a_reservation() {
-    // [0, 8) runs, [8, 16) is planned; four hours of two nodes from 10 on are not there, even though the second job could wait.
+    // [0, 8) runs, [8, 16) is planned; four hours of two nodes from 10 on are not there, even
+    // though the second job could wait.
     let jobs = [
         patient(0, 0, 4, 8, 8),
         patient(1, 1, 4, 8, 8),
@@ -166,7 +167,8 @@ fn the_past_cannot_be_reserved_but_the_present_can() {
 
 #[test]
 fn an_overbooked_job_in_front_is_cut_at_the_start_of_the_reservation() {
-    // After the reservation of [6, 10) the job of 8 h would end at 18, its deadline is 16: it gets [0, 6).
+    // After the reservation of [6, 10) the job of 8 h would end at 18, its deadline is 16: it gets
+    // [0, 6).
     for strategy in OVERBOOKING {
         for (runtime, end, verdict) in [
             (5, 5, Verdict::SuccessfulFinished),
@@ -190,7 +192,8 @@ fn an_overbooked_job_in_front_is_cut_at_the_start_of_the_reservation() {
 
 #[test]
 fn a_job_that_starts_early_in_front_of_a_reservation_is_cut_at_its_start() {
-    // [0, 4) runs for 2 h; 9 h are overbooked in [4, 10), in front of the reservation, and start at 2 instead: 8 of 9 h.
+    // [0, 4) runs for 2 h; 9 h are overbooked in [4, 10), in front of the reservation, and start at
+    // 2 instead: 8 of 9 h.
     let jobs = [
         patient(0, 0, 4, 4, 2),
         reservation(1, 0, 4, 10, 4, 4),
@@ -206,8 +209,8 @@ fn a_job_that_starts_early_in_front_of_a_reservation_is_cut_at_its_start() {
 
 #[test]
 fn a_reservation_is_neither_shortened_nor_put_on_top_of_its_predecessor() {
-    // Between [0, 6) and [12, 18) there is room for 6 h. A reservation of 7 h would nearly certainly need only half of it,
-    // and a flexible job of 8 h is taken.
+    // Between [0, 6) and [12, 18) there is room for 6 h. A reservation of 7 h would nearly
+    // certainly need only half of it, and a flexible job of 8 h is taken.
     let front = [patient(0, 0, 4, 6, 3), reservation(1, 0, 4, 12, 6, 6)];
     for strategy in OVERBOOKING {
         for (start, estimate) in [(6, 7), (5, 7), (5, 1)] {
@@ -238,9 +241,9 @@ fn whether_a_reservation_is_accepted_does_not_depend_on_probabilities() {
 
 #[test]
 fn a_reservation_in_front_is_expected_to_hold_its_nodes_until_its_window_ends() {
-    // Half of the jobs run for 50 % of their estimate, half for 70 %. Between the first, [0, 6), and the reservation from 12
-    // on, a job of 10 h has 6 h for certain, so P = 0.5; if the first is a job that may end after 3 or 4.2 h, 7 h are needed
-    // and are there after 5 h: P = 1.
+    // Half of the jobs run for 50 % of their estimate, half for 70 %. Between the first, [0, 6),
+    // and the reservation from 12 on, a job of 10 h has 6 h for certain, so P = 0.5; if the first
+    // is a job that may end after 3 or 4.2 h, 7 h are needed and are there after 5 h: P = 1.
     let mixed: Vec<Job> = (0..4)
         .map(|id| job(id, 0, 1, 10, if id < 2 { 5 } else { 7 }))
         .collect();
@@ -265,8 +268,9 @@ fn a_reservation_in_front_is_expected_to_hold_its_nodes_until_its_window_ends() 
 
 #[test]
 fn nobody_is_placed_on_top_of_a_reservation() {
-    // Spec `overbooking.md` §3.1.3 and §15.1: 6 h between the first and the reservation; d' = 9 / 1.4 = 6.43 h needs half an hour of
-    // the first one's time, of which 6 − 6 / 1.4 = 1.71 h may be cut if it is a job.
+    // Spec `overbooking.md` §3.1.3 and §15.1: 6 h between the first and the reservation; d' = 9 /
+    // 1.4 = 6.43 h needs half an hour of the first one's time, of which 6 − 6 / 1.4 = 1.71 h may be
+    // cut if it is a job.
     let jobs = |first: Job| {
         [
             first,
@@ -321,16 +325,19 @@ fn in_a_queue_a_job_that_would_run_into_a_reservation_waits() {
         let starts = outcomes.iter().map(|outcome| outcome.start.unwrap());
         starts.map(|start| start.0 / Seconds::HOUR.0).collect()
     };
-    // The first ends at 8, and two hours before the reservation are too short for the head: 14. Nobody passes it.
+    // The first ends at 8, and two hours before the reservation are too short for the head: 14.
+    // Nobody passes it.
     assert_eq!(starts("fcfs"), [10, 1, 14, 18, 18, 18]);
-    // With backfilling two nodes are idle from 2 on: the fourth job fits until 7. The fifth would run into the reservation beside
-    // nobody, one node is left then: it ends at 18 and would delay the head (14), so it waits; the sixth fits until 10.
+    // With backfilling two nodes are idle from 2 on: the fourth job fits until 7. The fifth would
+    // run into the reservation beside nobody, one node is left then: it ends at 18 and would delay
+    // the head (14), so it waits; the sixth fits until 10.
     assert_eq!(starts("easy-backfilling"), [10, 1, 14, 2, 18, 7]);
 }
 
 #[test]
 fn behind_the_reservations_the_head_of_the_queue_is_not_delayed() {
-    // The head's place is [14, 18) on three nodes: a job of one node may run beside the reservation and the head.
+    // The head's place is [14, 18) on three nodes: a job of one node may run beside the reservation
+    // and the head.
     let jobs = [
         reservation(0, 0, 3, 10, 4, 4),
         patient(1, 1, 2, 7, 7),

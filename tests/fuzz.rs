@@ -1,4 +1,5 @@
-//! Files that once broke something: they must not again. New ones come from `cargo run --release --example fuzz`.
+//! Files that once broke something: they must not again. New ones come from
+//! `cargo run --release --example fuzz`.
 
 pub(crate) mod formats;
 

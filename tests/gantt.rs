@@ -1,4 +1,5 @@
-//! The plan, seen: what is replayed agrees with the store and with itself, and the drawing says what it cannot show.
+//! The plan, seen: what is replayed agrees with the store and with itself, and the drawing says
+//! what it cannot show.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -216,7 +217,8 @@ fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
             if let ReplayedPlan::Counts(machines) = point.plan {
                 for (number, machine) in machines.iter().enumerate() {
                     assert!(!machine.held.is_empty(), "{name}: {}", machine.name);
-                    // What others of a site without applications and what applications bought may meet in the drawing.
+                    // What others of a site without applications and what applications bought may
+                    // meet in the drawing.
                     let exact = strategy != "provisioning";
                     let mut changes: BTreeMap<Seconds, i64> = BTreeMap::new();
                     for held in &machine.held {

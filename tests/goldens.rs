@@ -1,8 +1,10 @@
-//! What must not change by accident: specifications of every shipped configuration, stores and reports of every study, help texts.
+//! What must not change by accident: specifications of every shipped configuration, stores and
+//! reports of every study, help texts.
 //!
-//! The files below `tests/goldens` are what the program gave when they were written. Where it gives something else, either the
-//! change is a mistake, or it is deliberate: then `BOOKAHEAD_GOLDENS=write cargo test --release goldens` writes them again, and the
-//! commit says why.
+//! The files below `tests/goldens` are what the program gave when they were written. Where it gives
+//! something else, either the change is a mistake, or it is deliberate: then
+//! `BOOKAHEAD_GOLDENS=write cargo test --release goldens` writes them again, and the commit says
+//! why.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -54,7 +56,8 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The card of a paper whose jobs come from a model, beside what is committed; those of logs are made by hand, as they take minutes.
+/// The card of a paper whose jobs come from a model, beside what is committed; those of logs are
+/// made by hand, as they take minutes.
 #[test]
 fn the_score_card_of_a_model_workload_is_the_one_that_is_committed() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -153,7 +156,8 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
                 digest(&rows.join("\n"))
             );
         }
-        // Reports name the version of the program, which a release alone changes; in a compressed table it may be in two pieces.
+        // Reports name the version of the program, which a release alone changes; in a compressed
+        // table it may be in two pieces.
         for (name, content) in report(&path.join("golden-report")) {
             let content = match name.ends_with(".files") {
                 true => names_of(&content).into_bytes(),
@@ -175,7 +179,8 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
     assert_golden("reports.tsv", &reports);
 }
 
-/// The list of a report's files without their digests, which say again what the files themselves say.
+/// The list of a report's files without their digests, which say again what the files themselves
+/// say.
 fn names_of(list: &[u8]) -> String {
     let list = text(list);
     let names = list
@@ -184,7 +189,8 @@ fn names_of(list: &[u8]) -> String {
     names.map(|name| format!("{name}\n")).collect()
 }
 
-/// The strategies, and what stands for them, of the simulations in a store, all of which have the hashes of what they saw.
+/// The strategies, and what stands for them, of the simulations in a store, all of which have the
+/// hashes of what they saw.
 fn studies_that_know_what_they_saw(store: &Path) -> BTreeSet<String> {
     let store = rusqlite::Connection::open(store).expect("a store");
     let unknown: i64 = store

@@ -1,5 +1,5 @@
-//! What people do with a store in the morning: list, show, compare, export, ask. The commands as they are typed, on a store
-//! that the quick start made.
+//! What people do with a store in the morning: list, show, compare, export, ask. The commands as
+//! they are typed, on a store that the quick start made.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A store with two runs: the quick start with few replications, and the same with other promises without job outcomes.
+/// A store with two runs: the quick start with few replications, and the same with other promises
+/// without job outcomes.
 struct Made {
     folder: tempfile::TempDir,
 }

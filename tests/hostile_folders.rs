@@ -1,4 +1,5 @@
-//! Folders and files that a stranger prepared: nothing of the user's is deleted or overwritten through them.
+//! Folders and files that a stranger prepared: nothing of the user's is deleted or overwritten
+//! through them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -89,7 +90,8 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-/// A paper of one sweep, whose reports go into the folder `reports/small` of the one that `reproduce` is told.
+/// A paper of one sweep, whose reports go into the folder `reports/small` of the one that
+/// `reproduce` is told.
 const PAPER: [(&str, &str); 2] = [
     (
         "paper.toml",
@@ -116,8 +118,9 @@ fn long_log() -> String {
 /// Where the reports of the attacked folder are.
 const REPORT: &str = "reports/small";
 
-/// Every command that writes a report, into a folder. `run` does it without being told where; `reproduce` into its own two folders
-/// below the one that it is told, which is the current one for [`REPORT`].
+/// Every command that writes a report, into a folder. `run` does it without being told where;
+/// `reproduce` into its own two folders below the one that it is told, which is the current one for
+/// [`REPORT`].
 fn commands(path: &Path, out: &str) -> [Command; 5] {
     let report = ["report", "latest", "--store", "s.db", "--out", out];
     let compare = ["compare", "1", "2", "--store", "s.db", "--out", out];
@@ -288,7 +291,8 @@ fn a_file_that_was_changed_stays_when_its_report_goes_and_is_named() {
     assert!(path.join("good/comparison.md").exists());
 }
 
-/// Version 0.2 listed names without digests: its files are replaced, and those that no report has any more are left.
+/// Version 0.2 listed names without digests: its files are replaced, and those that no report has
+/// any more are left.
 #[test]
 fn a_folder_of_version_0_2_is_written_again_and_loses_nothing_else() {
     let home = home();

@@ -1,5 +1,5 @@
-//! Text of strangers in every place that a stranger can fill: nothing of it acts on a terminal, makes a link of a page, or is shown although
-//! it is none of ours.
+//! Text of strangers in every place that a stranger can fill: nothing of it acts on a terminal,
+//! makes a link of a page, or is shown although it is none of ours.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,8 @@ use bookahead_engine::printable::is_harmful;
 use crate::serve::client::Server;
 use crate::support::program::{folder, output, program, text};
 
-/// Moves a cursor, sets a title, turns the direction, hides letters, makes links, pictures and HTML, ends code.
+/// Moves a cursor, sets a title, turns the direction, hides letters, makes links, pictures and
+/// HTML, ends code.
 const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;t\u{7}\u{9b}31m\r\u{202e}\u{2066}\u{200b}\u{feff}\u{e000}[l](https://evil.example)\
                        ![p](https://evil.example/p)<img src=x onerror=y>```";
 

@@ -1,4 +1,5 @@
-//! Logs of other programs, from the file to a simulation: a small invented machine of 8 nodes, as `sacct` would print it.
+//! Logs of other programs, from the file to a simulation: a small invented machine of 8 nodes, as
+//! `sacct` would print it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,7 +159,8 @@ fn an_imported_trace_goes_to_batsim_and_comes_back_as_it_was() {
 #[test]
 fn a_table_is_read_with_a_mapping_of_its_own_or_one_that_is_there_by_name() {
     let place = folder();
-    // The layout of the sample of NREL Eagle, with invented jobs: 9:00 in Denver in January is 16:00 in UTC.
+    // The layout of the sample of NREL Eagle, with invented jobs: 9:00 in Denver in January is
+    // 16:00 in UTC.
     let table = "job_id,user,account,partition,qos,wallclock_req,nodes_req,processors_req,gpus_req,mem_req,submit_time,start_time,\
                  end_time,run_time,state,name,work_dir,submit_line\n\
                  5,user1,account1,p,normal,7200.0,2,72,0,0.0,2019-01-01 09:00:00,2019-01-01 09:00:10,2019-01-01 10:00:10,3600.0,COMPLETED,n,w,s\n\

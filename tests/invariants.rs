@@ -69,7 +69,8 @@ fn down(failures: &FailureTrace, end: i64) -> Vec<i64> {
 }
 
 fn bits(result: &(SimulationMetrics, Vec<JobOutcome>)) -> String {
-    // `Debug` prints the shortest text that gives the same `f64` back, so equal texts are equal bits.
+    // `Debug` prints the shortest text that gives the same `f64` back, so equal texts are equal
+    // bits.
     format!("{result:?}")
 }
 
@@ -157,9 +158,9 @@ proptest! {
         for strategy in STRATEGIES {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
-                // On top of its predecessors a job of the 2008 algorithm starts when they have ended, at its nominal start or
-                // later (spec §3.1.3, case c): only its deadline is certain then, and the nominal slot may be as long as the
-                // estimate.
+                // On top of its predecessors a job of the 2008 algorithm starts when they have
+                // ended, at its nominal start or later (spec §3.1.3, case c): only its deadline is
+                // certain then, and the nominal slot may be as long as the estimate.
                 let on_top = strategy.name == "overbooking-2008" && promise.overbooked;
                 let latest = if on_top {
                     outcome.job.deadline
@@ -216,8 +217,9 @@ proptest! {
                 let mut used = vec![0; asked.estimate.0 as usize];
                 for allocation in &replay.allocations {
                     let other = &replay.outcomes[allocation.job.0 as usize].job;
-                    // A queue knows its running jobs and all reservations, and forgets who has ended; nobody from its line
-                    // starts before the arrivals of an instant. Conservative backfilling knows everybody and forgets nobody.
+                    // A queue knows its running jobs and all reservations, and forgets who has
+                    // ended; nobody from its line starts before the arrivals of an instant.
+                    // Conservative backfilling knows everybody and forgets nobody.
                     let is_known = if other.is_reservation() || strategy == "conservative-backfilling" {
                         other.id < asked.id
                     } else {
@@ -334,7 +336,8 @@ proptest! {
     fn a_rule_that_keeps_the_whole_estimate_never_overbooks(
         case in case(Kind::NoFailures), sigmas in 0.0_f64..3.0,
     ) {
-        // Where one of a class's jobs took all of its estimate, the 100th percentile is the estimate.
+        // Where one of a class's jobs took all of its estimate, the 100th percentile is the
+        // estimate.
         let case = Case { history: vec![5, 100], ..case };
         for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
             let mut settings = case.settings(strategy.name);
@@ -421,7 +424,8 @@ proptest! {
         history in prop::collection::vec(0_i64..=100, 1..30),
         failure_rate in 0.0_f64..0.5, nodes in 1_u32..200, estimate in 2_i64..100_000, cut in 0.0_f64..1.0,
     ) {
-        // Longer slots help the job but expose it to more failures: PoF falls with length for certain only if λ = 0.
+        // Longer slots help the job but expose it to more failures: PoF falls with length for
+        // certain only if λ = 0.
         let ratios = ratios(&history);
         let length = ((estimate as f64 * cut) as i64).clamp(1, estimate - 1);
         let (perfect, faulty, worse) = (hardware(0.0), hardware(failure_rate), hardware(failure_rate + 0.1));

@@ -1,5 +1,5 @@
-//! Statistics that go on learning, through the whole engine: nothing of the future, what a slow twin counts from scratch, and what is
-//! booked where predictions are lower bounds.
+//! Statistics that go on learning, through the whole engine: nothing of the future, what a slow
+//! twin counts from scratch, and what is booked where predictions are lower bounds.
 
 use std::sync::Arc;
 
@@ -119,7 +119,8 @@ proptest! {
     ) {
         // Two futures behind the same past: every promise of the past is the same to the bit.
         let before = jobs(&before);
-        // The run time itself is what nobody can know: it is of the job that is promised, and of nothing that comes later either.
+        // The run time itself is what nobody can know: it is of the job that is promised, and of
+        // nothing that comes later either.
         let predictor = PREDICTORS[place].name;
         for (family, prediction) in families().into_iter().zip([None, None, predicted_by(predictor)]) {
             let estimates = EstimateSettings {
@@ -222,8 +223,8 @@ fn rounded(ratio: f64) -> i64 {
 
 #[test]
 fn statistics_that_learn_follow_users_who_change() {
-    // Everybody used a tenth of the estimate, and now everybody uses nine tenths. Static statistics go on overbooking; those that learn
-    // stop, the sooner the faster they forget.
+    // Everybody used a tenth of the estimate, and now everybody uses nine tenths. Static statistics
+    // go on overbooking; those that learn stop, the sooner the faster they forget.
     let before: Vec<Job> = jobs(&[(4, 1_000, 10, 60); 200]);
     let battery: Vec<Job> = jobs(&[(4, 1_000, 90, 60); 300]);
     let failed = |rule| {

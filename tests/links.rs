@@ -1,5 +1,5 @@
-//! Links of the pages for people: each leads to a file of the repository and to a heading of it, and the site that mdBook makes of the
-//! folder `docs` has all of its pages and no link out of it.
+//! Links of the pages for people: each leads to a file of the repository and to a heading of it,
+//! and the site that mdBook makes of the folder `docs` has all of its pages and no link out of it.
 
 use std::collections::BTreeSet;
 use std::fs;

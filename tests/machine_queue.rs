@@ -1,4 +1,5 @@
-//! Machines as they are in sweeps: the schedule is that of `simulate --machine`, a changed file is another machine, and clocks have to agree.
+//! Machines as they are in sweeps: the schedule is that of `simulate --machine`, a changed file is
+//! another machine, and clocks have to agree.
 
 use std::fs;
 use std::path::Path;
@@ -217,7 +218,8 @@ fn windows_of_a_calendar_need_the_clock_of_the_log() {
     let as_logged = experiment("origin = \"log\"", "");
     fs::write(place.path().join("small.toml"), as_logged).expect("written");
     let store = done(place.path());
-    // 2024-03-30 22:10 in Berlin is 1711833000, 600 s after the beginning; nobody may run in that hour.
+    // 2024-03-30 22:10 in Berlin is 1711833000, 600 s after the beginning; nobody may run in that
+    // hour.
     let inside = "SELECT count(*) FROM v_job WHERE start < 4200 AND \"end\" > 600";
     assert_eq!(number(&store, inside), 0.0);
 }

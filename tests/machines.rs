@@ -27,7 +27,8 @@ name = "long"
 default = true
 "#;
 
-/// Jobs of all four nodes: job 3 passes job 2 by its partition. Job 4 is too wide, and job 5 asks for 40 s where 36 are allowed.
+/// Jobs of all four nodes: job 3 passes job 2 by its partition. Job 4 is too wide, and job 5 asks
+/// for 40 s where 36 are allowed.
 const TRACE: &str = "\
 ; MaxProcs: 4
 ; UnixStartTime: 1711832400
@@ -102,7 +103,8 @@ fn a_hand_made_trace_waits_as_on_paper_and_its_recorded_waits_stand_beside() {
     let by: Vec<&str> = (found["against_log"].as_array().unwrap().iter())
         .map(|row| row["by"].as_str().unwrap())
         .collect();
-    // Job 2 was told 100 when it came, and starts at 120; job 3 the same of its own partition, and does.
+    // Job 2 was told 100 when it came, and starts at 120; job 3 the same of its own partition, and
+    // does.
     let announced = &found["announced_starts"];
     assert_eq!(
         (&announced["waited"], &announced["announced"]),
@@ -194,7 +196,8 @@ fn what_a_machine_file_decides_cannot_be_asked_for_beside_it() {
 #[test]
 fn windows_need_the_clock_of_the_trace_and_close_the_machine() {
     let place = with_files();
-    // The trace begins on 30 March 2024 at 22:00 in Berlin; the machine is closed from 22:01 to 23:00.
+    // The trace begins on 30 March 2024 at 22:00 in Berlin; the machine is closed from 22:01 to
+    // 23:00.
     let window =
         "[[window]]\nname = \"work\"\nbegin = 2024-03-30T22:01:00\nlength_hours = 0.9833333333\n";
     fs::write(
@@ -203,7 +206,8 @@ fn windows_need_the_clock_of_the_trace_and_close_the_machine() {
     )
     .unwrap();
     let found = answer(place.path(), &SIMULATE);
-    // Job 1 asks for 100 s and would not be done at 60; job 2 is, from 10 on. Job 3 of the higher tier comes first at 3600, then job 1 at 3620.
+    // Job 1 asks for 100 s and would not be done at 60; job 2 is, from 10 on. Job 3 of the higher
+    // tier comes first at 3600, then job 1 at 3620.
     assert_eq!(found["windows"], 1);
     let partitions = found["partitions"].as_array().unwrap();
     assert_eq!(partitions[0]["mean_wait_seconds"], 3_580.0);
@@ -272,7 +276,8 @@ fn a_slurm_conf_is_simulated_and_becomes_a_machine_file_that_is_the_same_machine
     assert_eq!(found["not_read"][0][0], "SlurmctldHost");
     let partitions = found["partitions"].as_array().unwrap();
     assert_eq!(partitions[1]["name"], "quick");
-    // A minute's limit refuses nobody; backfilling of Slurm comes every 30 s, but jobs that are next need no pass.
+    // A minute's limit refuses nobody; backfilling of Slurm comes every 30 s, but jobs that are
+    // next need no pass.
     assert_eq!(partitions[1]["refused"], 0);
     let without = answer(place.path(), &of_slurm);
     let notes = without["notes"].to_string();

@@ -1,5 +1,5 @@
-//! Small files with many records, and models that are asked for many: an error with the count and the remedy, at the memory that was
-//! allowed.
+//! Small files with many records, and models that are asked for many: an error with the count and
+//! the remedy, at the memory that was allowed.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,8 @@ use crate::support::program::{folder, output, program, text};
 
 mod tables;
 
-/// Kilobytes of address space in which the program runs, but that hold no million records beside it.
+/// Kilobytes of address space in which the program runs, but that hold no million records beside
+/// it.
 const ROOM: u32 = 300_000;
 
 const RECORD: &str = "1 0 5 50 4 1.5 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n";
@@ -105,7 +106,8 @@ fn a_packed_log_of_more_records_than_the_budget_holds_is_refused_by_every_comman
     assert!(whole.status.success(), "{}", text(&whole.stderr));
 }
 
-/// So many records take 86 MB as they are, and as much again while their list grows; the program itself needs the rest of the address space.
+/// So many records take 86 MB as they are, and as much again while their list grows; the program
+/// itself needs the rest of the address space.
 #[test]
 fn what_needs_one_job_after_the_other_reads_a_log_of_any_length_at_constant_memory() {
     let place = folder();

@@ -182,7 +182,8 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
     assert!((pof(&mut cluster, 10, &two).unwrap() - 0.04).abs() < 1e-12);
     let three = order(1, 3, 600, 3_600, 0.5);
     assert!((pof(&mut cluster, 10, &three).unwrap() - 0.36).abs() < 1e-12);
-    // At 300 s: with probability 0.7 each, so 0.49 for two and 0.91 for three, which is not offered.
+    // At 300 s: with probability 0.7 each, so 0.49 for two and 0.91 for three, which is not
+    // offered.
     assert!((pof(&mut cluster, 10, &order(1, 2, 300, 60, 0.5)).unwrap() - 0.49).abs() < 1e-12);
     assert_eq!(pof(&mut cluster, 10, &order(1, 3, 300, 60, 0.5)), None);
     // The first has ended, and the other is known to need more than 25 %: 0.2 / 0.7.
@@ -331,8 +332,9 @@ fn at_once(shapes: &[(u32, i64)]) -> Vec<Job> {
         .collect()
 }
 
-/// For each of the parts, which are sold at `now` one after the other by a cluster of 8: the PoF that was promised, and the share of
-/// all combinations of run times that look the same until then in which it is lost. A part that cannot be had is left out.
+/// For each of the parts, which are sold at `now` one after the other by a cluster of 8: the PoF
+/// that was promised, and the share of all combinations of run times that look the same until then
+/// in which it is lost. A part that cannot be had is left out.
 fn promised_and_true(
     jobs: &[Job],
     reference: &[i64],
@@ -611,7 +613,8 @@ fn as_many_parts_are_lost_as_was_promised() {
     );
 }
 
-/// Parts sold at a risk on two weeks of SDSC Blue, what was promised of them, and how many were lost.
+/// Parts sold at a risk on two weeks of SDSC Blue, what was promised of them, and how many were
+/// lost.
 fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) {
     let first = 40_000 + excerpt * 20_000;
     let settings = EstimateSettings {

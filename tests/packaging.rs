@@ -1,4 +1,5 @@
-//! What installs the program: container, image, package, wheel, and the papers that name its version.
+//! What installs the program: container, image, package, wheel, and the papers that name its
+//! version.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,7 +45,8 @@ fn container_and_image_are_built_from_the_same_files_which_are_all_that_cargo_ne
     for name in &of_container {
         assert!(exists(name), "{name}");
     }
-    // What cargo reads to know the targets, what `build.rs` collects, and the worked questions of `serve`.
+    // What cargo reads to know the targets, what `build.rs` collects, and the worked questions of
+    // `serve`.
     let manifest: toml::Table = read("Cargo.toml").parse().expect("TOML");
     let targets = ["lib", "bin", "test", "bench", "example"];
     let mut needed: BTreeSet<String> = [

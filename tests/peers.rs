@@ -1,5 +1,5 @@
-//! The driver that runs other simulators beside bookahead, without any of them; and the small traces of docs/model.md in which they
-//! start jobs at other times.
+//! The driver that runs other simulators beside bookahead, without any of them; and the small
+//! traces of docs/model.md in which they start jobs at other times.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::support::program::{folder, output, program, text};
 
-/// What the driver of one policy says with no peer but the one that `other` is a command for; None where there is no Python 3.
+/// What the driver of one policy says with no peer but the one that `other` is a command for; None
+/// where there is no Python 3.
 fn compare(trace: &Path, other: Option<&str>, arguments: &[&str]) -> Option<Output> {
     let ours = ["--nodes", "4", "--policy", "easy", "--pairs", "2"];
     driven("compare.py", trace, other, &[&ours, arguments].concat())
@@ -200,7 +201,8 @@ fn the_small_traces_in_which_peers_differ_start_here_as_the_table_says() {
             &[[0, 4, 1, 12], [1, 2, 4, 2], [4, 5, 1, 5], [7, 8, 1, 8]][..],
             &[0, 4, 6, 7][..],
         ),
-        // AccaSim: what is backfilled may delay the head; the head is not tried before its first reservation.
+        // AccaSim: what is backfilled may delay the head; the head is not tried before its first
+        // reservation.
         (
             "easy-backfilling",
             &[[0, 10, 2, 10], [1, 5, 4, 5], [2, 20, 2, 20]],
@@ -211,7 +213,8 @@ fn the_small_traces_in_which_peers_differ_start_here_as_the_table_says() {
             &[[0, 3, 4, 10], [1, 5, 4, 5], [20, 5, 4, 5]],
             &[0, 3, 20],
         ),
-        // servsim: an end backfills nothing while the head waits; a head that fits beside its own booking is started twice.
+        // servsim: an end backfills nothing while the head waits; a head that fits beside its own
+        // booking is started twice.
         (
             "easy-backfilling",
             &[[1, 10, 3, 10], [1, 4, 1, 4], [2, 5, 4, 5], [3, 3, 1, 3]],

@@ -1,4 +1,5 @@
-//! Sites of provisioning studies on real logs: brought to the loads of the thesis, replayed, and held against slower twins.
+//! Sites of provisioning studies on real logs: brought to the loads of the thesis, replayed, and
+//! held against slower twins.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use bookahead::workload::{
 const CTC: (&str, u32) = ("CTC-SP2-1996-3.1-cln.swf", 430);
 const SDSC: (&str, u32) = ("SDSC-SP2-1998-4.2-cln.swf", 128);
 
-/// A whole log with exact estimates, and the text that names it; `None` where the logs are not on this machine.
+/// A whole log with exact estimates, and the text that names it; `None` where the logs are not on
+/// this machine.
 fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, String)> {
     let settings = WorkloadSettings {
         source: WorkloadSource::Trace {

@@ -1,4 +1,5 @@
-//! The catalogue of quantities: every metric of jobs reaches everything that shows quantities, and the page of the schema lists all.
+//! The catalogue of quantities: every metric of jobs reaches everything that shows quantities, and
+//! the page of the schema lists all.
 //!
 //! `BOOKAHEAD_PAGES=write cargo test --release quantities` writes the page again.
 

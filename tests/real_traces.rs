@@ -1,5 +1,5 @@
-//! The logs of the Parallel Workloads Archive through the whole workload module. The expected numbers come from an
-//! independent program that knows nothing of this one.
+//! The logs of the Parallel Workloads Archive through the whole workload module. The expected
+//! numbers come from an independent program that knows nothing of this one.
 
 use bookahead::units::Nodes;
 use bookahead::workload::{
@@ -326,7 +326,8 @@ fn the_traps_of_the_logs_are_rules() {
         return;
     };
     let read = |log: &Log| ParsedTrace::read(&folder.find(log.file).unwrap()).unwrap();
-    // CTC: field 8 is always −1, so even "requested first" ends at field 5, and the header's machine is 338.
+    // CTC: field 8 is always −1, so even "requested first" ends at field 5, and the header's
+    // machine is 338.
     let ctc = read(&LOGS[0]);
     assert_eq!(ctc.header.max_procs(), Some(338));
     let requested = CleaningRules {
@@ -357,7 +358,8 @@ fn the_traps_of_the_logs_are_rules() {
     }));
 }
 
-/// The committed score cards, line by line: every claim that was missed names its explanation, and every explanation is used.
+/// The committed score cards, line by line: every claim that was missed names its explanation, and
+/// every explanation is used.
 #[test]
 fn every_missed_claim_of_the_committed_score_cards_is_explained() {
     use std::collections::BTreeSet;

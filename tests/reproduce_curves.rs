@@ -1,4 +1,5 @@
-//! A paper of curves through the program: a small trace under the archive's name, sweep, store, findings, card and report.
+//! A paper of curves through the program: a small trace under the archive's name, sweep, store,
+//! findings, card and report.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -275,7 +276,8 @@ fn curves_are_swept_judged_and_reported_and_the_same_command_again_only_judges()
         .map(|record| record["held"].as_bool())
         .collect();
     assert_eq!(held, [Some(true), Some(true), Some(false)]);
-    // Two rules without reservations, in three replications each: they share simulations and are all there.
+    // Two rules without reservations, in three replications each: they share simulations and are
+    // all there.
     assert_eq!(records[1]["cells"], 1);
     assert_eq!(records[2]["cells"], 6);
     let again = fs::read_to_string(reports.join("score-card.md")).expect("a card");

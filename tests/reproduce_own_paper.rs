@@ -1,4 +1,5 @@
-//! A paper that the program does not know: a folder of files, reproduced from end to end without a line of Rust.
+//! A paper that the program does not know: a folder of files, reproduced from end to end without a
+//! line of Rust.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A paper of tables under two readings, from the command line to the pages: the Arminius model made small, so that it needs no file.
+//! A paper of tables under two readings, from the command line to the pages: the Arminius model
+//! made small, so that it needs no file.
 
 use std::fs;
 use std::path::Path;
@@ -121,8 +122,9 @@ fn readings_are_run_judged_twice_and_shown_side_by_side_and_share_what_they_have
         "{totals:?}"
     );
 
-    // Backfilling and comprehensive overbooking do not ask how long a node stays down: 60 batteries × 2 strategies × 3 ratios
-    // × 3 offsets = 1,080 points are the default's. At offset 0 the two others, 60 × 2 × 3 = 360, are the risk test's.
+    // Backfilling and comprehensive overbooking do not ask how long a node stays down: 60 batteries
+    // × 2 strategies × 3 ratios × 3 offsets = 1,080 points are the default's. At offset 0 the two
+    // others, 60 × 2 × 3 = 360, are the risk test's.
     assert!(
         log.contains(
             "arminius-alignment@blind: 2160 points (1440 simulations), 1440 points done already"

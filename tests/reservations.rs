@@ -1,4 +1,5 @@
-//! Studies with reservations across modules: through the program into the store, through the actors, beside overbooked jobs.
+//! Studies with reservations across modules: through the program into the store, through the
+//! actors, beside overbooked jobs.
 
 use std::fs;
 use std::path::Path;
@@ -261,7 +262,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Windows and messages change nothing: the same outcomes and totals as a machine that is handed everything at once.
+    /// Windows and messages change nothing: the same outcomes and totals as a machine that is
+    /// handed everything at once.
     #[test]
     fn the_actors_give_what_one_call_of_the_machine_gives(
         jobs in jobs(),
@@ -298,8 +300,8 @@ proptest! {
         prop_assert_eq!(actors.rows, StudyRows::Reservations(Box::new(Rows(reservations))));
     }
 
-    /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a price of 0; who wants the
-    /// lowest price (α = 1) pays nothing.
+    /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a
+    /// price of 0; who wants the lowest price (α = 1) pays nothing.
     #[test]
     fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
         let settings = ReplanningSettings { admission: Admission::MovePrice, ..ReplanningSettings::default() };

@@ -101,8 +101,9 @@ fn every_page_of_results_says_what_its_design_can_show() {
     }
 }
 
-/// Phrases that say more than replications can show: that two things are equal because no difference
-/// was seen, that something has a cause which no run varied, that a mean holds everywhere.
+/// Phrases that say more than replications can show: that two things are equal because no
+/// difference was seen, that something has a cause which no run varied, that a mean holds
+/// everywhere.
 const TOO_MUCH: [&str; 11] = [
     "must have",
     "were lucky",

@@ -1,4 +1,5 @@
-//! What scripts rely on: an experiment on standard input, answers as JSON, some rows of an export, parameters of a question.
+//! What scripts rely on: an experiment on standard input, answers as JSON, some rows of an export,
+//! parameters of a question.
 
 use std::io::Write as _;
 use std::path::Path;

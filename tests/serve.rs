@@ -1,4 +1,5 @@
-//! `bookahead serve` and `bookahead runs --watch`: what they show, that a sweep goes on beside them, and whom they refuse.
+//! `bookahead serve` and `bookahead runs --watch`: what they show, that a sweep goes on beside
+//! them, and whom they refuse.
 
 mod browser;
 pub mod client;

@@ -1,4 +1,5 @@
-//! An experiment in shares: whatever runs them, in whatever order, the joined store has the tables of one machine's.
+//! An experiment in shares: whatever runs them, in whatever order, the joined store has the tables
+//! of one machine's.
 
 mod folder;
 
@@ -10,7 +11,8 @@ use rusqlite::types::Value;
 
 use crate::support::program::{folder, output, program, report, run, text};
 
-/// What clocks, machines and processes say; everything else must be the same, the numbers of rows too.
+/// What clocks, machines and processes say; everything else must be the same, the numbers of rows
+/// too.
 const OF_THE_MACHINE: [(&str, &[&str]); 3] = [
     (
         "run",
@@ -266,7 +268,8 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
     refused(&["merge", "hard.db", one], &["into itself"]);
     fs::remove_file(other_name).expect("removed");
 
-    // The same simulation with another result, and the same place with another point, of an older version: without digests.
+    // The same simulation with another result, and the same place with another point, of an older
+    // version: without digests.
     fs::copy(path.join("single.db"), path.join("forged.db")).expect("copied");
     let forged = Connection::open(path.join("forged.db")).expect("a store");
     forged

@@ -1,5 +1,6 @@
-//! Shares as jobs of the engines that exist: a real Slurm started in a folder of its own, where its packages are installed
-//! (`slurmctld slurmd slurm-client munge`); HyperQueue by its recorded command line, and for real where `hq` is on the path.
+//! Shares as jobs of the engines that exist: a real Slurm started in a folder of its own, where its
+//! packages are installed (`slurmctld slurmd slurm-client munge`); HyperQueue by its recorded
+//! command line, and for real where `hq` is on the path.
 
 use std::fs;
 use std::net::TcpListener;
@@ -133,7 +134,8 @@ impl Slurm {
 
     fn daemon(&mut self, program: &'static str, arguments: &[&str]) {
         let program_path = installed(program).expect("looked for before");
-        // Even a test that is killed leaves nothing behind: the daemon dies with the thread that started it.
+        // Even a test that is killed leaves nothing behind: the daemon dies with the thread that
+        // started it.
         let mut command = match installed("setpriv") {
             Some(setpriv) => {
                 let mut command = Command::new(setpriv);
@@ -231,7 +233,8 @@ fn slurm_runs_the_shares_outlives_its_daemon_and_a_lost_share_is_submitted_alone
     let stores: Vec<PathBuf> = (1..=3)
         .map(|number| path.join(format!("the shares/shard-{number}-of-3.db")))
         .collect();
-    // One share is stopped at its first results, so that it is certainly unfinished when it is killed.
+    // One share is stopped at its first results, so that it is certainly unfinished when it is
+    // killed.
     wait_until("the second share has results", || {
         stores[1].exists() && progress(&stores[1]).0 > 0
     });

@@ -25,7 +25,8 @@ fn refusal(place: &Path, arguments: &[&str]) -> String {
     text(&output.stderr)
 }
 
-/// Three jobs of four nodes: the second is too wide beside the first, the third fits beside it and is short enough to pass.
+/// Three jobs of four nodes: the second is too wide beside the first, the third fits beside it and
+/// is short enough to pass.
 const TRACE: &str = "\
 ; MaxProcs: 4
 1 10 -1 50 3 -1 -1 3 100 -1 1 1 1 1 1 -1 -1 -1
@@ -44,10 +45,12 @@ fn a_hand_made_trace_is_scheduled_as_on_paper_under_every_policy() {
         assert_eq!(found["too_wide"], 1);
         found["mean_wait_seconds"].as_f64().unwrap() * found["started"].as_f64().unwrap()
     };
-    // Job 1 runs from 10 to 60. Job 3 passes job 2, whose place would be 110, and runs until 110; so job 2 waits until then.
+    // Job 1 runs from 10 to 60. Job 3 passes job 2, whose place would be 110, and runs until 110;
+    // so job 2 waits until then.
     assert_eq!(waits(&["--policy", "easy-backfilling"]), 90.0);
     assert_eq!(waits(&["--policy", "heuristic-planning"]), 90.0);
-    // Exact estimates: job 2 is expected at 60, and job 3 does not fit in front of it; it runs from 120 on.
+    // Exact estimates: job 2 is expected at 60, and job 3 does not fit in front of it; it runs from
+    // 120 on.
     assert_eq!(
         waits(&["--policy", "easy-backfilling", "--estimates", "perfect"]),
         130.0

@@ -41,7 +41,8 @@ fn every_job_of_a_hand_made_trace_is_stored_with_its_start_and_its_verdict() {
         said(place, &command);
         asked(place, jobs)
     };
-    // As on paper in tests of the schedule; the third job uses more than it asked for, and gets no more than that.
+    // As on paper in tests of the schedule; the third job uses more than it asked for, and gets no
+    // more than that.
     let wide = "4,1,,,dropped-too-wide";
     for policy in ["easy-backfilling", "heuristic-planning"] {
         assert_eq!(
@@ -68,7 +69,8 @@ fn every_job_of_a_hand_made_trace_is_stored_with_its_start_and_its_verdict() {
         asked(place, "SELECT count(*), count(DISTINCT name) FROM v_run"),
         "4,3"
     );
-    // Users' jobs are the same under two policies; exact estimates and fixed starts make others of them.
+    // Users' jobs are the same under two policies; exact estimates and fixed starts make others of
+    // them.
     assert_eq!(asked(place, "SELECT count(*) FROM workload"), "3");
 }
 

@@ -1,4 +1,5 @@
-//! Readers who are slow, or read nothing at all: that no writer waits for them, and that they come to an end.
+//! Readers who are slow, or read nothing at all: that no writer waits for them, and that they come
+//! to an end.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -46,7 +47,8 @@ fn end(mut child: Child) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// A writer beside the program, with a journal that is taken into the store every megabyte where nobody reads.
+/// A writer beside the program, with a journal that is taken into the store every megabyte where
+/// nobody reads.
 fn writer(folder: &Path) -> Connection {
     let writer = Connection::open(folder.join("seen.db")).expect("a store");
     writer

@@ -1,4 +1,5 @@
-//! Sweeps with real inputs and a real store: the same content with any number of workers, resumed or not, and the command line.
+//! Sweeps with real inputs and a real store: the same content with any number of workers, resumed
+//! or not, and the command line.
 
 use std::path::Path;
 
@@ -43,7 +44,8 @@ fn run(text: &str, store: &Path, workers: usize) -> SweepSummary {
     run_sweep(sweep, &options).expect("inputs and store are sound")
 }
 
-/// The points of the latest run without anything that depends on the clock, in an order of their own.
+/// The points of the latest run without anything that depends on the clock, in an order of their
+/// own.
 fn content(store: &Path) -> Vec<String> {
     let store = Store::open(store).expect("a store");
     let run = store.run(&RunSelector::Latest).expect("a run");
@@ -106,7 +108,8 @@ fn an_interrupted_sweep_goes_on_where_it_stopped_and_ends_with_the_same_points()
         (stopped.state, stopped.exit_code()),
         (RunState::Interrupted, 130)
     );
-    // The new threshold: one simulation for each overbooking strategy and battery; the baseline has its own already.
+    // The new threshold: one simulation for each overbooking strategy and battery; the baseline has
+    // its own already.
     assert_eq!(stopped.tally.left_out, 6);
     let rest = run(TEXT, &parts, 3);
     assert_eq!((rest.done_before, rest.tally.simulations), (21, 6));

@@ -1,4 +1,5 @@
-//! The recipe "How to add a study" of `ARCHITECTURE.md`, followed: its files and one line in the list, and nothing else.
+//! The recipe "How to add a study" of `ARCHITECTURE.md`, followed: its files and one line in the
+//! list, and nothing else.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +63,8 @@ fn a_study_costs_its_files_and_one_line() {
     for file in ["Cargo.lock", "build.rs"] {
         fs::copy(project.join(file), root.join(file)).expect("a file of the project");
     }
-    // The same packages and profiles, so that what they need is not built again; one test instead of tests and benchmarks.
+    // The same packages and profiles, so that what they need is not built again; one test instead
+    // of tests and benchmarks.
     let manifest = fs::read_to_string(project.join("Cargo.toml")).expect("a manifest");
     let mut manifest: toml::Table = toml::from_str(&manifest).expect("TOML");
     manifest.remove("bench");

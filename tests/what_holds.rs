@@ -1,4 +1,5 @@
-//! What the README and the committed pages of papers say of published claims, held against the committed score cards.
+//! What the README and the committed pages of papers say of published claims, held against the
+//! committed score cards.
 //!
 //! `BOOKAHEAD_PAGES=write cargo test --release what_holds` writes the README's table again.
 
@@ -18,7 +19,8 @@ struct Count {
 }
 
 impl Count {
-    /// From `held 89 of 116 (77 %), over alignments 93 of 116 (80 %), 3 not tested` or `3 held, 1 missed, 2 not tested`.
+    /// From `held 89 of 116 (77 %), over alignments 93 of 116 (80 %), 3 not tested` or
+    /// `3 held, 1 missed, 2 not tested`.
     fn read(line: &str) -> Option<Self> {
         let before = |word: &str| -> Option<u32> {
             let (before, _) = line.split_once(word)?;
@@ -80,7 +82,8 @@ fn folder(paper: &str) -> PathBuf {
     project().join("reports").join(paper)
 }
 
-/// The committed score cards of a paper under its default reading, in the order of its `paper.toml`, then what compares traces.
+/// The committed score cards of a paper under its default reading, in the order of its
+/// `paper.toml`, then what compares traces.
 fn cards(paper: &str) -> Vec<(String, Count)> {
     let file = project().join("configs").join(paper).join("paper.toml");
     let text = fs::read_to_string(file).expect("a paper");

@@ -1,4 +1,5 @@
-//! Which replications of two runs are partners: those that saw the same jobs and failures, and no others.
+//! Which replications of two runs are partners: those that saw the same jobs and failures, and no
+//! others.
 
 use std::fmt::Write as _;
 use std::fs;

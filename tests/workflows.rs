@@ -1,4 +1,5 @@
-//! Published workflow files: the Pegasus gallery, the floodplain workflow, the ten tasks of the HEFT paper.
+//! Published workflow files: the Pegasus gallery, the floodplain workflow, the ten tasks of the
+//! HEFT paper.
 
 use std::path::PathBuf;
 
@@ -132,7 +133,8 @@ fn the_floodplain_workflow_has_wide_tasks() {
 fn the_file_of_the_heft_paper_with_the_costs_of_its_three_processors_ends_after_80() {
     let Some(folder) = folder() else { return };
     let file = read(&folder, "HEFT_paper.xml");
-    // The file has the run times of the first processor; those of the other two are in Table 1 of the paper only.
+    // The file has the run times of the first processor; those of the other two are in Table 1 of
+    // the paper only.
     let others = [
         (16.0, 9.0),
         (19.0, 18.0),

@@ -1,4 +1,5 @@
-//! Comments and pages for people wrap at a hundred columns, so that they are read beside other things.
+//! Comments and pages for people wrap at a hundred columns, so that they are read beside other
+//! things.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a line is too long although it could be broken: at a space outside of code, behind its first word.
+/// Whether a line is too long although it could be broken: at a space outside of code, behind its
+/// first word.
 fn is_too_long(line: &str) -> bool {
     if line.chars().count() <= COLUMNS {
         return false;
@@ -69,7 +71,7 @@ fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn assert_none(kind: &str, extension: &str, find: impl Fn(&str) -> Vec<usize>) {
     let mut paths = Vec::new();
-    files(&project(), extension, &mut paths);
+    files(project(), extension, &mut paths);
     assert!(paths.len() > 20, "{} {kind}", paths.len());
     let long: Vec<String> = paths
         .iter()

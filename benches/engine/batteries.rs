@@ -1,7 +1,8 @@
-//! Whole batteries of 1,000 jobs on 430 nodes through every strategy, called directly and through the actors.
+//! Whole batteries of 1,000 jobs on 430 nodes through every strategy, called directly and through
+//! the actors.
 //!
-//! With `BOOKAHEAD_TRACES` set it is the first battery of CTC as in the cross-checks (f = 0.15); else 1,000 jobs of the
-//! Lublin–Feitelson model at 200 % offered load.
+//! With `BOOKAHEAD_TRACES` set it is the first battery of CTC as in the cross-checks (f = 0.15);
+//! else 1,000 jobs of the Lublin–Feitelson model at 200 % offered load.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,5 +1,7 @@
-//! Conservative backfilling with users' estimates where the queue is deep: `cargo bench --bench engine -- deep`. Blocks of equal jobs
-//! on a large machine (`peers/deep_trace.py` writes such a trace for the whole program), and the jobs of `nodes` on an overloaded one.
+//! Conservative backfilling with users' estimates where the queue is deep:
+//! `cargo bench --bench engine -- deep`. Blocks of equal jobs on a large machine
+//! (`peers/deep_trace.py` writes such a trace for the whole program), and the jobs of `nodes` on an
+//! overloaded one.
 
 use bookahead::predictions::UserIndex;
 use bookahead::random::{Stream, stream};

@@ -13,7 +13,8 @@ fn density(steps: u32) -> Vec<f64> {
     vec![1.0 / f64::from(steps); steps as usize]
 }
 
-/// A runtime with all 101 percent bins of an estimate of `steps` steps (merged where there are fewer steps).
+/// A runtime with all 101 percent bins of an estimate of `steps` steps (merged where there are
+/// fewer steps).
 fn runtime(steps: u32) -> RuntimeSteps {
     let mut weights: Vec<(u32, f64)> = (0..=100).map(|bin| (bin * steps / 100, 1.0)).collect();
     weights.dedup_by_key(|&mut (end, _)| end);

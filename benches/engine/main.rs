@@ -1,4 +1,5 @@
-//! Throughput of the engine: `cargo bench --bench engine`. What each group measures stands in `benches/README.md`.
+//! Throughput of the engine: `cargo bench --bench engine`. What each group measures stands in
+//! `benches/README.md`.
 
 mod batteries;
 mod deep;

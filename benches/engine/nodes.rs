@@ -1,5 +1,5 @@
-//! How the cost of a decision grows with the machine: `cargo bench --bench engine -- nodes`. The node-mapped plan's curve is
-//! `node_plan_first_full` of `plans` at depth 100.
+//! How the cost of a decision grows with the machine: `cargo bench --bench engine -- nodes`. The
+//! node-mapped plan's curve is `node_plan_first_full` of `plans` at depth 100.
 
 use bookahead::predictions::UserIndex;
 use bookahead::random::{Stream, stream};
@@ -21,8 +21,8 @@ pub fn exponential(stream: &mut Stream, mean: f64) -> f64 {
     -mean * (1.0 - stream.random::<f64>()).ln()
 }
 
-/// Poisson arrivals, 1, 2, 4 … 32 nodes, exponential run times of an hour, estimates one to five times as long; so many that
-/// the largest machine fills.
+/// Poisson arrivals, 1, 2, 4 … 32 nodes, exponential run times of an hour, estimates one to five
+/// times as long; so many that the largest machine fills.
 pub fn requests(nodes: u32) -> Vec<StreamRequest> {
     let mut stream = stream(1, "engine-bench", nodes, "nodes");
     let mut submit = 0.0;

@@ -17,7 +17,8 @@ fn request(stream: &mut Stream, nodes: u32) -> (u32, Seconds) {
     (width, Seconds(stream.random_range(600..36_000)))
 }
 
-/// A full plan: `depth` requests, each at its earliest place from a release within the first hour on.
+/// A full plan: `depth` requests, each at its earliest place from a release within the first hour
+/// on.
 fn profile(depth: u32) -> (Profile, Vec<Fit>) {
     const NODES: u32 = 430;
     let mut stream = stream(1, "engine-bench", depth, "profile");
@@ -80,8 +81,8 @@ fn node_plan(nodes: u32, depth: u32) -> (NodePlan, Vec<(Nodes, Seconds)>) {
     (plan, probes)
 }
 
-/// Collects the candidate starts and finds the first with enough concrete nodes: machines of SDSC-SP2, CTC, SDSC-BLUE and
-/// SDSC-DataStar.
+/// Collects the candidate starts and finds the first with enough concrete nodes: machines of
+/// SDSC-SP2, CTC, SDSC-BLUE and SDSC-DataStar.
 #[divan::bench(args = [
     (128, 10), (128, 100), (128, 1_000),
     (430, 10), (430, 100), (430, 1_000),

@@ -1,6 +1,7 @@
 //! What a predictor costs, learning included, and what a queue that plans with it costs a job.
 //!
-//! With `BOOKAHEAD_TRACES` set it is KTH SP2 on 100 nodes; else 20,000 jobs of the Lublin–Feitelson model on 128.
+//! With `BOOKAHEAD_TRACES` set it is KTH SP2 on 100 nodes; else 20,000 jobs of the Lublin–Feitelson
+//! model on 128.
 
 use std::sync::{Arc, LazyLock};
 

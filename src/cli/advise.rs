@@ -1,7 +1,7 @@
 //! `bookahead advise TRACE`: from a log to one page of advice.
 //!
-//! The experiments are files like any other, made from templates; they are run into the store as `bookahead run` does, and the page is
-//! made from the store.
+//! The experiments are files like any other, made from templates; they are run into the store as
+//! `bookahead run` does, and the page is made from the store.
 
 mod experiments;
 mod log;
@@ -78,8 +78,9 @@ fn ratio(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "allowed is a number from 0 on".to_owned())
 }
 
-/// Runs a few experiments on a log and writes one page: how good estimates are, what a planner that promises would reject, delay and
-/// earn and at which threshold, what a reservation costs others, how reliable announced starts are, and what better estimates are worth.
+/// Runs a few experiments on a log and writes one page: how good estimates are, what a planner that
+/// promises would reject, delay and earn and at which threshold, what a reservation costs others,
+/// how reliable announced starts are, and what better estimates are worth.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 What was run is in the store, and is not run again by the same command, also after it was interrupted. --dry-run says how long it takes.
@@ -94,7 +95,8 @@ Examples:
   bookahead advise my.swf --dry-run
   bookahead advise my.swf --save my-experiments")]
 pub struct AdviseArguments {
-    /// The log (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    /// The log (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder
+    /// BOOKAHEAD_TRACES
     #[arg(value_name = "TRACE")]
     pub trace: String,
     /// How much memory inputs may take.
@@ -103,20 +105,24 @@ pub struct AdviseArguments {
     /// Size of the machine [default: the header's MaxProcs, else its MaxNodes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub nodes: Option<u32>,
-    /// The machine as it is configured: a machine file (docs/machines.md) or a slurm.conf. Waits, announced starts, the worth of estimates and
-    /// the cost of a reservation are then those of this machine; its cores are the nodes of the planner
+    /// The machine as it is configured: a machine file (docs/machines.md) or a slurm.conf. Waits,
+    /// announced starts, the worth of estimates and the cost of a reservation are then those of
+    /// this machine; its cores are the nodes of the planner
     #[arg(long, value_name = "FILE", conflicts_with = "nodes")]
     pub machine: Option<PathBuf>,
-    /// Which numbers of the log are which queue, partition, group and user, as `trace import --names` wrote it
+    /// Which numbers of the log are which queue, partition, group and user, as
+    /// `trace import --names` wrote it
     #[arg(long, value_name = "FILE", requires = "machine")]
     pub names: Option<PathBuf>,
     /// What a job that fails costs, in prices of one that succeeds
     #[arg(long, value_name = "RATIO", default_value = "1", value_parser = ratio)]
     pub ratio: f64,
-    /// The reservation whose cost for others is looked at, for example 32x4 [default: a quarter of the machine for 4 hours]
+    /// The reservation whose cost for others is looked at, for example 32x4 [default: a quarter of
+    /// the machine for 4 hours]
     #[arg(long, value_name = "NODESxHOURS")]
     pub reservation: Option<Reservation>,
-    /// Simulate the queue so often again with every submission moved by up to a minute, which says what the seconds decide
+    /// Simulate the queue so often again with every submission moved by up to a minute, which says
+    /// what the seconds decide
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub ties: Option<u32>,
     /// The database
@@ -385,7 +391,8 @@ fn source<'a>(
     })
 }
 
-/// How the users of a log estimate, by width and by user: the tables of `bookahead trace estimates`.
+/// How the users of a log estimate, by width and by user: the tables of
+/// `bookahead trace estimates`.
 fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
     let table = ClassTable {
         top_users: TOP_USERS,
@@ -507,7 +514,8 @@ fn save(
     Ok(())
 }
 
-/// What is kept: sums over weeks need every job, and the price of a reservation its trials; of the others measures are asked for.
+/// What is kept: sums over weeks need every job, and the price of a reservation its trials; of the
+/// others measures are asked for.
 fn kept(question: Question) -> OutcomeDetail {
     match question {
         Question::MachineReservation | Question::Ties { .. } => OutcomeDetail::Metrics,

@@ -1,4 +1,5 @@
-//! Rows in aligned columns, streamed: the first rows decide the widths, the others follow without being held.
+//! Rows in aligned columns, streamed: the first rows decide the widths, the others follow without
+//! being held.
 
 use std::io::{self, Write};
 
@@ -16,7 +17,8 @@ const NARROWEST: usize = 6;
 pub(super) struct Heading {
     pub(super) title: String,
     pub(super) right: bool,
-    /// Where a row does not fit the screen, columns are left out, the highest number first; 0 is never left out.
+    /// Where a row does not fit the screen, columns are left out, the highest number first; 0 is
+    /// never left out.
     dispensable: u8,
     /// Whether what does not fit goes on in the next line instead of being cut.
     wraps: bool,
@@ -32,7 +34,8 @@ impl Heading {
         }
     }
 
-    /// The same column, whose cells go on in the next line where there is no room: for names that must be read as a whole.
+    /// The same column, whose cells go on in the next line where there is no room: for names that
+    /// must be read as a whole.
     pub(super) fn wrapped(self) -> Self {
         Self {
             wraps: true,
@@ -51,8 +54,9 @@ impl Heading {
 
 /// An aligned table under way.
 ///
-/// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…` at the end of a cut cell, or wrapped, until a row fits. Numbers are
-/// never cut: where even that does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
+/// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…`
+/// at the end of a cut cell, or wrapped, until a row fits. Numbers are never cut: where even that
+/// does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
     headings: Vec<Heading>,
@@ -290,7 +294,8 @@ fn fit(widths: &mut [usize], right: &[bool], screen: usize) -> bool {
     true
 }
 
-/// Where a text that is too long is broken: behind the last `-`, `_`, dot or space that fits, else where there is no more room.
+/// Where a text that is too long is broken: behind the last `-`, `_`, dot or space that fits, else
+/// where there is no more room.
 fn wrap_at(text: &str, width: usize) -> usize {
     let room = text
         .char_indices()

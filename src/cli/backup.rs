@@ -15,7 +15,8 @@ pub struct BackupArguments {
     pub to: PathBuf,
 }
 
-/// Copies the store as it is at one instant, compares the copy with what was written, and gives it its name.
+/// Copies the store as it is at one instant, compares the copy with what was written, and gives it
+/// its name.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! `bookahead check CONFIG`: everything that `run` looks at before it runs. `bookahead check --store FILE`: whether a store is as it was
-//! written.
+//! `bookahead check CONFIG`: everything that `run` looks at before it runs.
+//! `bookahead check --store FILE`: whether a store is as it was written.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -20,11 +20,12 @@ use crate::workload::{TraceFolder, WorkloadSource};
 /// Arguments of `bookahead check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArguments {
-    /// The experiment file (TOML); `-` reads it from standard input. Without one the store is checked
+    /// The experiment file (TOML); `-` reads it from standard input. Without one the store is
+    /// checked
     #[arg(required_unless_present = "store")]
     pub config: Option<PathBuf>,
-    /// The database: alone, to compare every row with what was written; with an experiment, to see what is done already
-    /// [default: data/bookahead.db]
+    /// The database: alone, to compare every row with what was written; with an experiment, to see
+    /// what is done already [default: data/bookahead.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
     /// Worker threads to assume in the estimate [default: the cores]
@@ -41,8 +42,8 @@ pub struct CheckArguments {
     pub memory: MemoryArguments,
 }
 
-/// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do; without a file compares
-/// the rows of the store with what was written.
+/// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run
+/// would do; without a file compares the rows of the store with what was written.
 pub fn check(arguments: &CheckArguments) -> ExitCode {
     let store = arguments
         .store

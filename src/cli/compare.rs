@@ -1,4 +1,4 @@
-//! `bookahead compare RUN RUN…`: runs compared with the first of them, point by point, on the screen and as a report.
+//! `bookahead compare RUN RUN…`: runs beside the first of them, on the screen and as a report.
 
 mod head;
 
@@ -22,7 +22,8 @@ use crate::studies::measures;
 use crate::sweep::shown;
 use head::{headline, shortfall, summary};
 
-/// Compares runs with the first of them: pairs their points by axis values and by what their simulations saw, and shows what differs.
+/// Compares runs with the first of them: pairs their points by axis values and by what their
+/// simulations saw, and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
@@ -54,7 +55,8 @@ pub struct CompareArguments {
     /// Write a report into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all that differ, and the gain]
+    /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all
+    /// that differ, and the gain]
     #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
     /// Separately for each value of this axis
@@ -63,7 +65,8 @@ pub struct CompareArguments {
     /// Exit with 1 when something differs
     #[arg(long)]
     pub exit_code: bool,
-    /// JSON, for scripts: an object, with more than two runs an array with one for each run but the first
+    /// JSON, for scripts: an object, with more than two runs an array with one for each run but the
+    /// first
     #[arg(long)]
     pub json: bool,
 }
@@ -76,7 +79,8 @@ struct NamedRun<'a> {
 }
 
 impl<'a> NamedRun<'a> {
-    /// `RUN`, or `STORE:RUN` where what stands before the last colon is a file: names of experiments may have colons, too.
+    /// `RUN`, or `STORE:RUN` where what stands before the last colon is a file: names of
+    /// experiments may have colons, too.
     fn parse(text: &'a str, is_file: impl Fn(&Path) -> bool) -> Self {
         let (store, run) = match text.rsplit_once(':') {
             Some((store, run)) if is_file(Path::new(store)) => (Some(Path::new(store)), run),
@@ -91,7 +95,7 @@ impl<'a> NamedRun<'a> {
 ///
 /// # Errors
 ///
-/// When a store cannot be read or has no such run, the axis is unknown, or the report cannot be written.
+/// A store without the run, an unknown axis, or a report that cannot be written.
 pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     let mut runs = read(arguments)?;
     comparison::label(&mut runs);
@@ -406,7 +410,8 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     drawn.finish().map(|_| ())
 }
 
-/// What the intervals of the table can carry: replications that lack points, and how many intervals are read at once.
+/// What the intervals of the table can carry: replications that lack points, and how many intervals
+/// are read at once.
 fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String {
     let mut text = String::new();
     let gaps: BTreeSet<&str> = rows

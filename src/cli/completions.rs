@@ -1,6 +1,8 @@
-//! `bookahead completions SHELL`: what a shell needs to complete commands, options, and the runs, strategies and keys that there are.
+//! `bookahead completions SHELL`: what a shell needs to complete commands, options, and the runs,
+//! strategies and keys that there are.
 //!
-//! The script asks this program at every press of the key, so that it completes what is in the store at hand.
+//! The script asks this program at every press of the key, so that it completes what is in the
+//! store at hand.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -16,7 +18,8 @@ use crate::sweep::{beginnings, keys};
 /// The variable by which the script of a shell asks.
 const VARIABLE: &str = "COMPLETE";
 
-/// Prints what a shell needs to complete commands, options, and the runs, strategies and keys that there are.
+/// Prints what a shell needs to complete commands, options, and the runs, strategies and keys that
+/// there are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Runs and axes are completed from the store that --store names, else from data/bookahead.db.

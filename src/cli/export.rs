@@ -14,7 +14,8 @@ use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
 };
 
-/// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any other kind.
+/// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any
+/// other kind.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Columns have the names and units of the views in docs/schema.md; points also have a column for each axis. `simulation` joins the \
@@ -37,19 +38,24 @@ pub struct ExportArguments {
     /// The format of the file
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Which rows to export: one of these kinds, or a table or view by its name (`bookahead sql --tables`)
+    /// Which rows to export: one of these kinds, or a table or view by its name
+    /// (`bookahead sql --tables`)
     #[arg(long, value_parser = kinds(), default_value = "points")]
     pub what: &'static ExportKind,
-    /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points); @FILE reads them from a file, @- from standard input
+    /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points); @FILE
+    /// reads them from a file, @- from standard input
     #[arg(long, value_name = "PLACES", value_parser = places)]
     pub point: Option<BTreeSet<u64>>,
-    /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes; @FILE as for --point
+    /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in
+    /// double quotes; @FILE as for --point
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true, value_parser = super::long_text)]
     pub condition: Option<String>,
-    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never [default: 600 with --where, else 0]
+    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never
+    /// [default: 600 with --where, else 0]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u32>,
-    /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
+    /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so
+    /// on in this folder]
     #[arg(long, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
 }
@@ -242,7 +248,8 @@ fn comma_separated(
         let fields = row.iter().zip(&export.columns).map(|(value, (_, kind))| {
             match (kind, value) {
                 (ExportType::Flag, SqlValue::Integer(flag)) => (*flag != 0).to_string(),
-                // `1.0` and not `1`: a reader that guesses types must not take a column of numbers for integers.
+                // `1.0` and not `1`: a reader that guesses types must not take a column of numbers
+                // for integers.
                 (ExportType::Number, SqlValue::Integer(value)) => {
                     SqlValue::Real(*value as f64).to_string()
                 }

@@ -1,6 +1,7 @@
-//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or where machines only count their nodes, how many they hold
-//! over time. The one place outside of `run` that simulates: the store does not keep which nodes a job ran on, so the point is
-//! replayed and checked against what is stored.
+//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or where machines only
+//! count their nodes, how many they hold over time. The one place outside of `run` that simulates:
+//! the store does not keep which nodes a job ran on, so the point is replayed and checked against
+//! what is stored.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,14 +24,15 @@ pub struct GanttArguments {
     /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
-    /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point with the highest gain of the
-    /// first strategy]
+    /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point
+    /// with the highest gain of the first strategy]
     #[arg(long, value_name = "PLACE")]
     pub point: Option<u32>,
     /// Which cluster or site of the simulation, from 0
     #[arg(long, value_name = "C", default_value_t = 0)]
     pub cluster: u32,
-    /// Begin at this time since the start of the simulation: seconds, or with a unit as in 90m, 36h, 2.5d
+    /// Begin at this time since the start of the simulation: seconds, or with a unit as in 90m,
+    /// 36h, 2.5d
     #[arg(long, value_name = "T", value_parser = time)]
     pub from: Option<Seconds>,
     /// End at this time
@@ -318,8 +320,8 @@ const REPORT_WINDOW: Seconds = Seconds(14 * 86_400);
 /// A drawing of a plan and its page.
 pub type DrawnPlan = (PlanSection, String);
 
-/// For the report of a run: of every strategy the plan of its best point in the first replication, two weeks at most, with the
-/// page of each; and in words which plans are missing and why.
+/// For the report of a run: of every strategy the plan of its best point in the first replication,
+/// two weeks at most, with the page of each; and in words which plans are missing and why.
 ///
 /// # Errors
 ///

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use super::screen::{LookError, write_whole};
 use crate::sweep::{beginnings, keys, starter};
 
-/// Prints the file of a first experiment with a study or a policy: valid, commented, and done in seconds.
+/// Prints the file of a first experiment with a study or a policy: valid, commented, and done in
+/// seconds.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InitArguments {
     /// The study or policy; `bookahead strategies` describes them

@@ -1,4 +1,5 @@
-//! When a command that reads a store gives up: at Ctrl-C, or when its time is over. What it still has to print counts, too.
+//! When a command that reads a store gives up: at Ctrl-C, or when its time is over. What it still
+//! has to print counts, too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +18,9 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// So many seconds from now on (0: for ever), and no longer than until Ctrl-C, so that half a file can be taken away; a second Ctrl-C
-    /// ends the process. Where no thread or signal handler can be had, Ctrl-C ends the process at once, as without this.
+    /// So many seconds from now on (0: for ever), and no longer than until Ctrl-C, so that half a
+    /// file can be taken away; a second Ctrl-C ends the process. Where no thread or signal handler
+    /// can be had, Ctrl-C ends the process at once, as without this.
     pub(super) fn new(seconds: u32) -> Self {
         let limit = Self {
             seconds,

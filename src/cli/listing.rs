@@ -1,4 +1,5 @@
-//! Names with what they mean, wrapped beside them: what `strategies`, `keys`, `metrics` and `traces` print.
+//! Names with what they mean, wrapped beside them: what `strategies`, `keys`, `metrics` and
+//! `traces` print.
 
 use std::fmt::Write as _;
 
@@ -57,7 +58,8 @@ fn options(width: usize) -> textwrap::Options<'static> {
         .word_separator(textwrap::WordSeparator::AsciiSpace)
 }
 
-/// Text for people on a screen of so many columns: lines that are longer go on below, where their second column begins.
+/// Text for people on a screen of so many columns: lines that are longer go on below, where their
+/// second column begins.
 pub(super) fn fitted(text: &str, screen: usize) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -26,7 +26,8 @@ pub(super) enum LogError {
     Twice(#[from] TryInitError),
 }
 
-/// Standard error above the progress bar, so that neither tears the other. An event arrives in one piece.
+/// Standard error above the progress bar, so that neither tears the other. An event arrives in one
+/// piece.
 struct AboveBar;
 
 impl io::Write for AboveBar {
@@ -54,8 +55,8 @@ impl io::Write for AboveBar {
     }
 }
 
-/// Starts both logs. Without `RUST_LOG` people see what happens at level info, or warnings where somebody wants quiet; the file takes debug of
-/// this program.
+/// Starts both logs. Without `RUST_LOG` people see what happens at level info, or warnings where
+/// somebody wants quiet; the file takes debug of this program.
 pub(super) fn start(file: Option<&Path>, quiet: bool) -> Result<(), LogError> {
     let filter = match std::env::var_os(EnvFilter::DEFAULT_ENV) {
         Some(text) if !text.is_empty() => EnvFilter::builder().try_from_env()?,

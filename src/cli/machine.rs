@@ -31,7 +31,8 @@ pub struct MachineArguments {
 /// Where a slurm.conf may include files from.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct IncludeArguments {
-    /// slurm.conf: read included files wherever they are, not only in the folder of the file and below it
+    /// slurm.conf: read included files wherever they are, not only in the folder of the file and
+    /// below it
     #[arg(long)]
     pub include_anywhere: bool,
 }

@@ -13,7 +13,8 @@ Examples:
   bookahead man ~/.local/share/man/man1
   bookahead man > bookahead.1")]
 pub struct ManArguments {
-    /// The folder for `bookahead.1`, `bookahead-run.1` and so on; without it the first page goes to standard output
+    /// The folder for `bookahead.1`, `bookahead-run.1` and so on; without it the first page goes to
+    /// standard output
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
 }

@@ -13,8 +13,8 @@ const UNKNOWN_MACHINE: u64 = 2_000_000_000;
 /// The option of all commands that read records or simulate.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct MemoryArguments {
-    /// Memory that the records of inputs may take, such as 500MB or 4GB [default: half of what the machine has and its control groups and
-    /// ulimit -v allow; 2GB where that cannot be read]
+    /// Memory that the records of inputs may take, such as 500MB or 4GB [default: half of what the
+    /// machine has and its control groups and ulimit -v allow; 2GB where that cannot be read]
     #[arg(long, value_name = "SIZE", global = true)]
     memory: Option<ByteSize>,
 }
@@ -31,7 +31,8 @@ impl MemoryArguments {
     }
 }
 
-/// Bytes that this process can have: the smallest of the machine's memory, the limits of its control groups and that of its address space.
+/// Bytes that this process can have: the smallest of the machine's memory, the limits of its
+/// control groups and that of its address space.
 fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = in_meminfo(&read("/proc/meminfo"));
@@ -61,8 +62,8 @@ fn in_limits(text: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The files that limit the control groups of `/proc/self/cgroup` and those above them, in version 2 and version 1. One that says `max`
-/// limits nothing.
+/// The files that limit the control groups of `/proc/self/cgroup` and those above them, in version
+/// 2 and version 1. One that says `max` limits nothing.
 fn groups_in(text: &str) -> Vec<String> {
     let mut files = Vec::new();
     for line in text.lines() {

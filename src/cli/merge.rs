@@ -73,7 +73,8 @@ pub(super) fn stores(out: &Path, inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Loo
     Ok(unique)
 }
 
-/// The files of a folder that end in `.db` and are not hidden: shares by their number, then others by name.
+/// The files of a folder that end in `.db` and are not hidden: shares by their number, then others
+/// by name.
 pub(super) fn stores_in(folder: &Path) -> Result<Vec<PathBuf>, LookError> {
     let unread = |source| {
         LookError::Use(format!(
@@ -85,7 +86,8 @@ pub(super) fn stores_in(folder: &Path) -> Result<Vec<PathBuf>, LookError> {
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let entry = entry.map_err(unread)?;
         let path = entry.path();
-        // A hidden file is no share: copies under way and what other programs keep for themselves are hidden.
+        // A hidden file is no share: copies under way and what other programs keep for themselves
+        // are hidden.
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         if !is_hidden && path.extension().is_some_and(|ending| ending == "db") {
             found.push(path);

@@ -7,7 +7,8 @@ use crate::store::METRICS;
 use crate::studies::measures::MEASURES;
 use crate::sweep::keys;
 
-/// Lists the quantities that points are measured by: what `compare --metric` takes, and the columns of `v_point` and `v_measure`.
+/// Lists the quantities that points are measured by: what `compare --metric` takes, and the columns
+/// of `v_point` and `v_measure`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

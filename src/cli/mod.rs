@@ -1,7 +1,8 @@
 //! The command line: one file a subcommand, and the conventions that they share.
 //!
-//! Data goes to standard output, progress and logs to standard error. Exit codes: 0 done; 1 done, but some points failed;
-//! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
+//! Data goes to standard output, progress and logs to standard error. Exit codes: 0 done; 1 done,
+//! but some points failed; 2 wrong use or configuration; 130 interrupted, everything finished so
+//! far kept.
 
 pub mod advise;
 mod aligned;
@@ -51,7 +52,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEn
 use output::{print, say};
 pub use screen::LookError;
 
-/// A laboratory for planning-based resource management: overbooked plans, reservations and the sweeps that compare them.
+/// A laboratory for planning-based resource management: overbooked plans, reservations and the
+/// sweeps that compare them.
 #[derive(Debug, Parser)]
 #[command(name = "bookahead", version, about, max_term_width = 110)]
 #[command(after_help = "\
@@ -122,7 +124,8 @@ Examples:
   bookahead run configs/quickstart.toml
   bookahead run night.toml --outcomes metrics --workers 3 --log night.jsonl")]
     Run(run::RunArgs),
-    /// Check an experiment without running it (the file, its inputs, what is left to do, how long that takes), or a store for damage
+    /// Check an experiment without running it (the file, its inputs, what is left to do, how long
+    /// that takes), or a store for damage
     #[command(after_help = "\
 Exit codes: 0 the run can begin; 2 the same errors that `run` would stop with.
 
@@ -268,7 +271,8 @@ fn command() -> clap::Command {
     )
 }
 
-/// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
+/// Parses the arguments (the first is the program's name), does what they say, and returns the exit
+/// code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if completions::answer(&arguments, command) {
@@ -336,7 +340,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Help and wrong use are printed before the arguments are known, so `--color` is looked for by hand.
+/// Help and wrong use are printed before the arguments are known, so `--color` is looked for by
+/// hand.
 fn help_colours(arguments: &[OsString]) -> clap::ColorChoice {
     let mut texts = arguments.iter().filter_map(|argument| argument.to_str());
     while let Some(text) = texts.next() {
@@ -387,7 +392,8 @@ fn shards_folder(name: &str) -> PathBuf {
     PathBuf::from("data").join(format!("{name}.shards"))
 }
 
-/// The text of an argument that may be too long for a command line: `@FILE` is what the file holds, `@-` standard input.
+/// The text of an argument that may be too long for a command line: `@FILE` is what the file holds,
+/// `@-` standard input.
 fn long_text(text: &str) -> Result<String, String> {
     let Some(file) = text.strip_prefix('@') else {
         return Ok(text.to_owned());

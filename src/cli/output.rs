@@ -1,8 +1,9 @@
 //! The one way from the program to a terminal.
 //!
-//! Whatever is printed may repeat a stranger's text: a name, a value of a file, an argument. So nothing else here writes to standard
-//! output or standard error (`tests/architecture.rs` holds that), and everything that goes through loses what a terminal would act on
-//! ([`printable`]). Data for programs keep their bytes where no terminal is behind them.
+//! Whatever is printed may repeat a stranger's text: a name, a value of a file, an argument. So
+//! nothing else here writes to standard output or standard error (`tests/architecture.rs` holds
+//! that), and everything that goes through loses what a terminal would act on ([`printable`]). Data
+//! for programs keep their bytes where no terminal is behind them.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
@@ -92,8 +93,8 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
-/// done: `eprintln!` would panic.
+/// A line for people on standard error. That nobody can read it (a closed pipe, a full disk)
+/// changes nothing about what was done: `eprintln!` would panic.
 pub(super) fn say(line: impl Display) {
     let line = line.to_string();
     let line = printable(&line);
@@ -127,7 +128,8 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// A value as JSON for [`print()`]: two spaces an indent, a line's end, and escapes for what a terminal would act on.
+/// A value as JSON for [`print()`]: two spaces an indent, a line's end, and escapes for what a
+/// terminal would act on.
 pub(super) fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
     Ok(bookahead_engine::printable::json(serde_json::to_string_pretty(value)?) + "\n")
 }
@@ -137,12 +139,14 @@ pub(super) fn print_json(value: &serde_json::Value) -> io::Result<()> {
     people().write_all(json(value)?.as_bytes())
 }
 
-/// Text with colours of our own on standard error: it was made of parts without any, so only colours are let through.
+/// Text with colours of our own on standard error: it was made of parts without any, so only
+/// colours are let through.
 pub(super) fn coloured(text: &str) -> io::Result<()> {
     io::stderr().lock().write_all(with_colours(text).as_bytes())
 }
 
-/// What the command line's parser says: help, the version, or what is wrong with the arguments, which it repeats.
+/// What the command line's parser says: help, the version, or what is wrong with the arguments,
+/// which it repeats.
 pub(super) fn parsed(error: &clap::Error, repeats_harmful: bool) {
     if repeats_harmful {
         let text = error.render().to_string();
@@ -152,7 +156,8 @@ pub(super) fn parsed(error: &clap::Error, repeats_harmful: bool) {
             false => drop(print(&text)),
         }
     } else {
-        // With colours, where they are wanted; help and version are answers, not errors, and go to standard output.
+        // With colours, where they are wanted; help and version are answers, not errors, and go to
+        // standard output.
         let _ = error.print();
     }
 }

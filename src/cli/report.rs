@@ -31,7 +31,8 @@ pub struct ReportArguments {
     pub json: bool,
 }
 
-/// Writes the report, prints the best table to standard output and where the report is to standard error.
+/// Writes the report, prints the best table to standard output and where the report is to standard
+/// error.
 ///
 /// # Errors
 ///
@@ -131,12 +132,13 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
     })
 }
 
-/// Prints what a report found: the best table to standard output, everything else to standard error; only what is wrong where somebody wants
-/// quiet.
+/// Prints what a report found: the best table to standard output, everything else to standard
+/// error; only what is wrong where somebody wants quiet.
 ///
 /// # Errors
 ///
-/// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no error.
+/// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no
+/// error.
 pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();

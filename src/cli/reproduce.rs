@@ -1,7 +1,7 @@
 //! `bookahead reproduce`: a paper's evaluation again, and measured beside published.
 //!
-//! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and the store are behind
-//! [`SweepRunner`].
+//! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and
+//! the store are behind [`SweepRunner`].
 
 mod evaluation;
 mod page;
@@ -49,7 +49,8 @@ pub struct ReproduceArgs {
     /// Only this trace; a missing trace file is then an error
     #[arg(long, value_name = "NAME")]
     pub trace: Option<String>,
-    /// Under this reading of the paper instead of the default one (repeatable; `all` for every reading); `--list` shows which there are
+    /// Under this reading of the paper instead of the default one (repeatable; `all` for every
+    /// reading); `--list` shows which there are
     #[arg(long = "reading", value_name = "NAME")]
     pub readings: Vec<String>,
     /// Run nothing: rebuild the page of the paper from the score cards in the folder of reports
@@ -64,10 +65,12 @@ pub struct ReproduceArgs {
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
-    /// What to keep: the points' metrics, or every job's outcome as well; points that were kept with less are computed again
+    /// What to keep: the points' metrics, or every job's outcome as well; points that were kept
+    /// with less are computed again
     #[arg(long, value_enum, default_value = "metrics")]
     pub outcomes: Kept,
-    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
+    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to
+    /// DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports/reproduced")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables
@@ -146,11 +149,12 @@ pub trait SweepRunner {
     ///
     /// # Errors
     ///
-    /// When the configuration is wrong or the store cannot be used. Points that fail are no error, but counted.
+    /// When the configuration is wrong or the store cannot be used. Points that fail are no error,
+    /// but counted.
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError>;
 
-    /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
-    /// [`SweepRunner::run`] ended) what the findings name.
+    /// The curves that findings ask for, read from the store: of the runs of these configurations
+    /// (stem, and how [`SweepRunner::run`] ended) what the findings name.
     ///
     /// # Errors
     ///
@@ -161,7 +165,8 @@ pub trait SweepRunner {
         findings: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, AnyError>;
 
-    /// Writes the report of a run into a folder, with what of the paper held where that is given, and what it published.
+    /// Writes the report of a run into a folder, with what of the paper held where that is given,
+    /// and what it published.
     ///
     /// # Errors
     ///
@@ -283,12 +288,13 @@ pub enum ReproduceError {
     Print(#[from] io::Error),
 }
 
-/// Runs the command. Score cards go to `output` (and, as files, to the report folder), progress to `log`; configurations
-/// are looked for under `root` (the current folder).
+/// Runs the command. Score cards go to `output` (and, as files, to the report folder), progress to
+/// `log`; configurations are looked for under `root` (the current folder).
 ///
 /// # Errors
 ///
-/// On wrong use, wrong configurations, a trace asked for by name that is not there, and output that cannot be written.
+/// On wrong use, wrong configurations, a trace asked for by name that is not there, and output that
+/// cannot be written.
 pub fn reproduce(
     args: &ReproduceArgs,
     root: &Path,
@@ -355,7 +361,8 @@ impl Session<'_> {
         }
     }
 
-    /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an error.
+    /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an
+    /// error.
     fn missing(&mut self, trace: &PaperTrace) -> Result<Option<String>, ReproduceError> {
         for file in &trace.files {
             let Err(missing) = self.runner.find_trace(file) else {
@@ -440,7 +447,8 @@ impl Session<'_> {
         Ok(self.output.write_all(text.as_bytes())?)
     }
 
-    /// A list that fits a screen: the paper, and its traces with what they need and how much is claimed of them.
+    /// A list that fits a screen: the paper, and its traces with what they need and how much is
+    /// claimed of them.
     fn list_in_short(
         &mut self,
         paper: &Paper,
@@ -475,7 +483,8 @@ impl Session<'_> {
         Ok(self.output.write_all(text.as_bytes())?)
     }
 
-    /// The first part of a list: the paper, and its traces with the files that they need and how many findings there are of each.
+    /// The first part of a list: the paper, and its traces with the files that they need and how
+    /// many findings there are of each.
     fn list_traces(
         &mut self,
         paper: &Paper,

@@ -24,8 +24,8 @@ pub struct RunArgs {
     /// The database [default: data/bookahead.db; of a share data/NAME.shards/shard-I-of-N.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
-    /// Run only the I-th of N shares of the simulations, equal in expected cost, into a store of its own; `bookahead merge`
-    /// joins the stores
+    /// Run only the I-th of N shares of the simulations, equal in expected cost, into a store of
+    /// its own; `bookahead merge` joins the stores
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// What a power failure may cost
@@ -37,10 +37,12 @@ pub struct RunArgs {
     /// Use this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What to keep: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
+    /// What to keep: every job's outcome, the points' metrics only, or nothing at all (to measure
+    /// speed)
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
-    /// Where the report goes [default: reports/ and the experiment's name; a share gets one only with this option]
+    /// Where the report goes [default: reports/ and the experiment's name; a share gets one only
+    /// with this option]
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Print every point and an estimate of time and size, and run nothing
@@ -55,7 +57,8 @@ pub struct RunArgs {
     /// Write no report
     #[arg(long, conflicts_with = "report")]
     pub no_report: bool,
-    /// For scripts: the run as a JSON object in the place of the table, or what is wrong as `error`; with --dry-run the points as an array
+    /// For scripts: the run as a JSON object in the place of the table, or what is wrong as
+    /// `error`; with --dry-run the points as an array
     #[arg(long)]
     pub json: bool,
     /// Print only what goes wrong: no progress, no summary, no table
@@ -127,7 +130,8 @@ pub(super) fn ended_for(json: bool, result: Result<u8, RunError>) -> ExitCode {
     ended(result)
 }
 
-/// What went wrong, for scripts: the message, and where it is about the experiment each of its problems.
+/// What went wrong, for scripts: the message, and where it is about the experiment each of its
+/// problems.
 fn error_json(error: &RunError) -> serde_json::Value {
     let problems = match error {
         RunError::Experiment(error) => error.problems(),
@@ -320,7 +324,8 @@ fn points_json(sweep: &Sweep) -> serde_json::Value {
         .collect()
 }
 
-/// Every point of a sweep: axis values, replication, and the simulation that it shares. Streamed: there may be millions.
+/// Every point of a sweep: axis values, replication, and the simulation that it shares. Streamed:
+/// there may be millions.
 fn write_points(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     let titles = std::iter::once("point")
         .chain(sweep.axes.iter().map(|axis| axis.key.as_str()))

@@ -29,7 +29,8 @@ pub struct RunsArguments {
     /// A JSON array, for scripts
     #[arg(long)]
     pub json: bool,
-    /// Show the runs as they progress, until nothing runs or until Ctrl-C; a line for each change where the output is no terminal
+    /// Show the runs as they progress, until nothing runs or until Ctrl-C; a line for each change
+    /// where the output is no terminal
     #[arg(long, conflicts_with_all = ["json", "shards"])]
     pub watch: bool,
 }

@@ -1,4 +1,5 @@
-//! What the commands for people and scripts share: tables, JSON, ages in words, whole files, and how they fail.
+//! What the commands for people and scripts share: tables, JSON, ages in words, whole files, and
+//! how they fail.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -74,7 +75,8 @@ pub(super) fn print_table(table: &Table) -> io::Result<()> {
     people().write_all(&text)
 }
 
-/// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk is full.
+/// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk
+/// is full.
 pub(super) fn csv_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -92,7 +94,8 @@ pub(super) fn json(value: &SqlValue) -> Value {
     }
 }
 
-/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.
+/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an
+/// unknown moment.
 pub(super) fn took(run: &RunSummary, now: i64) -> Option<i64> {
     match run.ended {
         Some(ended) => Some(ended - run.started),
@@ -216,7 +219,8 @@ pub(super) fn ranges(places: &[i64]) -> String {
     text.join(", ")
 }
 
-/// Writes a file with `work`; it appears at its place when it is whole, and after an error nothing is left of it.
+/// Writes a file with `work`; it appears at its place when it is whole, and after an error nothing
+/// is left of it.
 pub(super) fn write_whole<T>(
     path: &Path,
     work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,

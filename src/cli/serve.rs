@@ -1,8 +1,9 @@
-//! `bookahead serve`: a local web page over a store: its runs as they progress, their reports, comparisons and plans, and a box for SQL.
+//! `bookahead serve`: a local web page over a store: its runs as they progress, their reports,
+//! comparisons and plans, and a box for SQL.
 //!
-//! Everything is read: the store is opened for reading alone, for as long as a page takes, and only GET is answered. What computes
-//! runs in processes of its own (`work`); who may ask is decided before anything else (`guard`), and what a reader may hold is bounded
-//! (`lines`, `kept`).
+//! Everything is read: the store is opened for reading alone, for as long as a page takes, and only
+//! GET is answered. What computes runs in processes of its own (`work`); who may ask is decided
+//! before anything else (`guard`), and what a reader may hold is bounded (`lines`, `kept`).
 
 mod answers;
 mod guard;
@@ -34,7 +35,8 @@ use guard::Guard;
 use live::Live;
 use work::Work;
 
-/// Shows a store in the browser: runs as they progress, reports, comparisons, plans, and SQL. Nothing is ever changed.
+/// Shows a store in the browser: runs as they progress, reports, comparisons, plans, and SQL.
+/// Nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 The address is printed on standard output. Ctrl-C ends it. On a machine that others use, too, add --token: without it everybody who is \

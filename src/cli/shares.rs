@@ -67,8 +67,8 @@ pub(super) fn briefly(error: &StoreError) -> String {
     }
 }
 
-/// The shares in a folder. Of numbered ones those that have no store yet are there too. A store that cannot be read says so
-/// in its own place: the others are no worse for it.
+/// The shares in a folder. Of numbered ones those that have no store yet are there too. A store
+/// that cannot be read says so in its own place: the others are no worse for it.
 pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
     let mut shares = Vec::new();
     for path in stores_in(folder)? {
@@ -136,8 +136,9 @@ pub(super) fn print(folder: &Path, as_json: bool) -> Result<(), LookError> {
     Ok(())
 }
 
-/// How much is done, in one line for each division. The shares of one division have no point in common; shares of two
-/// divisions have, and so has a store of joined ones: what belongs to no division is not counted.
+/// How much is done, in one line for each division. The shares of one division have no point in
+/// common; shares of two divisions have, and so has a store of joined ones: what belongs to no
+/// division is not counted.
 fn sums(shares: &[Share]) -> Vec<String> {
     let mut divisions: BTreeMap<u32, Vec<&Share>> = BTreeMap::new();
     for share in shares {

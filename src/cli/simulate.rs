@@ -1,7 +1,9 @@
-//! `bookahead simulate TRACE --policy P --nodes N`: one trace under one policy, without a sweep and without a store.
+//! `bookahead simulate TRACE --policy P --nodes N`: one trace under one policy, without a sweep and
+//! without a store.
 //!
-//! Jobs are read, scheduled and forgotten block by block, so memory holds the plan and the jobs in the system, not the trace.
-//! Reading and scheduling take turns, and their times are stated separately.
+//! Jobs are read, scheduled and forgotten block by block, so memory holds the plan and the jobs in
+//! the system, not the trace. Reading and scheduling take turns, and their times are stated
+//! separately.
 
 mod answer;
 mod error;
@@ -45,22 +47,26 @@ use crate::workload::{Demand, Job, JobStreamError, battery};
 pub struct SimulateArguments {
     #[command(flatten)]
     memory: MemoryArguments,
-    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder
+    /// BOOKAHEAD_TRACES
     #[arg(required_unless_present = "model")]
     trace: Option<String>,
     /// The policy
     #[arg(long, value_parser = PolicyParser, required_unless_present_any = ["machine", "fixed_starts"])]
     policy: Option<PolicyName>,
-    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing; with the plan of heuristic-planning
+    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing; with
+    /// the plan of heuristic-planning
     #[arg(long, conflicts_with = "machine")]
     fixed_starts: bool,
-    /// Instead of a policy on equal nodes: the machine as it is, with partitions, priorities and limits: a machine file, or a slurm.conf
+    /// Instead of a policy on equal nodes: the machine as it is, with partitions, priorities and
+    /// limits: a machine file, or a slurm.conf
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["policy", "predictor", "corrector", "order", "backfill", "nodes", "load", "model", "lead", "store"])]
     machine: Option<PathBuf>,
     #[command(flatten)]
     includes: super::machine::IncludeArguments,
-    /// With --machine: which number of the trace is which user, group, queue and partition, as `trace import --names` writes it
+    /// With --machine: which number of the trace is which user, group, queue and partition, as
+    /// `trace import --names` writes it
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
     #[command(flatten)]
@@ -71,7 +77,8 @@ pub struct SimulateArguments {
     /// How long jobs are booked for: what their users asked for, or exactly what they use
     #[arg(long, value_enum, default_value = "user")]
     estimates: Estimates,
-    /// Multiply the times between arrivals so that run times offer this load (1 = the whole machine); reads the trace twice
+    /// Multiply the times between arrivals so that run times offer this load (1 = the whole
+    /// machine); reads the trace twice
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true)]
     load: Option<f64>,
     /// Only the first usable jobs
@@ -90,7 +97,8 @@ pub struct SimulateArguments {
     /// Write the schedule as a trace: the records of the jobs that started, with their wait times
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
-    /// Keep the outcome of every job in this store, as a run that `sql`, `show`, `export` and `report` can read; reads the trace twice
+    /// Keep the outcome of every job in this store, as a run that `sql`, `show`, `export` and
+    /// `report` can read; reads the trace twice
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     #[command(flatten)]
@@ -125,7 +133,8 @@ const LONGEST_TRACE_SECONDS: f64 = 1e15;
 
 /// What a waiting job costs in the queue and in the plan of a policy that streams.
 const BYTES_A_WAITING_JOB: usize = 400;
-/// What a job costs under a policy of the registry, which keeps all of them with their outcomes: 1,000 bytes were measured.
+/// What a job costs under a policy of the registry, which keeps all of them with their outcomes:
+/// 1,000 bytes were measured.
 const BYTES_A_KEPT_JOB: usize = 1_200;
 /// What a user costs whose number and history a prediction keeps.
 const BYTES_A_USER: usize = 200;
@@ -310,7 +319,8 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
 }
 
 impl SimulateArguments {
-    /// The policy; nobody asks for it where there is a machine file, and else the command line requires one.
+    /// The policy; nobody asks for it where there is a machine file, and else the command line
+    /// requires one.
     fn policy(&self) -> PolicyName {
         if self.fixed_starts {
             return PolicyName::FixedStarts;
@@ -389,7 +399,8 @@ struct Run {
     /// Users in order of appearance, where somebody asks for them.
     users: Option<HashMap<Option<i64>, UserIndex>>,
     scheduling: Duration,
-    /// As `scheduling`, without the time in which others had the processor; where the system says so.
+    /// As `scheduling`, without the time in which others had the processor; where the system says
+    /// so.
     on_processor: Option<Duration>,
     reading: Duration,
 }
@@ -429,7 +440,8 @@ impl Run {
         Ok(jobs)
     }
 
-    /// Whether there is room for the jobs that wait, and for what is kept of others until those in front of them are decided.
+    /// Whether there is room for the jobs that wait, and for what is kept of others until those in
+    /// front of them are decided.
     fn has_room(&self) -> Result<(), SimulateError> {
         let totals = &self.report.totals;
         let decided = totals.started + totals.refused;

@@ -1,5 +1,6 @@
-//! Rows on their way to somebody who may read slowly, or not at all. A question is never held up by its reader, as a question under way
-//! keeps the journal of a store from shrinking: what is not read yet waits in memory, then in files without a name.
+//! Rows on their way to somebody who may read slowly, or not at all. A question is never held up by
+//! its reader, as a question under way keeps the journal of a store from shrinking: what is not
+//! read yet waits in memory, then in files without a name.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -34,7 +34,8 @@ pub struct SqlArguments {
     /// The query; `-` reads it from standard input
     #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
     pub question: Option<String>,
-    /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object); @FILE reads it from a file
+    /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object); @FILE reads it from
+    /// a file
     #[arg(long, value_name = "JSON", value_parser = given_parameters)]
     pub parameters: Option<Parameters>,
     /// The store to read
@@ -127,7 +128,8 @@ pub(super) struct Question<'a> {
 ///
 /// # Errors
 ///
-/// When the store cannot be read, the question is wrong or would write, or the answer cannot be written.
+/// When the store cannot be read, the question is wrong or would write, or the answer cannot be
+/// written.
 pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
     let mut store = Store::open_read_only(&arguments.store)?;
     if arguments.tables {
@@ -317,7 +319,8 @@ fn json_lines(
     Ok(target.flush()?)
 }
 
-/// The question twice over data that stand still: once for the types of all rows, once for the rows.
+/// The question twice over data that stand still: once for the types of all rows, once for the
+/// rows.
 fn parquet(
     store: &Store,
     question: &Question<'_>,

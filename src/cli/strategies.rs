@@ -12,7 +12,8 @@ use crate::scheduling::registry::{PlanKind, STRATEGIES};
 use crate::studies::strategies;
 use crate::sweep::keys;
 
-/// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are given.
+/// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are
+/// given.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

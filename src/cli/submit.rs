@@ -1,7 +1,8 @@
-//! `bookahead submit`: the shares of an experiment as an array of jobs of Slurm or tasks of HyperQueue.
+//! `bookahead submit`: the shares of an experiment as an array of jobs of Slurm or tasks of
+//! HyperQueue.
 //!
-//! The engine starts the jobs, and starts them again when a machine is lost; every job is `bookahead run … --shard I/N`, which
-//! goes on where it was. Nothing here talks over a network.
+//! The engine starts the jobs, and starts them again when a machine is lost; every job is
+//! `bookahead run … --shard I/N`, which goes on where it was. Nothing here talks over a network.
 
 mod engine;
 mod folder;
@@ -36,8 +37,8 @@ pub struct SubmitArguments {
     /// How many shares of equal expected cost to divide the experiment into: one job each
     #[arg(long, value_name = "N", value_parser = number_of_shares)]
     pub shards: NonZeroU32,
-    /// The folder for the script, the stores and the logs, on a disk that every machine sees [default:
-    /// data/NAME.shards]
+    /// The folder for the script, the stores and the logs, on a disk that every machine sees
+    /// [default: data/NAME.shards]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
     /// Submit only these shares, such as 3 or 2,5-7 [default: those that are neither complete
@@ -56,7 +57,8 @@ pub struct SubmitArguments {
     /// What a power failure may cost each share
     #[command(flatten)]
     pub durability: DurabilityArgument,
-    /// An option to pass on to the batch system, such as --option=--partition=long (may be repeated)
+    /// An option to pass on to the batch system, such as --option=--partition=long (may be
+    /// repeated)
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     pub options: Vec<String>,
     /// Write the script and print the command that would submit it

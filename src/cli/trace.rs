@@ -1,7 +1,9 @@
-//! `bookahead trace info|estimates|failures|convert|import|export|synthesize`: look at a trace, at its estimates or at a table of
-//! failures, write a cleaned and scaled trace, read and write logs of other programs, or let a model write a trace.
+//! `bookahead trace info|estimates|failures|convert|import|export|synthesize`: look at a trace, at
+//! its estimates or at a table of failures, write a cleaned and scaled trace, read and write logs
+//! of other programs, or let a model write a trace.
 //!
-//! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
+//! Data goes to standard output, messages to standard error. Every error is wrong use or bad input:
+//! exit code 2.
 
 mod describe;
 mod estimates;
@@ -48,12 +50,14 @@ enum TraceCommand {
     /// Show how much of their estimates jobs use, by class, and which attributes tell jobs apart
     #[command(after_help = estimates::HELP)]
     Estimates(EstimatesArguments),
-    /// Analyse a table of node failures: rates, causes, fitted distributions, hours, and failures that follow failures
+    /// Analyse a table of node failures: rates, causes, fitted distributions, hours, and failures
+    /// that follow failures
     #[command(after_help = failures::HELP)]
     Failures(FailuresArguments),
     /// Write a cleaned and scaled trace, keeping its header
     Convert(ConvertArguments),
-    /// Read a log of another program: accounting of Slurm, a table of jobs (CSV, Parquet), a workload of Batsim
+    /// Read a log of another program: accounting of Slurm, a table of jobs (CSV, Parquet), a
+    /// workload of Batsim
     #[command(after_help = import::after_help())]
     Import(ImportArguments),
     /// Write a trace for another program
@@ -65,7 +69,8 @@ enum TraceCommand {
 
 #[derive(Args, Debug)]
 struct InfoArguments {
-    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder
+    /// BOOKAHEAD_TRACES
     file: String,
     /// Size of the machine that loads refer to [default: the header's MaxProcs]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
@@ -260,7 +265,8 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
         &mut answer.messages,
     );
     let rules = arguments.cleaning.rules();
-    // The header says what cleaning did and how arrivals were scaled, so both are found out before the first record is written.
+    // The header says what cleaning did and how arrivals were scaled, so both are found out before
+    // the first record is written.
     let jobs = || trace.jobs(rules, machine).into_diagnostic();
     let mut all = jobs()?;
     let mut demand = demand_of(&mut all, machine)?;
@@ -459,7 +465,8 @@ fn factor(
     }
 }
 
-/// Writes the records of usable jobs; with a factor, their arrivals rebased and compressed and their wait times removed.
+/// Writes the records of usable jobs; with a factor, their arrivals rebased and compressed and
+/// their wait times removed.
 fn write<I>(
     path: &Path,
     header: &SwfHeader,

@@ -1,4 +1,5 @@
-//! `bookahead traces`: which of the known files are at hand, whether they are what they should be, and where the others come from.
+//! `bookahead traces`: which of the known files are at hand, whether they are what they should be,
+//! and where the others come from.
 
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
@@ -14,7 +15,8 @@ use super::screen::{LookError, print_json};
 use crate::sweep::InputFolders;
 use crate::workload::input_file;
 
-/// Says which known logs, tables of failures and workflows are at hand, checks size and SHA-256, and where the others come from.
+/// Says which known logs, tables of failures and workflows are at hand, checks size and SHA-256,
+/// and where the others come from.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Files are looked for in the folders BOOKAHEAD_TRACES, BOOKAHEAD_FAILURES and BOOKAHEAD_WORKFLOWS, plain, .gz or .xz. Sizes and checksums are those of the unpacked content. Nothing is downloaded.

@@ -1,6 +1,8 @@
-//! `bookahead workflow info|draw|schedule|generate`: look at a workflow, draw it, schedule it, or write one that the specification describes.
+//! `bookahead workflow info|draw|schedule|generate`: look at a workflow, draw it, schedule it, or
+//! write one that the specification describes.
 //!
-//! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
+//! Data goes to standard output, messages to standard error. Every error is wrong use or bad input:
+//! exit code 2.
 
 mod describe;
 mod generate;
@@ -37,7 +39,8 @@ enum WorkflowCommand {
     Info(InfoArguments),
     /// Draw a workflow as SVG, level by level; levels of more than 80 tasks are folded
     Draw(DrawArguments),
-    /// Schedule a workflow of single-processor tasks by HEFT and print where and when each task runs
+    /// Schedule a workflow of single-processor tasks by HEFT and print where and when each task
+    /// runs
     Schedule(ScheduleArguments),
     /// Write the synthetic or the CyberShake workflow as a file
     Generate(GenerateArguments),
@@ -62,7 +65,8 @@ struct InfoArguments {
 struct DrawArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// The file to write [default: the name of the workflow's file with .svg, in the working folder]
+    /// The file to write [default: the name of the workflow's file with .svg, in the working
+    /// folder]
     #[arg(long, value_name = "FILE.svg")]
     out: Option<PathBuf>,
 }
@@ -71,7 +75,8 @@ struct DrawArguments {
 struct InputArguments {
     #[command(flatten)]
     memory: MemoryArguments,
-    /// The workflow, a Pegasus DAX file or a WfCommons instance: a path, or a file in the folder BOOKAHEAD_WORKFLOWS or its folder dax
+    /// The workflow, a Pegasus DAX file or a WfCommons instance: a path, or a file in the folder
+    /// BOOKAHEAD_WORKFLOWS or its folder dax
     file: PathBuf,
     /// Refuse negative run times and sizes instead of taking them as 0
     #[arg(long)]
@@ -299,7 +304,8 @@ mod tests {
         let file = text(&folder.path().join("a.json"));
         let said = run(&["info", &file]).unwrap().data;
         assert!(said.contains("depth               10 levels"), "{said}");
-        // Ten levels: nine transfers of 250 s more than without, if the ways are the same; never less.
+        // Ten levels: nine transfers of 250 s more than without, if the ways are the same; never
+        // less.
         let json = run(&["info", &file, "--json"]).unwrap().data;
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let critical = value["critical_path_seconds"].as_f64().unwrap();

@@ -1,7 +1,8 @@
 //! The domain of bookahead: pure and synchronous.
 //!
-//! Nothing here knows of actors, runtimes, databases, tables of reports or the command line. Time, randomness and identifiers come in as
-//! arguments. Each module below may call those above it in this list, and no other.
+//! Nothing here knows of actors, runtimes, databases, tables of reports or the command line. Time,
+//! randomness and identifiers come in as arguments. Each module below may call those above it in
+//! this list, and no other.
 
 // Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;

@@ -1,7 +1,9 @@
-//! A budget of memory for what is read or generated, so that an input with too many records ends in an error and not in an abort.
+//! A budget of memory for what is read or generated, so that an input with too many records ends in
+//! an error and not in an abort.
 //!
-//! The budget comes in as an argument of everything that collects records. Nothing here measures what the process takes: each place
-//! that collects knows how many bytes one of its records costs until the end, and compares that with the budget.
+//! The budget comes in as an argument of everything that collects records. Nothing here measures
+//! what the process takes: each place that collects knows how many bytes one of its records costs
+//! until the end, and compares that with the budget.
 
 use std::fmt;
 
@@ -83,7 +85,8 @@ impl Default for MemoryBudget {
     }
 }
 
-/// What is suggested to somebody whose input needed so much when it was stopped; at least a megabyte.
+/// What is suggested to somebody whose input needed so much when it was stopped; at least a
+/// megabyte.
 fn twice(needed: u64) -> u64 {
     needed.saturating_mul(2).max(1_000_000)
 }

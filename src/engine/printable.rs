@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
-/// Whether a character does something else than to show a letter: it moves a terminal's cursor or changes its title, turns the
-/// direction of reading, makes a page invalid, or is not seen at all. These are Unicode's category *Other* (control, format,
-/// private use, unassigned), separators of lines and paragraphs, and letters without a shape. Line ends and tabs are not harmful;
-/// a carriage return is.
+/// Whether a character does something else than to show a letter: it moves a terminal's cursor or
+/// changes its title, turns the direction of reading, makes a page invalid, or is not seen at all.
+/// These are Unicode's category *Other* (control, format, private use, unassigned), separators of
+/// lines and paragraphs, and letters without a shape. Line ends and tabs are not harmful; a
+/// carriage return is.
 ///
 /// ```
 /// use bookahead_engine::printable::is_harmful;
@@ -29,8 +30,9 @@ pub fn is_harmful(letter: char) -> bool {
     }
 }
 
-/// The text without [harmful](is_harmful) characters: each becomes question marks of the same length in bytes, so that places in
-/// the text stay where they are. The carriage return of a line end of Windows becomes a space.
+/// The text without [harmful](is_harmful) characters: each becomes question marks of the same
+/// length in bytes, so that places in the text stay where they are. The carriage return of a line
+/// end of Windows becomes a space.
 ///
 /// ```
 /// assert_eq!(bookahead_engine::printable::printable("a\u{1b}[31m b\r\n"), "a?[31m b \n");
@@ -54,7 +56,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// The same on one line: for names and values within a sentence, which must not begin a line of their own.
+/// The same on one line: for names and values within a sentence, which must not begin a line of
+/// their own.
 ///
 /// ```
 /// assert_eq!(bookahead_engine::printable::one_line("a\nerror: b\tc"), "a error: b c");
@@ -68,8 +71,9 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// JSON whose strings write [harmful](is_harmful) characters as `\u` escapes: the same values for a program, nothing that acts on a
-/// terminal. `json` is JSON without carriage returns between its values.
+/// JSON whose strings write [harmful](is_harmful) characters as `\u` escapes: the same values for a
+/// program, nothing that acts on a terminal. `json` is JSON without carriage returns between its
+/// values.
 ///
 /// ```
 /// assert_eq!(bookahead_engine::printable::json("[\"a\u{202e}b\"]".to_owned()), r#"["a\u202eb"]"#);

@@ -1,7 +1,8 @@
 //! Named random streams.
 //!
-//! Every random number comes from a stream derived from (seed, workload key, replication, stream name), never
-//! from a thread, a clock or the order in which points run (rule 4 of ARCHITECTURE.md).
+//! Every random number comes from a stream derived from (seed, workload key, replication, stream
+//! name), never from a thread, a clock or the order in which points run (rule 4 of
+//! ARCHITECTURE.md).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -12,8 +13,8 @@ pub type Stream = ChaCha8Rng;
 
 /// Opens the stream that belongs to these four names.
 ///
-/// `workload_key` names what must be common to all strategies of a comparison (a trace and its scaling, or a model and its
-/// parameters), so that they see the same jobs and the same failures.
+/// `workload_key` names what must be common to all strategies of a comparison (a trace and its
+/// scaling, or a model and its parameters), so that they see the same jobs and the same failures.
 #[must_use]
 pub fn stream(seed: u64, workload_key: &str, replication: u32, name: &str) -> Stream {
     let mut hash = Sha256::new();

@@ -1,7 +1,8 @@
 //! Quantities that must not be mixed up: seconds, node counts, booked node-time and money.
 //!
-//! All virtual time is a whole number of seconds (rule 3 of ARCHITECTURE.md), all booked node-time is a whole number of
-//! node-seconds, so sums are exact and independent of their order. Only ratios and money derived from them are `f64`.
+//! All virtual time is a whole number of seconds (rule 3 of ARCHITECTURE.md), all booked node-time
+//! is a whole number of node-seconds, so sums are exact and independent of their order. Only ratios
+//! and money derived from them are `f64`.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
@@ -18,7 +19,8 @@ pub struct Seconds(pub i64);
 impl Seconds {
     /// The start of a simulation, or an empty span.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that a simulation reaches; half of the integer range, so that adding a span cannot overflow.
+    /// Later than anything that a simulation reaches; half of the integer range, so that adding a
+    /// span cannot overflow.
     pub const FAR: Self = Self(i64::MAX / 4);
     /// One hour.
     pub const HOUR: Self = Self(3_600);
@@ -82,7 +84,8 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A number of nodes (the trace's unit of allocation: processors in the Parallel Workloads Archive, nodes on Arminius).
+/// A number of nodes (the trace's unit of allocation: processors in the Parallel Workloads Archive,
+/// nodes on Arminius).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -112,8 +115,9 @@ pub struct NodeIndex(pub u32);
 
 /// Booked or used node-time in whole node-seconds.
 ///
-/// One virtual coin is one booked node-hour (spec `overbooking.md` §1.1), so fees are kept here, exactly, and turned
-/// into [`Coins`] only where a penalty ratio multiplies them or a person reads them.
+/// One virtual coin is one booked node-hour (spec `overbooking.md` §1.1), so fees are kept here,
+/// exactly, and turned into [`Coins`] only where a penalty ratio multiplies them or a person reads
+/// them.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -1,4 +1,5 @@
-//! Tells the program which commit it was built from, where there is one: the store keeps it with every run.
+//! Tells the program which commit it was built from, where there is one: the store keeps it with
+//! every run.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! The laboratory of bookahead: actors around the domain's state machines, sweeps over all cores, and the store that keeps every outcome.
+//! The laboratory of bookahead: actors around the domain's state machines, sweeps over all cores,
+//! and the store that keeps every outcome.
 //!
 //! Each module below may call those above it in this list, and no other.
 
@@ -31,7 +32,8 @@ pub mod sweep;
 // SQLite: schema, migrations, the writer, the readers.
 pub mod store;
 
-// What the tests of the engine draw is drawn here, too: the same files, as a crate's tests are not seen by another.
+// What the tests of the engine draw is drawn here, too: the same files, as a crate's tests are not
+// seen by another.
 #[cfg(test)]
 #[allow(dead_code)]
 #[path = "../engine/brokering/co_reservation/drawn.rs"]

@@ -1,6 +1,7 @@
 //! What a table of the store is: its definition, its rows and what can be exported of it.
 //!
-//! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
+//! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens
+//! a connection and calls what is here.
 
 mod content;
 mod shape;
@@ -22,8 +23,8 @@ pub(crate) type View = (&'static str, &'static str);
 pub(crate) struct Definition {
     /// The tables with their indexes, and the rows of those lookup tables that never change.
     pub(crate) sql: &'static str,
-    /// Those of them with more than one row for each simulation, what refers to others of them first: these rows go when a
-    /// simulation is computed anew.
+    /// Those of them with more than one row for each simulation, what refers to others of them
+    /// first: these rows go when a simulation is computed anew.
     pub(crate) results: &'static [&'static str],
     /// The views for people, which are made anew by every migration.
     pub(crate) views: &'static [View],
@@ -50,7 +51,8 @@ impl Definition {
     };
 }
 
-/// Rows that simulations share: parts of a row with an identity, which is the hash of what they say.
+/// Rows that simulations share: parts of a row with an identity, which is the hash of what they
+/// say.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared {
     /// The table of the row with the identity and, in `jobs`, the number of its parts.
@@ -61,19 +63,23 @@ pub(crate) struct Shared {
     pub(crate) identity: fn(&Connection, i64) -> rusqlite::Result<String>,
 }
 
-/// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`, `v_all_reservations`), as SQL.
+/// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`,
+/// `v_all_reservations`), as SQL.
 #[derive(Clone, Copy)]
 pub(crate) struct Outcomes {
-    /// The algorithm that decided in the simulation `m` (a row of `simulation`): an expression. Nothing where it is the strategy.
+    /// The algorithm that decided in the simulation `m` (a row of `simulation`): an expression.
+    /// Nothing where it is the strategy.
     pub(crate) algorithm: Option<&'static str>,
     /// How many clusters the simulation `m` has: an expression. Nothing where it is one.
     pub(crate) clusters: Option<&'static str>,
-    /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is one only.
+    /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is
+    /// one only.
     pub(crate) cluster_of_job: Option<&'static str>,
-    /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the study, with the columns [`JOB_COLUMNS`] in
-    /// this order.
+    /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the
+    /// study, with the columns [`JOB_COLUMNS`] in this order.
     pub(crate) jobs: Option<&'static str>,
-    /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this order.
+    /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this
+    /// order.
     pub(crate) reservations: Option<&'static str>,
 }
 
@@ -105,7 +111,8 @@ pub(crate) const JOB_COLUMNS: [&str; 13] = [
     "waiting",
 ];
 
-/// The columns of a study's reservations. `docs/schema.md` says what each of them is (`v_all_reservations`).
+/// The columns of a study's reservations. `docs/schema.md` says what each of them is
+/// (`v_all_reservations`).
 pub(crate) const RESERVATION_COLUMNS: [&str; 20] = [
     "simulation",
     "request",
@@ -168,8 +175,8 @@ pub(crate) fn json_rows<const COLUMNS: usize>(
     text
 }
 
-/// The first number of a table that is free, from the one that the identity begins with: it does not depend on who comes first, and
-/// takes six bytes at most.
+/// The first number of a table that is free, from the one that the identity begins with: it does
+/// not depend on who comes first, and takes six bytes at most.
 pub(crate) fn free_number(
     connection: &Connection,
     table: &str,
@@ -210,9 +217,11 @@ pub(crate) enum ExportSource {
     Run(&'static str, &'static str),
     /// A view with columns `run` and `simulation` that has too many rows to be sorted.
     RunSimulations(&'static str),
-    /// A table as it is: its rows about the run, its simulations or their workloads, and all rows where they are about neither.
+    /// A table as it is: its rows about the run, its simulations or their workloads, and all rows
+    /// where they are about neither.
     Table,
-    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
+    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the
+    /// simulations of the run.
     Simulations(&'static str),
 }
 

@@ -1,8 +1,10 @@
-//! Advice about a machine from its log: one page that answers an operator's questions from the runs of a few experiments.
+//! Advice about a machine from its log: one page that answers an operator's questions from the runs
+//! of a few experiments.
 //!
-//! Which experiments there are, and how large, is decided where they are made; this module asks the store about them (`planning`,
-//! `queue`, `machine`, `reservation`, `ties`), with the queries that stand under the tables, and lays out what it says (`page`). How users estimate is
-//! the one thing that comes from the log itself.
+//! Which experiments there are, and how large, is decided where they are made; this module asks the
+//! store about them (`planning`, `queue`, `machine`, `reservation`, `ties`), with the queries that
+//! stand under the tables, and lays out what it says (`page`). How users estimate is the one thing
+//! that comes from the log itself.
 
 mod machine;
 mod page;
@@ -77,7 +79,8 @@ pub struct AdviceSource<'a> {
     pub planning: AdviceRun,
     /// The queue's experiment: on nodes that are alike, or on the machine.
     pub queue: AdviceRun,
-    /// The machine that jobs wait for; `None` where it is not said, and its nodes are taken to be alike.
+    /// The machine that jobs wait for; `None` where it is not said, and its nodes are taken to be
+    /// alike.
     pub machine: Option<AdvisedMachine>,
     /// The waits that the log records, in seconds, by the number of the job in the log.
     pub recorded: &'a HashMap<i64, i64>,
@@ -85,13 +88,15 @@ pub struct AdviceSource<'a> {
     pub predictions: AdviceRun,
     /// The experiment about a reservation, or why there is none.
     pub reservation: Result<AdviceRun, String>,
-    /// The queue's experiment with submissions that are moved by up to a minute; `None` where it was not asked for.
+    /// The queue's experiment with submissions that are moved by up to a minute; `None` where it
+    /// was not asked for.
     pub ties: Option<AdviceRun>,
     /// The reservation.
     pub asked: AskedReservation,
     /// What a failed job costs, in prices of a successful one.
     pub penalty_ratio: f64,
-    /// What is added to a time of the log to get seconds since 1970 on the machine's clock; `None` where the log does not say it.
+    /// What is added to a time of the log to get seconds since 1970 on the machine's clock; `None`
+    /// where the log does not say it.
     pub clock: Option<i64>,
 }
 
@@ -122,7 +127,8 @@ struct Section<'a> {
     command: String,
 }
 
-/// Writes the advice: `index.html`, `advice.md`, `tables/*` as CSV and Parquet, `plots/*` as SVG and CSV, and the experiments as files.
+/// Writes the advice: `index.html`, `advice.md`, `tables/*` as CSV and Parquet, `plots/*` as SVG
+/// and CSV, and the experiments as files.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! From points to numbers: replications folded into means, and differences against the baseline paired by replication where both saw the
-//! same jobs and failures.
+//! From points to numbers: replications folded into means, and differences against the baseline
+//! paired by replication where both saw the same jobs and failures.
 
 mod fold;
 mod seen;
@@ -24,8 +24,9 @@ pub const STRATEGY_AXIS: &str = "scheduling.strategy";
 /// Axes on which a provider chooses the best value; the others describe a situation that is given.
 pub const TUNED_AXES: &[&str] = &["acceptance.pof_max", "acceptance.security_factor"];
 
-/// Axes with these prefixes are not read by strategies that do not overbook. A baseline that is in the run only once, and
-/// not for every value of such an axis, is still the baseline of every value.
+/// Axes with these prefixes are not read by strategies that do not overbook. A baseline that is in
+/// the run only once, and not for every value of such an axis, is still the baseline of every
+/// value.
 const OVERBOOKING_ONLY: &[&str] = &["acceptance.", "estimates.", "reliability."];
 
 /// A metric as it stands beside measures, which are in percent where they are shares.
@@ -88,7 +89,8 @@ pub struct Additional {
     pub difference: Estimate,
     /// Mean gain of the baseline over those replications, VC.
     pub baseline: f64,
-    /// The mean difference in percent of the baseline's mean; `None` where the baseline earns nothing or less.
+    /// The mean difference in percent of the baseline's mean; `None` where the baseline earns
+    /// nothing or less.
     pub percent: Option<f64>,
 }
 
@@ -99,7 +101,8 @@ pub struct Combination {
     pub places: Vec<Option<u32>>,
     /// The strategy.
     pub strategy: String,
-    /// One estimate for each of [`METRICS`]; `None` where no replication had a value, and where reports do not show the metric.
+    /// One estimate for each of [`METRICS`]; `None` where no replication had a value, and where
+    /// reports do not show the metric.
     pub estimates: Vec<Option<Estimate>>,
     /// One estimate for each of the analysis's measures; `None` where no replication had a value.
     pub measured: Vec<Option<Estimate>>,
@@ -128,10 +131,11 @@ pub struct Analysis {
     pub measures: Vec<ReportedMeasure>,
     /// Whether its settings saw the same jobs and failures.
     pub same_inputs: SameInputs,
-    /// Points that are not compared with their baseline, because it did not see the same, or that is not known.
+    /// Points that are not compared with their baseline, because it did not see the same, or that
+    /// is not known.
     pub apart: usize,
-    /// Points whose replication repeats another one of the same setting (the same jobs and failures, the
-    /// same results): they count for nothing.
+    /// Points whose replication repeats another one of the same setting (the same jobs and
+    /// failures, the same results): they count for nothing.
     pub repetitions: usize,
 }
 
@@ -225,8 +229,8 @@ impl Analysis {
             .any(|combination| known.contains(&combination.strategy.as_str()))
     }
 
-    /// Indices of the [`METRICS`] that tables show of this run: of a study none, and of a machine that takes reservations, which sells
-    /// nothing and overbooks nothing, the others.
+    /// Indices of the [`METRICS`] that tables show of this run: of a study none, and of a machine
+    /// that takes reservations, which sells nothing and overbooks nothing, the others.
     #[must_use]
     pub fn shown_metrics(&self) -> Vec<usize> {
         let shown = |metric: &Metric| match metric.topic {
@@ -238,7 +242,8 @@ impl Analysis {
             .collect()
     }
 
-    /// Indices of the [`METRICS`] that stand beside the measures of a study: those of a machine that takes reservations.
+    /// Indices of the [`METRICS`] that stand beside the measures of a study: those of a machine
+    /// that takes reservations.
     #[must_use]
     pub fn metrics_beside_measures(&self) -> Vec<usize> {
         (0..METRICS.len())
@@ -271,8 +276,9 @@ impl Analysis {
             .collect()
     }
 
-    /// For every strategy and every combination of the given axes, the combination with the highest mean gain over the
-    /// tuned axes; at equal means the one that comes first. In the order of the given axes, then of the registry.
+    /// For every strategy and every combination of the given axes, the combination with the highest
+    /// mean gain over the tuned axes; at equal means the one that comes first. In the order
+    /// of the given axes, then of the registry.
     #[must_use]
     pub fn best(&self) -> Vec<&Combination> {
         let given = self.given_axes();
@@ -357,9 +363,10 @@ struct Pairing {
 }
 
 impl Pairing {
-    /// Pairs every point with the point of its strategy's baseline that has the same replication and the same values on
-    /// all axes but the strategy's, and saw the same jobs and failures. Where there is none, axes that only overbooking strategies read are left out, provided
-    /// that one simulation of the baseline remains.
+    /// Pairs every point with the point of its strategy's baseline that has the same replication
+    /// and the same values on all axes but the strategy's, and saw the same jobs and failures.
+    /// Where there is none, axes that only overbooking strategies read are left out, provided that
+    /// one simulation of the baseline remains.
     fn new(points: &PointColumns) -> Self {
         let keys: Vec<&str> = points
             .axes
@@ -430,7 +437,8 @@ impl Pairing {
 
 type CandidateKey = (Vec<Option<u32>>, u32);
 
-/// Points by strategy, replication and values on some axes; `None` where several simulations would fit.
+/// Points by strategy, replication and values on some axes; `None` where several simulations would
+/// fit.
 struct Candidates {
     axes: Vec<usize>,
     by_strategy: HashMap<String, HashMap<CandidateKey, Option<usize>>>,

@@ -1,4 +1,5 @@
-//! What came out, in a few sentences: which strategy, which threshold, how sure; of a study how its first quantity changes.
+//! What came out, in a few sentences: which strategy, which threshold, how sure; of a study how its
+//! first quantity changes.
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
@@ -36,8 +37,8 @@ pub(super) struct Subject {
     pub(super) title: String,
     /// At least one; of strategies that earn money the best come first.
     pub(super) settings: Vec<Setting>,
-    /// Of strategies that earn money, of each situation, the best minus the next one, in pairs that saw
-    /// the same.
+    /// Of strategies that earn money, of each situation, the best minus the next one, in pairs that
+    /// saw the same.
     pub(super) differences: Vec<Setting>,
 }
 

@@ -1,8 +1,9 @@
-//! Runs compared with the first of them, of one store or several: which points share axis values and saw the same jobs and failures, what
-//! differs between them with its interval, which settings, programs and inputs differ, and all of it as a folder of pages, tables and figures.
+//! Runs compared with the first of them, of one store or several: which points share axis values
+//! and saw the same jobs and failures, what differs between them with its interval, which settings,
+//! programs and inputs differ, and all of it as a folder of pages, tables and figures.
 //!
-//! The unit of all statistics is the replication (`pairs`). Where points that both runs should have are without a result, nothing is
-//! computed from the others.
+//! The unit of all statistics is the replication (`pairs`). Where points that both runs should have
+//! are without a result, nothing is computed from the others.
 
 mod answer;
 mod differences;
@@ -117,8 +118,8 @@ impl ComparedRun {
     }
 }
 
-/// Gives every run a name that no other has: of its experiment alone where that will do, else with its number, and with its store where
-/// there are several.
+/// Gives every run a name that no other has: of its experiment alone where that will do, else with
+/// its number, and with its store where there are several.
 pub fn label(runs: &mut [ComparedRun]) {
     let names: BTreeSet<&str> = runs.iter().map(|run| run.run.name.as_str()).collect();
     let stores: BTreeSet<&Path> = runs.iter().map(|run| run.store.as_path()).collect();
@@ -157,8 +158,8 @@ struct Overall<'c> {
 }
 
 impl<'c> Comparison<'c> {
-    /// Pairs the runs, of which there is at least one, and computes what differs; `wanted` names the quantities to be shown first, empty leaves the choice to what the
-    /// runs measured.
+    /// Pairs the runs, of which there is at least one, and computes what differs; `wanted` names
+    /// the quantities to be shown first, empty leaves the choice to what the runs measured.
     fn new(runs: &'c [ComparedRun], wanted: &[String]) -> Self {
         let (reference, others) = (&runs[0], &runs[1..]);
         let pairings: Vec<Pairing<'c>> =

@@ -182,7 +182,8 @@ impl<'e> Content<'e> {
     }
 }
 
-/// Where replications repeat others, every table of means says so, because its query counts them all.
+/// Where replications repeat others, every table of means says so, because its query counts them
+/// all.
 fn mark_repetitions(analysis: &Analysis, tables: &mut [&mut Table]) {
     if analysis.repetitions == 0 {
         return;
@@ -194,7 +195,8 @@ fn mark_repetitions(analysis: &Analysis, tables: &mut [&mut Table]) {
     }
 }
 
-/// Where results are missing, every table and figure of means says so: its reader may never see the first page.
+/// Where results are missing, every table and figure of means says so: its reader may never see the
+/// first page.
 fn mark_incomplete(run: &RunSummary, tables: &mut [&mut Table], figures: &mut [Figure]) {
     let Some(shortfall) = shortfall(run) else {
         return;
@@ -276,7 +278,8 @@ pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
     })
 }
 
-/// Milliseconds since 1970 as date and time (UTC), `2026-03-01 04:05:06`; a time outside of all calendars as the number that it is.
+/// Milliseconds since 1970 as date and time (UTC), `2026-03-01 04:05:06`; a time outside of all
+/// calendars as the number that it is.
 #[must_use]
 pub fn moment(milliseconds: i64) -> String {
     match jiff::Timestamp::from_millisecond(milliseconds) {

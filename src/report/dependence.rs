@@ -128,8 +128,8 @@ pub(super) fn differences_in(title: &str) -> String {
     format!("differences in {title}")
 }
 
-/// How alike neighbouring batteries are in a quantity, and what that does to the interval of the first
-/// of these settings.
+/// How alike neighbouring batteries are in a quantity, and what that does to the interval of the
+/// first of these settings.
 pub(super) fn alike(begin: &str, title: &str, settings: &[Setting]) -> String {
     let neighbours = || settings.iter().filter_map(|setting| setting.found.log);
     let by_effect =

@@ -1,5 +1,6 @@
-//! How the users of a log estimate: distributions by class, and which attributes tell them apart (chapter 4 of the 2012 thesis,
-//! for any log). It shows a file that the command line read, and no store.
+//! How the users of a log estimate: distributions by class, and which attributes tell them apart
+//! (chapter 4 of the 2012 thesis, for any log). It shows a file that the command line read, and no
+//! store.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::estimates::{RATIO_BINS, RatioCounts, RatioDistribution};
 
 /// More curves than this cannot be told apart: those of the classes with the most jobs are drawn.
 const MOST_CURVES: usize = 12;
-/// Empty classes are shown in tables of at most so many: of a pair of attributes most combinations may be empty.
+/// Empty classes are shown in tables of at most so many: of a pair of attributes most combinations
+/// may be empty.
 const FEW_CLASSES: usize = 40;
 /// Percents of the estimate that a place of the drawn distribution holds.
 const GROUP: usize = 5;
@@ -66,7 +68,8 @@ impl EstimatesReport {
         }
     }
 
-    /// Writes `estimates.md`, and tables and figures beside it: tables as CSV and Parquet, figures as SVG and CSV.
+    /// Writes `estimates.md`, and tables and figures beside it: tables as CSV and Parquet, figures
+    /// as SVG and CSV.
     ///
     /// # Errors
     ///
@@ -371,7 +374,8 @@ mod tests {
                 .collect()
         };
         let rows: Vec<Vec<String>> = report.classes[0].rows.iter().map(texts).collect();
-        // (5 + 5 + 95 + 50 + 100) / 5 = 51; the third of five in order is 50. Of user 1: 105 / 3 = 35, and 5.
+        // (5 + 5 + 95 + 50 + 100) / 5 = 51; the third of five in order is 50. Of user 1: 105 / 3 =
+        // 35, and 5.
         assert_eq!(
             rows,
             [

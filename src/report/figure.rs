@@ -1,8 +1,10 @@
-//! A figure before it is drawn: data with names, so that the SVG file, the page and the CSV file of a figure say the same.
+//! A figure before it is drawn: data with names, so that the SVG file, the page and the CSV file of
+//! a figure say the same.
 
 use super::findings::PublishedNumber;
 
-/// One picture of a report with everything that is needed to draw it, to read it, and to get its numbers again.
+/// One picture of a report with everything that is needed to draw it, to read it, and to get its
+/// numbers again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Name of its files, without extension; unique within a report.
@@ -11,7 +13,8 @@ pub struct Figure {
     pub section: Section,
     /// Its heading.
     pub title: String,
-    /// What the other axes are fixed at, `(key, value)`: what the filter of the page looks at. Empty where all are folded.
+    /// What the other axes are fixed at, `(key, value)`: what the filter of the page looks at.
+    /// Empty where all are folded.
     pub given: Vec<(String, String)>,
     /// The horizontal scale.
     pub x: Scale,
@@ -177,7 +180,8 @@ pub enum ScaleKind {
 pub struct Series {
     /// Its name in the legend.
     pub label: String,
-    /// Decides its colour: the place of its strategy in the registry, so that a strategy has one colour in all figures.
+    /// Decides its colour: the place of its strategy in the registry, so that a strategy has one
+    /// colour in all figures.
     pub rank: usize,
     /// Its marks.
     pub marks: Marks,
@@ -207,7 +211,8 @@ pub enum Marks {
     Curve(Vec<Mark>),
     /// A line through means, with a bar each for the spread. In order of x.
     Whiskers(Vec<Mark>),
-    /// Stairs through values that no other beats in both: what can be had at most at a place. In order of x.
+    /// Stairs through values that no other beats in both: what can be had at most at a place. In
+    /// order of x.
     Front(Vec<Mark>),
     /// Rings around values, each with a name beside it.
     Named(Vec<(Mark, String)>),
@@ -228,13 +233,16 @@ pub struct Mark {
     pub x: f64,
     /// The value.
     pub mean: f64,
-    /// Lower end of its 95 % interval, or one standard deviation below the mean; the mean itself where there is none.
+    /// Lower end of its 95 % interval, or one standard deviation below the mean; the mean itself
+    /// where there is none.
     pub low: f64,
-    /// Upper end of its 95 % interval, or one standard deviation above the mean; the mean itself where there is none.
+    /// Upper end of its 95 % interval, or one standard deviation above the mean; the mean itself
+    /// where there is none.
     pub high: f64,
     /// How many values it is made of: replications, or jobs.
     pub count: u64,
-    /// How much more it is than the mark of the reference series at the same place, replication by replication.
+    /// How much more it is than the mark of the reference series at the same place, replication by
+    /// replication.
     pub paired: Option<Paired>,
 }
 

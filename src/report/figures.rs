@@ -1,4 +1,5 @@
-//! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
+//! What a report draws: one file a kind of figure, each from readers of the store or from the
+//! folded points.
 
 pub(super) mod bars;
 mod curves;

@@ -1,10 +1,11 @@
-//! Findings: what a paper says about its results ("rejected % rises with the share, under both rules"), as data that a
-//! reproduction can be checked against.
+//! Findings: what a paper says about its results ("rejected % rises with the share, under both
+//! rules"), as data that a reproduction can be checked against.
 //!
-//! A finding is a value at a place, a bound, a trend or a comparison of curves, quantified over the axes that it leaves open, or a
-//! quantity of a table's cell ([`tables`]). [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them,
-//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. Nothing here reads a store: what was measured is asked of
-//! [`MeasuredCurves`].
+//! A finding is a value at a place, a bound, a trend or a comparison of curves, quantified over the
+//! axes that it leaves open, or a quantity of a table's cell ([`tables`]). [`parse`] reads the
+//! files (`configs/PAPER/findings.toml`), [`evaluate`] judges them,
+//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. Nothing here reads a store:
+//! what was measured is asked of [`MeasuredCurves`].
 
 mod again;
 mod compare;
@@ -58,7 +59,8 @@ pub struct FindingsFile {
     pub cells: Option<tables::Layout>,
     /// The tolerances of quantities of tables, with the reason for each.
     pub tolerances: Vec<tables::ToleranceRule>,
-    /// Files of published points by their stems, as far as checks name them: read by whoever knows the folder.
+    /// Files of published points by their stems, as far as checks name them: read by whoever knows
+    /// the folder.
     pub published: BTreeMap<String, PublishedPoints>,
 }
 
@@ -75,7 +77,8 @@ impl FindingsFile {
             .collect()
     }
 
-    /// The run that a name stands for: that of a configuration, where the name is that of a derived or paired run.
+    /// The run that a name stands for: that of a configuration, where the name is that of a derived
+    /// or paired run.
     #[must_use]
     pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
         let derived = self
@@ -107,7 +110,8 @@ pub struct Finding {
     pub unit: Option<String>,
     /// What a reader of the verdict should know.
     pub note: Option<String>,
-    /// The published number is held out for independent validation: what was measured is shown, nothing is judged.
+    /// The published number is held out for independent validation: what was measured is shown,
+    /// nothing is judged.
     pub held_out: bool,
     /// It is about these inputs alone and not judged again on others.
     pub is_once: bool,
@@ -139,7 +143,8 @@ impl Finding {
             .collect()
     }
 
-    /// What must hold, in the symbols of the check: `rejected (strategy reject) − rejected (strategy move) >= 20`.
+    /// What must hold, in the symbols of the check:
+    /// `rejected (strategy reject) − rejected (strategy move) >= 20`.
     #[must_use]
     pub fn expected(&self) -> String {
         words::expected(self)
@@ -173,7 +178,8 @@ impl Provenance {
     }
 }
 
-/// What must hold. Means over replications are judged; equality is equality up to rounding (1e-9 of the larger side).
+/// What must hold. Means over replications are judged; equality is equality up to rounding (1e-9 of
+/// the larger side).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
@@ -194,7 +200,8 @@ pub enum Check {
 /// A value for each axis that is fixed, by the axis's dotted key.
 pub type Fixed = BTreeMap<String, crate::sweep::AxisValue>;
 
-/// The values of an axis that are looked at, by the axis's dotted key; all values of an axis that is not named.
+/// The values of an axis that are looked at, by the axis's dotted key; all values of an axis that
+/// is not named.
 pub type Where = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 
 /// One cell has about this value.
@@ -202,7 +209,8 @@ pub type Where = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 pub struct ValueCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
+    /// one `/` another.
     pub measure: String,
     /// The cell: a value for every axis of the run that has more than one.
     pub at: Fixed,
@@ -227,8 +235,9 @@ pub enum Tolerance {
     Absolute(f64),
     /// A mean at most this far from it, as a share of it.
     Relative(f64),
-    /// Replications around it: it lies between the least and the greatest of them, or outside by no more than this, half a
-    /// unit of its last printed digit. For a number that was published of one single run.
+    /// Replications around it: it lies between the least and the greatest of them, or outside by no
+    /// more than this, half a unit of its last printed digit. For a number that was published of
+    /// one single run.
     Range {
         /// Half a unit of the last digit that was printed; 0 for a number that was not rounded.
         rounding: f64,
@@ -251,7 +260,8 @@ impl Tolerance {
     }
 }
 
-/// Many published points and the measured ones stand in the same order: a rank correlation (Spearman's) that is high enough.
+/// Many published points and the measured ones stand in the same order: a rank correlation
+/// (Spearman's) that is high enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointsCheck {
@@ -273,7 +283,8 @@ pub struct PointsCheck {
 pub struct BoundCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
+    /// one `/` another.
     pub measure: String,
     /// The cells.
     #[serde(default, rename = "where", deserialize_with = "file::filter")]
@@ -295,7 +306,8 @@ pub struct BoundCheck {
 pub struct TrendCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
+    /// one `/` another.
     pub measure: String,
     /// The axis: its numbers ascending, its names in the order of the file.
     pub along: String,
@@ -352,15 +364,16 @@ pub struct CompareCheck {
     pub by: Contrast,
     /// With `==`: the largest difference from the number that holds.
     pub tolerance: f64,
-    /// The axes over which it is quantified; `None` for all that a side leaves open. An axis that both sides leave open takes
-    /// the same value on both.
+    /// The axes over which it is quantified; `None` for all that a side leaves open. An axis that
+    /// both sides leave open takes the same value on both.
     pub for_each: Option<Vec<String>>,
     /// The cells of both sides; it says nothing about an axis that a side fixes.
     #[serde(rename = "where")]
     pub filter: Where,
     /// The share of pairs that may fail, 0 to below 1.
     pub exceptions: f64,
-    /// The share of the paired replications in which a pair must hold; `None` where their mean is judged.
+    /// The share of the paired replications in which a pair must hold; `None` where their mean is
+    /// judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replications: Option<f64>,
 }
@@ -371,7 +384,8 @@ pub struct CompareCheck {
 pub struct Side {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
+    /// one `/` another.
     pub measure: String,
     /// The axes that are fixed.
     #[serde(default, deserialize_with = "file::fixed")]
@@ -384,7 +398,8 @@ pub struct Side {
 pub enum Contrast {
     /// left − right.
     Difference(f64),
-    /// left ÷ right, of the means. Something over nothing is infinite, nothing over nothing is no number and holds nowhere.
+    /// left ÷ right, of the means. Something over nothing is infinite, nothing over nothing is no
+    /// number and holds nowhere.
     Ratio(f64),
 }
 

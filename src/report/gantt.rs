@@ -1,7 +1,7 @@
 //! The plan, seen: nodes × time, as SVG and as a page that zooms.
 //!
-//! Few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a pixel or bars too many to look
-//! at, the picture shows the busy share of cells instead, and says so.
+//! Few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a pixel
+//! or bars too many to look at, the picture shows the busy share of cells instead, and says so.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -310,7 +310,8 @@ impl Gantt<'_> {
         }
     }
 
-    /// The promised slot of an overbooked job on its first nodes, and what of its estimate was not reserved.
+    /// The promised slot of an overbooked job on its first nodes, and what of its estimate was not
+    /// reserved.
     fn promise(&self, svg: &mut Canvas<'_>, allocation: &Allocation, ranges: &[(u32, u32)]) {
         let Some((promise, estimate)) = self
             .outcome(allocation)

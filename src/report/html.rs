@@ -1,7 +1,9 @@
-//! The report as one page: a single file without network, that sorts, filters and shows values under the pointer.
+//! The report as one page: a single file without network, that sorts, filters and shows values
+//! under the pointer.
 //!
-//! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and computes nothing. What
-//! depends on the machine and the clock stands in `run.md`, which the page names.
+//! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and
+//! computes nothing. What depends on the machine and the clock stands in `run.md`, which the page
+//! names.
 
 mod figures;
 
@@ -19,7 +21,8 @@ pub(super) use figures::Panels;
 /// What a report does in the browser.
 pub(super) const SCRIPT: &str = include_str!("html/script.js");
 
-/// Cells of one table in the page, so that the pages of large grids open at once; all are in its CSV and Parquet files.
+/// Cells of one table in the page, so that the pages of large grids open at once; all are in its
+/// CSV and Parquet files.
 const MOST_CELLS: usize = 20_000;
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 80;

@@ -1,8 +1,10 @@
-//! What the pages of this program bring along to be run by a browser, so that a server can tell the browser to run nothing else.
+//! What the pages of this program bring along to be run by a browser, so that a server can tell the
+//! browser to run nothing else.
 
 use super::{comparison, gantt, html, profile};
 
-/// What stands inside the pages of this program between the tags of styles and scripts, letter by letter.
+/// What stands inside the pages of this program between the tags of styles and scripts, letter by
+/// letter.
 #[derive(Clone, Debug)]
 pub struct Inline {
     /// Between `<script>` and `</script>`.
@@ -12,8 +14,8 @@ pub struct Inline {
 }
 
 impl Inline {
-    /// The scripts and styles of reports, comparisons and drawings of plans, and more of the caller's, which go through
-    /// [`script`](super::script) and [`document`](super::document).
+    /// The scripts and styles of reports, comparisons and drawings of plans, and more of the
+    /// caller's, which go through [`script`](super::script) and [`document`](super::document).
     #[must_use]
     pub fn with(script: &str, style: &str) -> Self {
         let scripts = [html::SCRIPT, gantt::SCRIPT, script];

@@ -1,10 +1,11 @@
 //! Reports: what came out of a run, computed from the store alone and written for people.
 //!
-//! [`write()`] reads the points of a run, folds replications into means with 95 % intervals (`analysis`, on Polars), shapes
-//! them into tables (`tables`) and writes each in several formats (`format`), with the SQL that gives its numbers below it.
-//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is
-//! shown of one study alone stands in its file below `views`.
-//! Everything is a function of the run's content; what depends on the machine and the clock is in `run.md` alone.
+//! [`write()`] reads the points of a run, folds replications into means with 95 % intervals
+//! (`analysis`, on Polars), shapes them into tables (`tables`) and writes each in several formats
+//! (`format`), with the SQL that gives its numbers below it. The figures are data first (`figure`,
+//! `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is shown of
+//! one study alone stands in its file below `views`. Everything is a function of the run's content;
+//! what depends on the machine and the clock is in `run.md` alone.
 
 pub mod advice;
 mod analysis;

@@ -1,4 +1,5 @@
-//! The plan of a machine that counts its nodes, seen: how many are held over time, stacked by what holds them.
+//! The plan of a machine that counts its nodes, seen: how many are held over time, stacked by what
+//! holds them.
 
 use std::fmt::Write as _;
 

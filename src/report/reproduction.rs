@@ -1,8 +1,9 @@
-//! Score cards: what one trace measured beside what a paper says, for people (Markdown, terminal, the page of a report) and
-//! programs (JSON).
+//! Score cards: what one trace measured beside what a paper says, for people (Markdown, terminal,
+//! the page of a report) and programs (JSON).
 //!
-//! A score card computes nothing about the simulation: it arranges the results of [`super::findings`]. Numbers of tables stand in
-//! tables (`tables`), statements about curves below the sections of the specification (`sections`).
+//! A score card computes nothing about the simulation: it arranges the results of
+//! [`super::findings`]. Numbers of tables stand in tables (`tables`), statements about curves below
+//! the sections of the specification (`sections`).
 
 mod cells;
 mod judgements;
@@ -42,7 +43,8 @@ pub struct ScoreCard {
     pub reading: Option<Reading>,
     /// What was simulated, for people, such as `CTC SP2, 430 processors`.
     pub subject: String,
-    /// What a reader must know first: that a workload is a model, that points failed, that nothing was published.
+    /// What a reader must know first: that a workload is a model, that points failed, that nothing
+    /// was published.
     pub remarks: Vec<String>,
     /// Every finding with its verdict, in the order of the file.
     pub results: Vec<FindingResult>,
@@ -112,7 +114,8 @@ impl ScoreCard {
             .collect()
     }
 
-    /// How many findings some cards hold by published table or section: tables by number, then the others.
+    /// How many findings some cards hold by published table or section: tables by number, then the
+    /// others.
     #[must_use]
     pub fn tallies_by_title(cards: &[Self]) -> Vec<(String, Tallies)> {
         let mut groups = grouped(cards.iter().flat_map(|card| &card.results), title);

@@ -40,7 +40,8 @@ pub struct ClaimsSection {
 pub struct ReportExtras {
     /// Which findings of a paper held.
     pub claims: Option<ClaimsSection>,
-    /// What a paper says of the run: numbers that are drawn over its curves, and which quantities it is about.
+    /// What a paper says of the run: numbers that are drawn over its curves, and which quantities
+    /// it is about.
     pub claimed: Claimed,
     /// Drawings of plans, with their pages as `(name, text)`.
     pub plans: Vec<(PlanSection, String)>,

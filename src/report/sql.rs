@@ -1,10 +1,12 @@
-//! The queries that give the numbers of the tables, as text for the report. A test runs them and compares.
+//! The queries that give the numbers of the tables, as text for the report. A test runs them and
+//! compares.
 
 use super::analysis::{Analysis, STRATEGY_AXIS};
 use super::statistics::Choice;
 use crate::store::{METRICS, Shown};
 
-/// The run of a report, by the hash of its configuration: the text does not depend on the run's number in a store.
+/// The run of a report, by the hash of its configuration: the text does not depend on the run's
+/// number in a store.
 pub(super) fn this_run(configuration_hash: &str) -> String {
     format!("(SELECT max(id) FROM run WHERE configuration_hash = '{configuration_hash}')")
 }
@@ -29,7 +31,8 @@ ORDER BY axes, strategy;",
     )
 }
 
-/// Means and variances of all measures, and of some of the [`METRICS`], one row a measure: a study may have a hundred.
+/// Means and variances of all measures, and of some of the [`METRICS`], one row a measure: a study
+/// may have a hundred.
 pub(super) fn measures(configuration_hash: &str, metrics: &[usize]) -> String {
     let run = this_run(configuration_hash);
     let metrics: String = metrics
@@ -105,7 +108,8 @@ ORDER BY given, strategy;"
     )
 }
 
-/// The best and the risk-optimal threshold of every overbooking strategy, with gain and failed jobs at both.
+/// The best and the risk-optimal threshold of every overbooking strategy, with gain and failed jobs
+/// at both.
 pub(super) fn risk_optimal(configuration_hash: &str) -> String {
     let run = this_run(configuration_hash);
     let given = without([STRATEGY_AXIS, "acceptance.pof_max"].into_iter());

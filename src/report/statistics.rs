@@ -3,11 +3,11 @@
 //! The unit is the independent replication. Which method makes the interval of a mean follows from
 //! the kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences,
 //! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare events
-//! and for whatever would reach below 0 and cannot, Hall's transformation for skewed sums, Welch's t
-//! for two independent sets of replications, blocks for neighbouring stretches of one log, the
-//! jackknife for statistics that are no means. Where one long simulation stands in for replications,
-//! blocks of its weeks are the units ([`Weekly`]). Nothing here knows what a quantity means;
-//! docs/statistics.md says where which method is used.
+//! and for whatever would reach below 0 and cannot, Hall's transformation for skewed sums, Welch's
+//! t for two independent sets of replications, blocks for neighbouring stretches of one log, the
+//! jackknife for statistics that are no means. Where one long simulation stands in for
+//! replications, blocks of its weeks are the units ([`Weekly`]). Nothing here knows what a quantity
+//! means; docs/statistics.md says where which method is used.
 
 mod choice;
 mod estimate;
@@ -34,8 +34,8 @@ pub const INTERVALS: &str = "A 95 % interval over replications is ± its half wi
     few large amounts such as penalties (Hall's correction for skewness) it is [from, to]. 0 (< x): never seen, and below x \
     a replication with 95 %. There is none where the replications do not differ. (n 4): only 4 replications have a value.";
 
-/// Fewer replications than this carry no interval of a skewed sum. With ten, Student's t contains the truth
-/// of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.
+/// Fewer replications than this carry no interval of a skewed sum. With ten, Student's t contains
+/// the truth of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.
 pub const FEWEST_FOR_SKEWED: u32 = 20;
 
 /// The level of every test.
@@ -47,8 +47,8 @@ pub fn is_shown(p_value: f64) -> bool {
     p_value <= LEVEL
 }
 
-/// These p-values after Holm's correction: where those of at most 5 % are called differences, the chance of any
-/// false alarm among all of them is 5 %.
+/// These p-values after Holm's correction: where those of at most 5 % are called differences, the
+/// chance of any false alarm among all of them is 5 %.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();

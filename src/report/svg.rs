@@ -1,6 +1,7 @@
 //! Figures as SVG, written by hand: no font, script or network needed.
 //!
-//! Colours are classes, so that a page can give them other values in the dark; a file of its own brings a style with both.
+//! Colours are classes, so that a page can give them other values in the dark; a file of its own
+//! brings a style with both.
 
 mod canvas;
 mod marks;
@@ -27,7 +28,8 @@ const RIGHT: f64 = 32.0;
 const TOP: f64 = 44.0;
 const PLOT_HEIGHT: f64 = 292.0;
 
-/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and for dark paper.
+/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and
+/// for dark paper.
 pub(super) const COLOURS: [(&str, &str); 7] = [
     ("#0072b2", "#56a8e0"),
     ("#d55e00", "#ff8a3d"),
@@ -65,8 +67,8 @@ pub(super) fn style(scope: &str) -> String {
     }
 }
 
-/// The style of a file whose drawing needs more than a figure: `plain` for shapes, and what `rule` says for each colour, by its
-/// number, by day and by night.
+/// The style of a file whose drawing needs more than a figure: `plain` for shapes, and what `rule`
+/// says for each colour, by its number, by day and by night.
 pub(super) fn style_with(plain: &str, rule: impl Fn(usize, &str) -> String) -> String {
     let (mut light, mut dark) = (style("") + plain, String::new());
     for (number, (by_day, by_night)) in COLOURS.iter().enumerate() {
@@ -189,7 +191,8 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
 /// What published numbers are called in a legend.
 pub(super) const PUBLISHED: &str = "published";
 
-/// All places and values of a figure: what was measured, published values, and published bounds that are not far away.
+/// All places and values of a figure: what was measured, published values, and published bounds
+/// that are not far away.
 fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     let (xs, mut ys) = measured(figure);
     let least = ys.iter().copied().fold(f64::INFINITY, f64::min);
@@ -250,10 +253,12 @@ fn measured(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     (xs, ys)
 }
 
-/// Digits of places and data in a page: more than anybody sees, and all that an axis of a sweep has. The files have more.
+/// Digits of places and data in a page: more than anybody sees, and all that an axis of a sweep
+/// has. The files have more.
 pub(super) const PAGE_DIGITS: usize = 7;
 
-/// A number with so many significant digits: the last bits may depend on the processor, a page must not.
+/// A number with so many significant digits: the last bits may depend on the processor, a page must
+/// not.
 pub(super) fn rounded(value: f64, digits: usize) -> String {
     format!("{value:.*e}", digits - 1)
         .parse::<f64>()

@@ -158,7 +158,8 @@ impl From<Option<&AxisValue>> for Cell {
     fn from(value: Option<&AxisValue>) -> Self {
         match value {
             None => Self::Missing,
-            // As written: an axis value is a name for its column of a plot, not a measurement to be rounded.
+            // As written: an axis value is a name for its column of a plot, not a measurement to be
+            // rounded.
             Some(value) => Self::Text(value_text(value)),
         }
     }

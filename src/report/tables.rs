@@ -11,7 +11,8 @@ use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
 pub(super) use studies::{brief, each_axis_table};
 
-/// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
+/// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the
+/// dissertation.
 #[must_use]
 pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
     if analysis.is_study() {

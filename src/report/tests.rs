@@ -77,7 +77,8 @@ fn threshold_axes() -> Vec<Axis> {
     ]
 }
 
-/// Two strategies, three thresholds, three replications; the baseline has points at the first `thresholds` thresholds.
+/// Two strategies, three thresholds, three replications; the baseline has points at the first
+/// `thresholds` thresholds.
 fn thresholds(thresholds: usize) -> (RunRecord, Vec<FinishedSimulation>) {
     let mut simulations = Vec::new();
     for replication in 0..3u32 {
@@ -183,7 +184,8 @@ fn values(figure: &Figure) -> Vec<f64> {
     marks.map(|mark| mark.mean).collect()
 }
 
-/// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.
+/// Reports read only the store: the values of the query are those of the marks. A query may know
+/// lines that are not drawn.
 fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
     let connection = Connection::open(path).unwrap();
     let mut statement = connection
@@ -274,7 +276,8 @@ fn surplus_is_paired_by_replication_and_relative_to_the_mean_of_the_baseline() {
                 .additional
                 .unwrap()
         };
-        // 30, 21, 30 more than 100, 110, 120: mean 27, s = √27, half width 4.302652… · √27 / √3 = 12.90796.
+        // 30, 21, 30 more than 100, 110, 120: mean 27, s = √27, half width 4.302652… · √27 / √3 =
+        // 12.90796.
         let best = at(1);
         close(best.difference.mean, 27.0);
         close(best.difference.deviation.unwrap(), 27f64.sqrt());

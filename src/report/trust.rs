@@ -7,7 +7,8 @@ use super::content::Content;
 use super::svg;
 use super::tables::missing;
 
-/// Fewer replications than this say little of how far their mean may be off: with five, Student's t is 2.8.
+/// Fewer replications than this say little of how far their mean may be off: with five, Student's t
+/// is 2.8.
 const FEWEST_REPLICATIONS: u32 = 10;
 
 /// An interval that is wider, in percent of its mean, leaves most comparisons open.
@@ -73,7 +74,8 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(Mark, String)> {
     found
 }
 
-/// Of these sentences those that the terminal and `--json` repeat: what a number of their table does not show.
+/// Of these sentences those that the terminal and `--json` repeat: what a number of their table
+/// does not show.
 pub(super) fn remarks(content: &Content<'_>) -> Vec<String> {
     let intervals = of_intervals(content).into_iter();
     let promises = of_promises(content).into_iter();
@@ -83,8 +85,8 @@ pub(super) fn remarks(content: &Content<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Of what intervals do not contain: the choice of the best, earlier looks, replications that repeat others, and what replications
-/// share.
+/// Of what intervals do not contain: the choice of the best, earlier looks, replications that
+/// repeat others, and what replications share.
 fn of_intervals(content: &Content<'_>) -> Vec<(bool, String)> {
     let shared =
         (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref());
@@ -151,7 +153,8 @@ fn of_findings(content: &Content<'_>) -> Vec<(bool, String)> {
     found
 }
 
-/// That results may have been looked at before it was decided to add replications; `None` where the store has no such run.
+/// That results may have been looked at before it was decided to add replications; `None` where the
+/// store has no such run.
 pub(super) fn looks(earlier: &[u32]) -> Option<String> {
     let counts: Vec<String> = earlier.iter().map(u32::to_string).collect();
     let (last, others) = counts.split_last()?;
@@ -235,7 +238,8 @@ fn precision(subject: &Subject, is_study: bool, run: u32) -> (bool, String) {
     (!is_few && !is_wide, sentence)
 }
 
-/// Whether what is compared saw the same jobs and the same failures, as the hashes say that are stored with every simulation.
+/// Whether what is compared saw the same jobs and the same failures, as the hashes say that are
+/// stored with every simulation.
 fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, String) {
     let left_out = match apart {
         0 => String::new(),

@@ -1,7 +1,9 @@
-//! What reports show of each study beyond what they show of every run: one file or folder a study, with a type of the name that the list
-//! of studies ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
+//! What reports show of each study beyond what they show of every run: one file or folder a study,
+//! with a type of the name that the list of studies
+//! ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
 //!
-//! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`); no other file of reports knows a study.
+//! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`);
+//! no other file of reports knows a study.
 
 use super::analysis::Analysis;
 use super::figure::Figure;

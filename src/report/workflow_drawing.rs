@@ -1,7 +1,7 @@
 //! A workflow, seen: its levels from top to bottom, as SVG.
 //!
-//! A level of up to [`MOST_BOXES`] tasks shows each of them. A larger one shows one box for each module with the number of its
-//! tasks: thousands of boxes say nothing.
+//! A level of up to [`MOST_BOXES`] tasks shows each of them. A larger one shows one box for each
+//! module with the number of its tasks: thousands of boxes say nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -127,7 +127,8 @@ impl<'w> Drawing<'w> {
         }
     }
 
-    /// Puts shapes near their neighbours: each level in the order of the mean places of the shapes above, then of those below.
+    /// Puts shapes near their neighbours: each level in the order of the mean places of the shapes
+    /// above, then of those below.
     fn order(&mut self) {
         let mut neighbours: [BTreeMap<usize, Vec<usize>>; 2] = Default::default();
         for (from, to) in self.lines.keys() {
@@ -164,7 +165,8 @@ impl<'w> Drawing<'w> {
         }
     }
 
-    /// Gives every shape its place: levels below each other, a large one in several rows that are filled column by column.
+    /// Gives every shape its place: levels below each other, a large one in several rows that are
+    /// filled column by column.
     fn place(&mut self) {
         let columns_of = |count: usize| count.div_ceil(count.div_ceil(MOST_COLUMNS).max(1)).max(1);
         let size_of = |level: &[usize], shapes: &[Shape<'_>]| {

@@ -43,8 +43,9 @@ pub struct ReportSummary {
     pub kept: KeptFiles,
 }
 
-/// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`, `tables/*` as CSV and Parquet and
-/// `plots/*` as SVG and CSV, which depend on the run's content alone; and `run.md` with times and machine.
+/// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`,
+/// `tables/*` as CSV and Parquet and `plots/*` as SVG and CSV, which depend on the run's content
+/// alone; and `run.md` with times and machine.
 ///
 /// # Errors
 ///
@@ -53,7 +54,8 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
     write_with(store, run, out, &ReportExtras::default())
 }
 
-/// The page of a report alone, for a browser that asks for it: `index.html` as [`write_with`] would write it now.
+/// The page of a report alone, for a browser that asks for it: `index.html` as [`write_with`] would
+/// write it now.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Signals in the middle of a long simulation: how soon the program ends, what it leaves, and that the same command goes on.
+//! Signals in the middle of a long simulation: how soon the program ends, what it leaves, and that
+//! the same command goes on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 use super::{done, half_done, remove_store, same, succeeds, whole};
 use crate::support::program::{dump, folder, output, program, report, run, text};
 
-/// A short simulation and a long one: a machine that is asked for ten times what it has, with a queue that only grows.
+/// A short simulation and a long one: a machine that is asked for ten times what it has, with a
+/// queue that only grows.
 pub(super) fn heavy_folder(jobs: u32, instants: u32) -> tempfile::TempDir {
     let folder = folder();
     let experiment = format!(
@@ -36,7 +38,8 @@ values = [1, {instants}]
     folder
 }
 
-/// Starts the sweep and waits until its short simulation is in the store; the long one is under way then.
+/// Starts the sweep and waits until its short simulation is in the store; the long one is under way
+/// then.
 fn started_heavy(path: &Path) -> Child {
     let mut child = run(path, "stopped", &["--workers", "2"])
         .stdout(Stdio::null())
@@ -58,7 +61,8 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.expect("a system with kill").success());
 }
 
-/// The exit code of a process that was told to stop while its long simulation was under way, after a look at what it left.
+/// The exit code of a process that was told to stop while its long simulation was under way, after
+/// a look at what it left.
 fn stopped(path: &Path, mut child: Child) -> Option<i32> {
     let code = child.wait().expect("its end").code();
     let store = path.join("stopped.db");

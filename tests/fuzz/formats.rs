@@ -1,4 +1,5 @@
-//! The formats that foreign files come in: small sound examples of each, and everything that the program does with one.
+//! The formats that foreign files come in: small sound examples of each, and everything that the
+//! program does with one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -67,7 +68,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format with its name, which is also its folder in the corpus, and how many of 30 inputs are of it.
+    /// Every format with its name, which is also its folder in the corpus, and how many of 30
+    /// inputs are of it.
     pub const ALL: [(Self, &'static str, u64); 14] = [
         (Self::Swf, "swf", 5),
         (Self::Lanl, "lanl", 3),
@@ -211,8 +213,9 @@ impl Format {
 /// The list of the files of a report's folder, in that folder.
 const FILES: &str = ".files";
 
-/// Writes a report into a folder whose list of files is this one. What stands beside the folder must stay; a name from the root is made
-/// one of a file beside the folder first, so that nothing else of the machine is named.
+/// Writes a report into a folder whose list of files is this one. What stands beside the folder
+/// must stay; a name from the root is made one of a file beside the folder first, so that nothing
+/// else of the machine is named.
 fn consume_files(bytes: &[u8], folder: &Path) {
     if !one_in(FILES_EVERY, bytes) {
         return;
@@ -548,7 +551,8 @@ const DAX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 /// What comes out is of no interest, only that it does.
 fn discard<T>(_: T) {}
 
-/// Traces with more records are parsed and nothing else: a simulation may take as long as it has jobs.
+/// Traces with more records are parsed and nothing else: a simulation may take as long as it has
+/// jobs.
 const MOST_RECORDS: usize = 1_000;
 
 fn consume_trace(path: &Path, folder: &Path) {

@@ -1,8 +1,10 @@
-//! Throws changed files at everything that reads foreign files: `cargo run --release --example fuzz -- --inputs 1000000`.
+//! Throws changed files at everything that reads foreign files:
+//! `cargo run --release --example fuzz -- --inputs 1000000`.
 //!
-//! Inputs are read in a process of their own, which may have a gigabyte of address space and must be through with each input in
-//! ten seconds. An input that makes it panic, abort, take more or take longer is kept below `target/fuzz`; one that is mended
-//! belongs in `tests/fuzz/corpus`, which an ordinary test reads and from which further inputs are made.
+//! Inputs are read in a process of their own, which may have a gigabyte of address space and must
+//! be through with each input in ten seconds. An input that makes it panic, abort, take more or
+//! take longer is kept below `target/fuzz`; one that is mended belongs in `tests/fuzz/corpus`,
+//! which an ordinary test reads and from which further inputs are made.
 
 mod formats;
 mod mutate;
@@ -205,8 +207,8 @@ fn read_batch(format: Format, folder: &Path, seed: u64, numbers: std::ops::Range
     }
 }
 
-/// Has a process read these inputs, and counts their lines. Returns the number of the first that was not read, and what was wrong with
-/// the one before it.
+/// Has a process read these inputs, and counts their lines. Returns the number of the first that
+/// was not read, and what was wrong with the one before it.
 fn watch(
     format: Format,
     folder: &Path,

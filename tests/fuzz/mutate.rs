@@ -10,7 +10,8 @@ use rusqlite::Connection;
 
 use crate::formats::Format;
 
-/// Of [`NUMBERS`] those that are whole and fit into 64 bits: any of them may stand where JSON expects a whole number.
+/// Of [`NUMBERS`] those that are whole and fit into 64 bits: any of them may stand where JSON
+/// expects a whole number.
 const WHOLE: std::ops::Range<usize> = 2..16;
 
 /// Numbers that sit at the edge of something.
@@ -101,8 +102,9 @@ pub fn input(
     bytes
 }
 
-/// A log whose lines are changed one by one. A line of a table that is wrong costs itself only, so the others are read as well. A workload
-/// of Batsim is one object, and stays one: of lines of jobs a number becomes a whole number.
+/// A log whose lines are changed one by one. A line of a table that is wrong costs itself only, so
+/// the others are read as well. A workload of Batsim is one object, and stays one: of lines of jobs
+/// a number becomes a whole number.
 fn line_by_line(
     random: &mut impl Rng,
     format: Format,

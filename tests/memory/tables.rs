@@ -63,8 +63,8 @@ fn gzip() -> WriterProperties {
         .build()
 }
 
-/// Puts another head before the first page of a column, which ends where it ended: behind a longer head it is cut, behind a shorter one
-/// zeros follow.
+/// Puts another head before the first page of a column, which ends where it ended: behind a longer
+/// head it is cut, behind a shorter one zeros follow.
 fn lie(path: &Path, column: usize, change: impl FnOnce(&mut PageHeader)) {
     let file = fs::File::open(path).expect("a table");
     let (start, _) = SerializedFileReader::new(file)
@@ -107,7 +107,8 @@ const IMPORT: [&str; 7] = [
     "out.swf",
 ];
 
-/// What the import says that refuses a table. Its address space is limited, so that one which takes much ends by an abort.
+/// What the import says that refuses a table. Its address space is limited, so that one which takes
+/// much ends by an abort.
 fn refused(place: &Path, memory: &str) -> String {
     let import = program(place, &[&IMPORT[..], &["--memory", memory]].concat());
     let said = refusal_of(limited(import, 2_000_000));

@@ -1,4 +1,5 @@
-//! Heuristic planning and heuristic overbooking on an array of free node counts a second (spec §3.14.5).
+//! Heuristic planning and heuristic overbooking on an array of free node counts a second (spec
+//! §3.14.5).
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{
@@ -91,8 +92,8 @@ impl Twin {
         free
     }
 
-    /// For each second from now on, how long `job` could stay from then: until its nodes are needed, its deadline or its
-    /// estimate; 0 before its release.
+    /// For each second from now on, how long `job` could stay from then: until its nodes are
+    /// needed, its deadline or its estimate; 0 before its release.
     fn stays(&self, machine: &SlowMachine, job: usize) -> Vec<i64> {
         let free = self.free(machine);
         let width = machine.width(job) as i64;
@@ -160,8 +161,8 @@ impl Twin {
         None
     }
 
-    /// A place for an accepted job: the full estimate as early as possible, else (if `short`) the longest stay, the
-    /// earliest of equally long ones.
+    /// A place for an accepted job: the full estimate as early as possible, else (if `short`) the
+    /// longest stay, the earliest of equally long ones.
     fn place(&self, machine: &SlowMachine, job: usize, short: bool, latest: i64) -> Option<Slot> {
         let stays = self.stays(machine, job);
         let seconds = (0..).map(|from| machine.now + from).zip(stays);
@@ -282,8 +283,8 @@ impl Planner for Twin {
             self.running.push(job);
         } else {
             self.put_aside(machine, job, self.after_failed_start);
-            // Where nodes that are down count as free, the same slot would be found again, for ever: wait for the next
-            // end, failure or repair.
+            // Where nodes that are down count as free, the same slot would be found again, for
+            // ever: wait for the next end, failure or repair.
             if self.retry == Retry::Events && self.horizon > 0 {
                 self.try_all_aside(machine);
             }
@@ -417,7 +418,8 @@ proptest! {
 
 #[test]
 fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
-    // Spec §15.7 in seconds instead of hours, scaled by 100; PoF_max 0.25; the fourth job gets 4–10 and ends at 9.
+    // Spec §15.7 in seconds instead of hours, scaled by 100; PoF_max 0.25; the fourth job gets 4–10
+    // and ends at 9.
     use super::workloads::job;
     let hundred = |values: [i64; 6]| {
         let [submit, nodes, estimate, runtime, ..] = values;

@@ -52,8 +52,8 @@ fn a_job_whose_nodes_are_down_does_not_stop_time_when_repairs_take_less_than_hal
 
 #[test]
 fn a_queue_moves_on_when_a_job_ends_exactly_when_it_would_have_left_the_queue() {
-    // The first job would leave at d − x + 1 = 13 − 10 + 1 = 4 if it still waited, and ends at 4. The second fits from
-    // then on, and nothing else happens that would look at the queue again.
+    // The first job would leave at d − x + 1 = 13 − 10 + 1 = 4 if it still waited, and ends at 4.
+    // The second fits from then on, and nothing else happens that would look at the queue again.
     for strategy in ["fcfs", "easy-backfilling"] {
         let case = Case {
             nodes: 1,
@@ -68,9 +68,9 @@ fn a_queue_moves_on_when_a_job_ends_exactly_when_it_would_have_left_the_queue() 
 
 #[test]
 fn a_rejected_arrival_does_not_change_what_a_give_up_sets_free() {
-    // Node 0 is down from 5 on, so jobs 0 (both nodes, 10–20) and 1 (node 0, 20–60) never start. Job 2 holds node 1 on
-    // 20–50 and ends at 22. Job 3 has node 1 on 50–60 and may start from 25 on: the next occasion is 30, when job 0 is
-    // given up. Job 4 arrives at 28 and is rejected.
+    // Node 0 is down from 5 on, so jobs 0 (both nodes, 10–20) and 1 (node 0, 20–60) never start.
+    // Job 2 holds node 1 on 20–50 and ends at 22. Job 3 has node 1 on 50–60 and may start from 25
+    // on: the next occasion is 30, when job 0 is given up. Job 4 arrives at 28 and is rejected.
     let case = Case {
         nodes: 2,
         jobs: vec![
@@ -100,9 +100,10 @@ fn a_rejected_arrival_does_not_change_what_a_give_up_sets_free() {
 
 #[test]
 fn a_restarted_job_still_stands_in_front_of_its_successors() {
-    // Everybody is known to need the full estimate. Job 1 is planned for 30–50, starts early at 5 (window 5–25), crashes
-    // at 10 and runs again from 35 to 55. Job 2 arrives when that first window is over and is rejected. Job 3 can only
-    // have 55–62 and needs 20 s: it must not be accepted.
+    // Everybody is known to need the full estimate. Job 1 is planned for 30–50, starts early at 5
+    // (window 5–25), crashes at 10 and runs again from 35 to 55. Job 2 arrives when that first
+    // window is over and is rejected. Job 3 can only have 55–62 and needs 20 s: it must not be
+    // accepted.
     let case = Case {
         nodes: 1,
         jobs: vec![

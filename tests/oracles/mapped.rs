@@ -1,5 +1,5 @@
-//! Conservative backfilling and comprehensive overbooking with lists of reservations and distributions on arrays of seconds
-//! (spec §3.14.4, §3.14.6).
+//! Conservative backfilling and comprehensive overbooking with lists of reservations and
+//! distributions on arrays of seconds (spec §3.14.4, §3.14.6).
 
 use bookahead::scheduling::{
     Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySettings, Retry, Verdict,
@@ -41,7 +41,8 @@ struct Twin {
     pdf: Vec<f64>,
     end_of_time: usize,
     reservations: Vec<Reservation>,
-    /// For each accepted job, the probability that it has ended by each second; fixed at acceptance.
+    /// For each accepted job, the probability that it has ended by each second; fixed at
+    /// acceptance.
     completion: Vec<Vec<f64>>,
 }
 
@@ -170,7 +171,8 @@ impl Twin {
             .collect()
     }
 
-    /// Density of the runtime in seconds: percent bin `i` ends at second `ceil(i · x / 100)`.
+    /// Density of the runtime in seconds: percent bin `i` ends at second `ceil(i · x / 100)`
+    ///
     fn runtime_density(&self, estimate: i64) -> Vec<f64> {
         let mut density = vec![0.0; estimate as usize + 1];
         for (bin, share) in (0..).zip(&self.pdf) {

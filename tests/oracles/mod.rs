@@ -1,7 +1,9 @@
-//! Slow and obvious twins of the policies, written from the specification alone, and random workloads through both.
+//! Slow and obvious twins of the policies, written from the specification alone, and random
+//! workloads through both.
 //!
-//! A twin shares nothing with the engine but the types of jobs, settings and outcomes: time is an array of seconds, events
-//! are a list that is searched for its smallest element, distributions are arrays over the same seconds.
+//! A twin shares nothing with the engine but the types of jobs, settings and outcomes: time is an
+//! array of seconds, events are a list that is searched for its smallest element, distributions are
+//! arrays over the same seconds.
 
 mod counted;
 mod found;
@@ -47,7 +49,8 @@ fn agree(engine: &[JobOutcome], twin: &[Fate]) -> TestCaseResult {
     }
 }
 
-/// Whether a slot is accepted whose job takes one of these times (value, probability; in ascending order) and has this room.
+/// Whether a slot is accepted whose job takes one of these times (value, probability; in ascending
+/// order) and has this room.
 fn accepts(rule: Acceptance, pof: f64, times: &[(f64, f64)], room: f64) -> bool {
     let within = |time: f64| time <= room + 1e-9;
     let mean_sigma = |sigmas: f64| {
@@ -90,7 +93,8 @@ fn rule_of_time() -> impl Strategy<Value = Acceptance> {
     ]
 }
 
-/// 256 cases a property, or as many as `PROPTEST_CASES` asks for; nothing is written beside the sources.
+/// 256 cases a property, or as many as `PROPTEST_CASES` asks for; nothing is written beside the
+/// sources.
 pub fn config() -> Config {
     Config {
         failure_persistence: None,

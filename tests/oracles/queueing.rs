@@ -1,4 +1,5 @@
-//! FCFS and EASY: a queue in order of (release, id), and one pass over it after all events of an instant.
+//! FCFS and EASY: a queue in order of (release, id), and one pass over it after all events of an
+//! instant.
 
 use bookahead::units::Seconds;
 use proptest::prelude::*;
@@ -12,8 +13,8 @@ struct Twin {
 }
 
 impl Twin {
-    /// The earliest time at which `wanted` nodes are free if every running job takes its estimate, and how many are free
-    /// then.
+    /// The earliest time at which `wanted` nodes are free if every running job takes its estimate,
+    /// and how many are free then.
     fn shadow(machine: &SlowMachine, wanted: usize) -> Option<(i64, usize)> {
         let mut ends: Vec<(i64, usize)> = machine
             .in_phase(Phase::Running)
@@ -82,7 +83,8 @@ impl Planner for Twin {
             return;
         }
         let head = queue.remove(0);
-        // Where nodes are down, even all running jobs may not free enough: then nobody can delay the head.
+        // Where nodes are down, even all running jobs may not free enough: then nobody can delay
+        // the head.
         let (shadow, free) =
             Self::shadow(machine, machine.width(head)).unwrap_or((i64::MAX, usize::MAX));
         let mut extra = free - machine.width(head);

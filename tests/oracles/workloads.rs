@@ -69,7 +69,8 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// As it is, and some jobs are fixed reservations: `starts` says for each how long after its submission, if it is one.
+    /// As it is, and some jobs are fixed reservations: `starts` says for each how long after its
+    /// submission, if it is one.
     pub fn with_reservations(mut self, starts: &[Option<i64>]) -> Self {
         for (job, start) in self.jobs.iter_mut().zip(starts) {
             if let Some(delay) = start {

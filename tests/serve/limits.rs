@@ -1,4 +1,5 @@
-//! What a reader may hold of a server: lines, half requests, large answers, and computations that nobody waits for any more.
+//! What a reader may hold of a server: lines, half requests, large answers, and computations that
+//! nobody waits for any more.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -95,7 +96,8 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
     began.elapsed()
 }
 
-/// Makes the report and the comparison of the first run take long, and the simulations behind its plans.
+/// Makes the report and the comparison of the first run take long, and the simulations behind its
+/// plans.
 #[cfg(target_os = "linux")]
 fn enlarge(store: &std::path::Path) {
     let store = rusqlite::Connection::open(store).expect("a store");

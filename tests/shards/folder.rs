@@ -1,4 +1,5 @@
-//! The folder of the shares: what `submit` finds done in it, what `runs --shards` counts, and which script is whose.
+//! The folder of the shares: what `submit` finds done in it, what `runs --shards` counts, and which
+//! script is whose.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,7 +25,8 @@ fn recorded(path: &Path) -> Option<String> {
     recorded
 }
 
-/// `submit` of the shares in `shards`, with the programs of [`engine`]; exit code and everything said.
+/// `submit` of the shares in `shards`, with the programs of [`engine`]; exit code and everything
+/// said.
 fn submit(path: &Path, engine: &str, of: &str, more: &[&str]) -> (i32, String) {
     let fixed = [
         "submit",

@@ -1,5 +1,5 @@
-//! The best of settings that are equally good: what it seems to earn, and what it earns where it was
-//! not chosen.
+//! The best of settings that are equally good: what it seems to earn, and what it earns where it
+//! was not chosen.
 
 use bookahead::report::Choice;
 use rand::{RngExt as _, SeedableRng as _};
@@ -16,7 +16,8 @@ fn the_best_of_equal_settings_earns_more_than_any_where_it_was_chosen_and_as_muc
     let (mut same, mut others) = (0.0, 0.0);
     for seed in 0..SEEDS {
         let mut draws = ChaCha8Rng::seed_from_u64(seed);
-        // All settings see a battery that is good or bad, and each has luck of its own: between 80 and 120.
+        // All settings see a battery that is good or bad, and each has luck of its own: between 80
+        // and 120.
         let batteries: Vec<f64> = (0..BATTERIES)
             .map(|_| draws.random_range(-10.0..10.0))
             .collect();

@@ -12,9 +12,9 @@ const BINS: usize = 20;
 /// Of a 95 % interval that misses the truth, which it may in 5 of 100 cases.
 const LEVEL: f64 = 0.05;
 
-/// Overbooked jobs whose promises are drawn evenly up to a threshold. A job with promise p fails with
-/// probability `middle + more + slope · (p − middle)`, where `middle` is half of the threshold; in one
-/// battery all of them fail more often and in another less, the same on average.
+/// Overbooked jobs whose promises are drawn evenly up to a threshold. A job with promise p fails
+/// with probability `middle + more + slope · (p − middle)`, where `middle` is half of the
+/// threshold; in one battery all of them fail more often and in another less, the same on average.
 struct Promises {
     threshold: f64,
     slope: f64,

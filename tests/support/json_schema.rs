@@ -1,8 +1,8 @@
-//! A small validator of JSON Schema (draft 2020-12): the keywords that the schema of experiment files uses, and a panic for any
-//! other, so that nothing is passed over.
+//! A small validator of JSON Schema (draft 2020-12): the keywords that the schema of experiment
+//! files uses, and a panic for any other, so that nothing is passed over.
 //!
-//! The crates that know all of it turn on features of crates that Polars is built with: `cargo test` would build Polars again
-//! after `cargo run`.
+//! The crates that know all of it turn on features of crates that Polars is built with:
+//! `cargo test` would build Polars again after `cargo run`.
 
 use serde_json::Value;
 

@@ -8,8 +8,8 @@ pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Holds a generated file against what it should be, or, where `BOOKAHEAD_PAGES` is `write`, writes it. `tests` are the tests that
-/// write it.
+/// Holds a generated file against what it should be, or, where `BOOKAHEAD_PAGES` is `write`, writes
+/// it. `tests` are the tests that write it.
 pub fn assert_current(name: &str, now: &str, tests: &str) {
     let path = project().join(name);
     if std::env::var_os("BOOKAHEAD_PAGES").is_some_and(|value| value == "write") {

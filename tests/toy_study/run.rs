@@ -1,4 +1,5 @@
-//! The toy study through every layer: keys, checks, specification, simulation, store, export, report, resuming.
+//! The toy study through every layer: keys, checks, specification, simulation, store, export,
+//! report, resuming.
 
 use std::path::Path;
 use std::process::Command;

@@ -76,7 +76,8 @@ impl Question {
         }
     }
 
-    /// The experiment about a log, on a machine where it is described; `None` where the log cannot bear it.
+    /// The experiment about a log, on a machine where it is described; `None` where the log cannot
+    /// bear it.
     pub(super) fn experiment(
         self,
         log: &Log,

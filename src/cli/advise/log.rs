@@ -1,4 +1,5 @@
-//! What is known of a log before anything is simulated: whether it can be advised about, and how much of it is looked at.
+//! What is known of a log before anything is simulated: whether it can be advised about, and how
+//! much of it is looked at.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,8 @@ const MOST_REPLAYED: usize = 30_000;
 const WARM_UP_DAYS: i64 = 14;
 /// Weeks that an interval needs.
 const FEWEST_WEEKS: i64 = 2;
-/// Above this share of the machine a queue grows without end, and the price of a reservation with it.
+/// Above this share of the machine a queue grows without end, and the price of a reservation with
+/// it.
 const LARGEST_LOAD: f64 = 0.95;
 /// More jobs than this share are wider than no machine that this log comes from.
 const MOST_TOO_WIDE: f64 = 0.01;
@@ -88,8 +90,8 @@ pub(super) struct Log {
     pub(super) recorded: HashMap<i64, i64>,
     /// What is replayed, or why nothing is.
     pub(super) replay: Result<Replay, String>,
-    /// What is added to a time of the log to get seconds since 1970 on the machine's clock, without summer time; `None` where the
-    /// header does not say it.
+    /// What is added to a time of the log to get seconds since 1970 on the machine's clock, without
+    /// summer time; `None` where the header does not say it.
     pub(super) clock: Option<i64>,
 }
 
@@ -174,7 +176,8 @@ fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
     let replayed: Vec<&Job> = jobs.iter().take_while(within).take(MOST_REPLAYED).collect();
     let span = replayed.last().map_or(0, |job| (job.submit - first).0);
     let days = span / DAY;
-    // The last wanted start is a day after the last instant; a day more leaves room for the days' begin.
+    // The last wanted start is a day after the last instant; a day more leaves room for the days'
+    // begin.
     let instants = days - WARM_UP_DAYS - 2;
     if instants < 7 * FEWEST_WEEKS {
         return Err(format!(

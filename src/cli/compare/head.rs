@@ -1,4 +1,5 @@
-//! What stands above the table of a comparison: what the runs have in common, what is paired, and what is missing.
+//! What stands above the table of a comparison: what the runs have in common, what is paired, and
+//! what is missing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -14,7 +14,8 @@ const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
 const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
 const SHARE: &str = "reservations.share_percent";
 
-/// Runs with one axis, the share, along which every measure is the share plus what the trace's runs have.
+/// Runs with one axis, the share, along which every measure is the share plus what the trace's runs
+/// have.
 pub(super) struct Drawn {
     axes: Vec<Axis>,
     runs: BTreeMap<String, f64>,
@@ -454,8 +455,8 @@ fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_l
     }
 }
 
-/// E0 to E7 of Meltzer 2005 are 44 runs, of which one (A3 with backfilling, RW1, four clusters) is in both E4 and E7. E2 has
-/// none of its own, and E4 shares A3 with E3.
+/// E0 to E7 of Meltzer 2005 are 44 runs, of which one (A3 with backfilling, RW1, four clusters) is
+/// in both E4 and E7. E2 has none of its own, and E4 shares A3 with E3.
 #[test]
 fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
     let paper = Paper::read(here(), "meltzer2005").unwrap();

@@ -1,5 +1,5 @@
-//! One paper while it is reproduced: its configurations are run trace by trace, under one reading or several, and its findings
-//! judged on what they gave.
+//! One paper while it is reproduced: its configurations are run trace by trace, under one reading
+//! or several, and its findings judged on what they gave.
 
 use std::collections::BTreeSet;
 
@@ -212,8 +212,9 @@ impl Evaluation<'_> {
         layout.is_some_and(|layout| layout.is_alignment(&trace.name, stem))
     }
 
-    /// What comes after the last card: the readings side by side, then records, or for each reading how many findings it holds,
-    /// by table or section, by trace and in all; and which misses and explanations do not belong together.
+    /// What comes after the last card: the readings side by side, then records, or for each reading
+    /// how many findings it holds, by table or section, by trace and in all; and which misses and
+    /// explanations do not belong together.
     fn conclude(
         &self,
         session: &mut Session<'_>,

@@ -1,5 +1,5 @@
-//! What `reproduce` can run: papers, which are folders of files. `configs/<paper>/paper.toml` names the traces and what is run on
-//! each:
+//! What `reproduce` can run: papers, which are folders of files. `configs/<paper>/paper.toml` names
+//! the traces and what is run on each:
 //!
 //! ```toml
 //! title = "A. Author: A paper, 2020"
@@ -25,8 +25,9 @@
 //! series = "strategy"                     # side by side
 //! ```
 //!
-//! What the paper claims stands in `findings.toml` (see [`findings`](crate::report::findings)). The papers of this repository are
-//! copied into the program; those below `configs/` of the current folder come before them.
+//! What the paper claims stands in `findings.toml` (see [`findings`](crate::report::findings)). The
+//! papers of this repository are copied into the program; those below `configs/` of the current
+//! folder come before them.
 
 use std::fs;
 use std::io::Read;
@@ -95,8 +96,8 @@ pub struct PaperTrace {
     pub files: Vec<String>,
     /// What every report on it must say.
     pub remark: Option<String>,
-    /// The stems of the configurations that are run, which findings name as `run`; the first one's report is that of the
-    /// trace. Other files of the folder are run by hand.
+    /// The stems of the configurations that are run, which findings name as `run`; the first one's
+    /// report is that of the trace. Other files of the folder are run by hand.
     pub runs: Vec<String>,
     /// Whether it is run only where it is asked for by name.
     #[serde(default)]
@@ -142,8 +143,8 @@ impl Configuration {
         }
     }
 
-    /// The first paragraph of its opening comment: what it varies and what to look at. A line for editors (`#:schema`) is none of
-    /// it.
+    /// The first paragraph of its opening comment: what it varies and what to look at. A line for
+    /// editors (`#:schema`) is none of it.
     #[must_use]
     pub fn summary(&self) -> String {
         let words: Vec<&str> = self
@@ -237,7 +238,8 @@ enum Folder {
 }
 
 impl Paper {
-    /// Finds a paper by name: below `configs/` of `root` where it has a folder there, else in the program.
+    /// Finds a paper by name: below `configs/` of `root` where it has a folder there, else in the
+    /// program.
     ///
     /// # Errors
     ///
@@ -313,7 +315,8 @@ impl Paper {
         }
     }
 
-    /// Whether a trace can stand behind those that are there already; the error is the problem alone.
+    /// Whether a trace can stand behind those that are there already; the error is the problem
+    /// alone.
     fn check(&self, trace: &PaperTrace, stems: &[String]) -> Result<(), String> {
         let is_good = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         if trace.name.is_empty() || !trace.name.chars().all(is_good) {

@@ -93,7 +93,8 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
                 .unwrap();
             assert_eq!(of(&moved, point), of(&risk, twin), "{}", moved.name);
         }
-        // Every claim that is judged over alignments finds its cell, and no cell is simulated for nothing.
+        // Every claim that is judged over alignments finds its cell, and no cell is simulated for
+        // nothing.
         let asked = || {
             let own = published.findings.iter();
             own.filter(|finding| finding.trace.as_ref() == Some(&trace.name))

@@ -1,4 +1,5 @@
-//! Readings of a paper of tables, with a runner that makes its numbers up; and what the files in the program say.
+//! Readings of a paper of tables, with a runner that makes its numbers up; and what the files in
+//! the program say.
 
 use super::tests::{CTC, Fake, Ran, run, run_in};
 use super::*;

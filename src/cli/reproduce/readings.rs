@@ -4,7 +4,8 @@ use super::{Configuration, Paper, ReproduceError, names};
 use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
-/// The names of a paper's readings, the default first; none where the paper has one reading only or they cannot be read.
+/// The names of a paper's readings, the default first; none where the paper has one reading only or
+/// they cannot be read.
 #[must_use]
 pub fn reading_names(paper: &Paper) -> Vec<String> {
     let readings = Readings::read(paper).ok().flatten();
@@ -102,12 +103,13 @@ impl Readings {
         Ok(self.list.iter().filter(is_wanted).collect())
     }
 
-    /// A configuration as a reading has it: under a name of its own, with the reading's keys set. The default's is the
-    /// configuration itself.
+    /// A configuration as a reading has it: under a name of its own, with the reading's keys set.
+    /// The default's is the configuration itself.
     ///
     /// # Errors
     ///
-    /// When the reading sets what the configuration cannot take: names the file of readings and the key.
+    /// When the reading sets what the configuration cannot take: names the file of readings and the
+    /// key.
     pub(super) fn applied(
         &self,
         reading: &Reading,

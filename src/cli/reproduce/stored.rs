@@ -20,7 +20,8 @@ pub struct StoredCurves {
 }
 
 impl StoredCurves {
-    /// Reads what the findings ask for of these runs (stem of the configuration, and how its sweep ended), each curve once.
+    /// Reads what the findings ask for of these runs (stem of the configuration, and how its sweep
+    /// ended), each curve once.
     ///
     /// # Errors
     ///
@@ -114,8 +115,8 @@ impl MeasuredCurves for StoredCurves {
     }
 }
 
-/// The names that a finding may give as `measure`, beside measures of clusters: the measures of studies, totals of jobs, and what
-/// tells pairs of requests apart.
+/// The names that a finding may give as `measure`, beside measures of clusters: the measures of
+/// studies, totals of jobs, and what tells pairs of requests apart.
 #[must_use]
 pub fn known_measures() -> Vec<&'static str> {
     MEASURES

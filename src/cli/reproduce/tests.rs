@@ -403,7 +403,8 @@ fn claims_that_depend_on_the_alignment_are_judged_twice_and_both_counts_are_said
     assert_eq!(ran.result.unwrap(), Ending::Done);
     let folder = ran.report.path().join("birkenheuer2012/ctc");
     let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
-    // Nothing is lost at offset 0 and 2,418 to 2,419 coins of 26,280.5 at 2 h; 9.2 % are not the printed 8.4 %.
+    // Nothing is lost at offset 0 and 2,418 to 2,419 coins of 26,280.5 at 2 h; 9.2 % are not the
+    // printed 8.4 %.
     for text in [
         "| claim | published | measured | 95 % interval | difference | tolerance | held | over alignments | why |",
         "| baselines/heuristic-planning/penalties | 2,418 | 0 | 0 to 0 | -100.0 % | ±15 % | no: 2,418 away, 363 allowed | \

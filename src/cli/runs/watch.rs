@@ -1,4 +1,5 @@
-//! `bookahead runs --watch`: the runs as they progress, until nothing runs or somebody has seen enough.
+//! `bookahead runs --watch`: the runs as they progress, until nothing runs or somebody has seen
+//! enough.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::sweep::Interrupt;
 /// Rows that are drawn again and again; older runs do not change.
 const MOST_ROWS: usize = 15;
 
-/// Between two looks: a second, and so long that looking takes a fiftieth of the time at most, however large the store is.
+/// Between two looks: a second, and so long that looking takes a fiftieth of the time at most,
+/// however large the store is.
 pub(in crate::cli) fn pace(took: Duration) -> Duration {
     Duration::from_secs(1).max(took.saturating_mul(50))
 }

@@ -1,8 +1,10 @@
-//! Who may ask: only this machine's browser, only for pages of this server, and with the token where one is needed.
+//! Who may ask: only this machine's browser, only for pages of this server, and with the token
+//! where one is needed.
 //!
-//! A page of somebody else in the same browser can send requests here. It is refused by what browsers say of where a request comes from
-//! (`Origin`, `Sec-Fetch-Site`), and a name that it makes point to this machine is refused by the `Host` header. No header lets another
-//! page read an answer.
+//! A page of somebody else in the same browser can send requests here. It is refused by what
+//! browsers say of where a request comes from (`Origin`, `Sec-Fetch-Site`), and a name that it
+//! makes point to this machine is refused by the `Host` header. No header lets another page read an
+//! answer.
 
 use std::fmt::Write as _;
 use std::io;
@@ -136,7 +138,8 @@ impl Guard {
         }
     }
 
-    /// Whether a `Host` is this server. Any port will do: behind a forwarded port it is another one.
+    /// Whether a `Host` is this server. Any port will do: behind a forwarded port it is another
+    /// one.
     fn is_served(&self, host: &str) -> bool {
         if host.contains('@') {
             return false;
@@ -152,13 +155,14 @@ impl Guard {
         let Ok(ip) = ip.parse::<IpAddr>() else {
             return false;
         };
-        // Where it listens on every address, any number is one of them or reaches nobody: only names can be made to point elsewhere.
+        // Where it listens on every address, any number is one of them or reaches nobody: only
+        // names can be made to point elsewhere.
         ip.is_loopback() || ip == self.address.ip() || self.address.ip().is_unspecified()
     }
 }
 
-/// Whether a browser says that a request comes from a page of this server or from its user. A link elsewhere may lead to the first page,
-/// which asks for nothing.
+/// Whether a browser says that a request comes from a page of this server or from its user. A link
+/// elsewhere may lead to the first page, which asks for nothing.
 fn is_own(headers: &HeaderMap, host: &str, is_first_page: bool) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(origin) = text("origin") {
@@ -273,8 +277,8 @@ fn refuse(guard: &Guard, why: Refusal) -> Response {
     response
 }
 
-/// The headers of every answer: a page may run what this program put into it and ask this server, and nobody may frame it, keep it or
-/// take it for something else.
+/// The headers of every answer: a page may run what this program put into it and ask this server,
+/// and nobody may frame it, keep it or take it for something else.
 static HEADERS: LazyLock<Vec<(HeaderName, HeaderValue)>> = LazyLock::new(|| {
     let inline = Inline::with(pages::SCRIPT, &pages::style());
     let hashes = |sources: &[String]| {

@@ -1,7 +1,9 @@
-//! The lines to readers: how many there are, how long one may take for a request and for an answer, and which one makes room for another.
+//! The lines to readers: how many there are, how long one may take for a request and for an answer,
+//! and which one makes room for another.
 //!
-//! A line needs a file of the system, of which a process has few. Who opens lines and asks nothing, or half a request, cannot keep others
-//! from being answered: where there are too many, the one that has waited longest for its request is closed.
+//! A line needs a file of the system, of which a process has few. Who opens lines and asks nothing,
+//! or half a request, cannot keep others from being answered: where there are too many, the one
+//! that has waited longest for its request is closed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,10 +25,12 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio_io_timeout::TimeoutStream;
 
-/// Lines at once. With the files of their answers they fit into the 256 that a process may have open on some systems.
+/// Lines at once. With the files of their answers they fit into the 256 that a process may have
+/// open on some systems.
 const MOST_LINES: usize = 80;
 
-/// How long a request may take from its line's begin, or from the answer before it, to the end of its head.
+/// How long a request may take from its line's begin, or from the answer before it, to the end of
+/// its head.
 const REQUEST: Duration = Duration::from_secs(10);
 
 /// How long a reader may take nothing of an answer.
@@ -128,7 +132,8 @@ async fn serve(
         let answer = routes.call(request);
         async move {
             let answer: Response<Body> = answer.await?;
-            // News are no answer that has an end: whoever is told them asks again where the line is closed.
+            // News are no answer that has an end: whoever is told them asks again where the line is
+            // closed.
             if is_news(&answer) {
                 return Ok::<_, Infallible>(answer);
             }

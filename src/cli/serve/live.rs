@@ -1,4 +1,5 @@
-//! The runs as they progress, told to every page that shows them: one look at the store for all of them, and none while nobody watches.
+//! The runs as they progress, told to every page that shows them: one look at the store for all of
+//! them, and none while nobody watches.
 
 use std::convert::Infallible;
 use std::sync::Arc;

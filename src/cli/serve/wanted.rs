@@ -1,5 +1,5 @@
-//! What a server wants of the process that computes a page, and how the page comes about there: reports, comparisons and plans are those of
-//! their commands.
+//! What a server wants of the process that computes a page, and how the page comes about there:
+//! reports, comparisons and plans are those of their commands.
 
 use std::io::Write;
 use std::path::Path;

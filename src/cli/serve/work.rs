@@ -1,7 +1,8 @@
 //! What computes: a few processes at a time, each of which makes one page and ends with it.
 //!
-//! A page that nobody waits for any more is no longer computed, whatever it does at that moment: what has its own process can be killed. It
-//! cannot take the server with it either. A process ends with its standard input, so none outlives the server.
+//! A page that nobody waits for any more is no longer computed, whatever it does at that moment:
+//! what has its own process can be killed. It cannot take the server with it either. A process ends
+//! with its standard input, so none outlives the server.
 
 use std::io::{self, BufWriter, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -75,8 +76,8 @@ impl Work {
         }
     }
 
-    /// Computes what is wanted when it is its turn. It ends when nobody waits for it any more, which drops this, and a question in SQL
-    /// when its time is over.
+    /// Computes what is wanted when it is its turn. It ends when nobody waits for it any more,
+    /// which drops this, and a question in SQL when its time is over.
     ///
     /// # Errors
     ///
@@ -124,7 +125,8 @@ impl Work {
         let running = Running(Arc::new(Mutex::new(child)));
         let child = Arc::clone(&running.0);
         let computed = in_background(move || {
-            // Where it ended at once, what it said tells why. It lives as long as its standard input.
+            // Where it ended at once, what it said tells why. It lives as long as its standard
+            // input.
             let _ = input.write_all(&question);
             let kept = answer.read(&mut output);
             if kept.is_err() {
@@ -145,7 +147,8 @@ impl Work {
     }
 }
 
-/// A process that is killed when this is dropped. That needs no task and no thread: nothing that could be cancelled itself.
+/// A process that is killed when this is dropped. That needs no task and no thread: nothing that
+/// could be cancelled itself.
 struct Running(Arc<Mutex<Child>>);
 
 impl Drop for Running {

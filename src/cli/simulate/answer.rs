@@ -20,7 +20,8 @@ pub(super) struct Answer {
     /// What the queue plans with, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue: Option<PredictedQueueSettings>,
-    /// Fixed starts: how long after its submission a request wants to start; waits count from then on.
+    /// Fixed starts: how long after its submission a request wants to start; waits count from then
+    /// on.
     lead_seconds: Option<i64>,
     nodes: u32,
     /// Records read, and those that cleaning dropped.
@@ -212,7 +213,8 @@ pub(super) fn rate(count: u64, time: Duration) -> f64 {
 
 /// How long this thread had a processor so far, where the system says so.
 pub(super) fn on_processor() -> Option<Duration> {
-    // The system brings the figure up to date when a thread gives way, else only in its ticks of some milliseconds.
+    // The system brings the figure up to date when a thread gives way, else only in its ticks of
+    // some milliseconds.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_ascii_whitespace().next()?.parse().ok()?;

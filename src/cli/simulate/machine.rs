@@ -1,5 +1,5 @@
-//! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a machine as it is configured, and their waits beside those that the
-//! trace recorded.
+//! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a machine as it is configured,
+//! and their waits beside those that the trace recorded.
 
 mod announced;
 mod answer;
@@ -19,7 +19,8 @@ use crate::scheduling::machine_queue::{
 use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{CleaningReport, JobStreamError};
 
-/// What a placed job costs: its record and the job, twice while they are parted, and its outcome with its place in the queue.
+/// What a placed job costs: its record and the job, twice while they are parted, and its outcome
+/// with its place in the queue.
 const BYTES_A_PLACED_JOB: usize =
     2 * size_of::<(SwfRecord, MachineQueueJob)>() + 2 * size_of::<MachineQueueOutcome>();
 

@@ -9,14 +9,16 @@ use serde::Serialize;
 
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
 
-/// Policies of `--policy`: those of the registry, of which two have engines that stream jobs at constant memory.
+/// Policies of `--policy`: those of the registry, of which two have engines that stream jobs at
+/// constant memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PolicyName {
     /// `easy-backfilling`, streamed.
     Easy,
     /// `heuristic-planning`, streamed.
     Planning,
-    /// The same plan, in which every job asks for a fixed start and gets it or nothing: `--fixed-starts`.
+    /// The same plan, in which every job asks for a fixed start and gets it or nothing:
+    /// `--fixed-starts`.
     FixedStarts,
     /// Any other policy of the registry, by its name.
     Registered(&'static str),
@@ -52,7 +54,8 @@ impl PolicyName {
 pub(super) struct PolicyParser;
 
 impl PolicyParser {
-    /// What policies were called here before they had the registry's names, and what does the same now.
+    /// What policies were called here before they had the registry's names, and what does the same
+    /// now.
     const FORMER: [(&'static str, &'static str); 3] = [
         ("easy", "--policy easy-backfilling"),
         ("conservative", "--policy heuristic-planning"),

@@ -13,11 +13,13 @@ use crate::scheduling::queue::BackfillOrder;
 /// What EASY backfilling plans with, and whom it tries first.
 #[derive(Args, Debug)]
 pub(super) struct PredictionArguments {
-    /// EASY: plan with this predictor of run times instead of what users asked for; keeps all jobs in memory
+    /// EASY: plan with this predictor of run times instead of what users asked for; keeps all jobs
+    /// in memory
     #[arg(long, value_name = "NAME")]
     #[arg(value_parser = PossibleValuesParser::new(PREDICTORS.iter().map(|known| known.name)))]
     predictor: Option<String>,
-    /// EASY: what is assumed when a job outlives its prediction: request, doubling, capped-doubling, increments, request-then-steps, steps or none
+    /// EASY: what is assumed when a job outlives its prediction: request, doubling,
+    /// capped-doubling, increments, request-then-steps, steps or none
     #[arg(long, value_name = "NAME", value_parser = variant::<Corrector>)]
     corrector: Option<Corrector>,
     /// EASY: the order of the queue: fcfs, sjf, smallest, saf, f1, f2, f3, f4, wfp3 or unicep

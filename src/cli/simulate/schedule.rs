@@ -1,4 +1,5 @@
-//! The schedule as a trace: each job's record in order of submission, with the wait time that the policy gave it.
+//! The schedule as a trace: each job's record in order of submission, with the wait time that the
+//! policy gave it.
 
 use std::collections::VecDeque;
 use std::path::Path;

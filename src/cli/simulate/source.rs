@@ -1,4 +1,5 @@
-//! Where the jobs of a simulation come from: a file that is streamed, a file that had to be sorted in memory, or a model.
+//! Where the jobs of a simulation come from: a file that is streamed, a file that had to be sorted
+//! in memory, or a model.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The jobs of a simulation in a store: a run of one point, whose outcomes are written as they become known.
+//! The jobs of a simulation in a store: a run of one point, whose outcomes are written as they
+//! become known.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -23,7 +24,8 @@ use crate::workload::{
     CleaningRules, Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource,
 };
 
-/// Keeps what becomes of every job. In memory are the jobs from the first one on that is not decided.
+/// Keeps what becomes of every job. In memory are the jobs from the first one on that is not
+/// decided.
 pub(super) struct StoredJobs {
     store: PathBuf,
     run: RunId,
@@ -130,7 +132,8 @@ impl StoredJobs {
     }
 }
 
-/// The run as the store knows it. Its identity is its own: what experiment files ask for is computed by another engine.
+/// The run as the store knows it. Its identity is its own: what experiment files ask for is
+/// computed by another engine.
 fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload: String) -> Sweep {
     let spec = specification(source, arguments, shape);
     let identity = json!({

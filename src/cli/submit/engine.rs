@@ -43,7 +43,8 @@ impl Engine {
         }
     }
 
-    /// The file of a folder's script; the second and later ones where waiting tasks need the earlier ones.
+    /// The file of a folder's script; the second and later ones where waiting tasks need the
+    /// earlier ones.
     pub(super) fn script_name(self, number: u32) -> String {
         match self {
             Self::Slurm => "slurm.sh".to_owned(),
@@ -63,7 +64,8 @@ impl Engine {
         }
     }
 
-    /// Whether the script is read when a task begins; otherwise the engine copies it when it is submitted.
+    /// Whether the script is read when a task begins; otherwise the engine copies it when it is
+    /// submitted.
     pub(super) fn reads_scripts_late(self) -> bool {
         self == Self::HyperQueue
     }
@@ -188,7 +190,8 @@ impl Engine {
     }
 }
 
-/// The job's number in what the engine printed: `17`, `17;cluster`, or a sentence that ends in `ID: 17`.
+/// The job's number in what the engine printed: `17`, `17;cluster`, or a sentence that ends in
+/// `ID: 17`.
 pub(super) fn job_number(said: &str) -> String {
     let line = said.lines().last().unwrap_or_default();
     let first = line.split(';').next().unwrap_or_default().trim();

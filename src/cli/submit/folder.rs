@@ -1,4 +1,5 @@
-//! The folder of the shares: to which experiment it belongs, which shares are still to be submitted, its scripts.
+//! The folder of the shares: to which experiment it belongs, which shares are still to be
+//! submitted, its scripts.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,10 +14,12 @@ use crate::store::{OutcomeDetail, StoreError};
 use crate::sweep::Sweep;
 use crate::workload::input_file::LARGEST_WHOLE_FILE_BYTES;
 
-/// The seed of what was submitted, beside [`CONFIGURATION`]: while all jobs wait, no store tells it.
+/// The seed of what was submitted, beside [`CONFIGURATION`]: while all jobs wait, no store tells
+/// it.
 const SEED: &str = "experiment.seed";
 
-/// The shares that are to be submitted, and whether there are some that cannot be read and are left out.
+/// The shares that are to be submitted, and whether there are some that cannot be read and are left
+/// out.
 ///
 /// # Errors
 ///
@@ -135,7 +138,8 @@ fn not_submitted(number: u32, store: &Path, error: &StoreError) -> String {
     )
 }
 
-/// Keeps the experiment as it is when the first share is submitted: what is edited later is another experiment.
+/// Keeps the experiment as it is when the first share is submitted: what is edited later is another
+/// experiment.
 pub(super) fn keep_configuration(folder: &Path, text: &str) -> Result<(), LookError> {
     match kept(folder, CONFIGURATION)? {
         Some(_) => Ok(()),
@@ -168,7 +172,8 @@ fn kept(folder: &Path, name: &str) -> Result<Option<String>, LookError> {
         })
 }
 
-/// Writes the script and says where. One that is there and differs stays as it is where waiting tasks would read it.
+/// Writes the script and says where. One that is there and differs stays as it is where waiting
+/// tasks would read it.
 pub(super) fn write_script(engine: Engine, job: &Job) -> Result<PathBuf, LookError> {
     let text = engine.script(job);
     let folder = OutputFolder::create(&job.folder).map_err(|source| LookError::File {

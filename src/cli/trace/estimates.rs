@@ -35,13 +35,16 @@ const NUMBERS: [(&str, Field); 3] = [
 
 #[derive(Args, Debug)]
 pub(super) struct EstimatesArguments {
-    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder
+    /// BOOKAHEAD_TRACES
     file: String,
-    /// Attributes to divide jobs by: runtime, resources, user, application, user-last, group, queue, partition, all, or two of the
-    /// first five joined by + [default: each of the first eight that the log knows]
+    /// Attributes to divide jobs by: runtime, resources, user, application, user-last, group,
+    /// queue, partition, all, or two of the first five joined by + [default: each of the first
+    /// eight that the log knows]
     #[arg(long, value_name = "ATTRIBUTE,…", value_delimiter = ',')]
     classes: Vec<String>,
-    /// How many users, applications, groups, queues and partitions have a class of their own: those with the most jobs
+    /// How many users, applications, groups, queues and partitions have a class of their own: those
+    /// with the most jobs
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     top: u32,
     /// Borders of the classes by estimated run time [default: 600,3600,7200,10800,18000,43200]

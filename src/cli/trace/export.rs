@@ -53,7 +53,8 @@ pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miett
     let mut answer = Answer::default();
     let version = match arguments.format {
         OutputFormat::Swf => {
-            // Comments may stand behind records, so the file is read to its end before the first line is written.
+            // Comments may stand behind records, so the file is read to its end before the first
+            // line is written.
             let trace = TraceFile::read(&path, folder.memory).into_diagnostic()?;
             let mut out = SwfWriter::create(&arguments.out, &trace.header).into_diagnostic()?;
             for record in trace.records().into_diagnostic()? {

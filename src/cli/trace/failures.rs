@@ -23,7 +23,8 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(super) struct FailuresArguments {
-    /// The table of failures LA-UR-05-7318 (plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_FAILURES
+    /// The table of failures LA-UR-05-7318 (plain, .gz or .xz): a path, or a file in the folder
+    /// BOOKAHEAD_FAILURES
     #[arg(default_value = LANL_FILE)]
     file: String,
     /// Only the failures of these systems [default: all]

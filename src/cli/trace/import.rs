@@ -48,7 +48,8 @@ pub(super) struct ImportArguments {
     /// Which columns of a table are which fields: a file (TOML), or a mapping that is there by name
     #[arg(long, value_name = "NAME|FILE")]
     mapping: Option<String>,
-    /// The time zone of times that say none, as in the IANA database [default: the mapping's, else UTC]
+    /// The time zone of times that say none, as in the IANA database [default: the mapping's, else
+    /// UTC]
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
     /// sacct: what widths count [default: cpus, where the log has them]
@@ -57,19 +58,22 @@ pub(super) struct ImportArguments {
     /// sacct: the one cluster whose jobs are wanted
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
-    /// sacct: when jobs arrive: when they were submitted, or when they became eligible (after dependencies and begin times)
+    /// sacct: when jobs arrive: when they were submitted, or when they became eligible (after
+    /// dependencies and begin times)
     #[arg(long, value_enum, default_value = "submit")]
     arrival: ArrivalName,
     /// sacct: what separates columns
     #[arg(long, value_name = "CHARACTER", default_value = "|")]
     delimiter: char,
-    /// What becomes of jobs that were put back into the queue: the last attempt is the job, or each is a record
+    /// What becomes of jobs that were put back into the queue: the last attempt is the job, or each
+    /// is a record
     #[arg(long, value_enum, default_value = "last")]
     attempts: AttemptsName,
     /// Size of the machine [default: the largest number in use at once]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     size: Option<u32>,
-    /// Write which number stands for which user, account, queue and partition into this file (CSV, readable by its owner alone)
+    /// Write which number stands for which user, account, queue and partition into this file (CSV,
+    /// readable by its owner alone)
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
 }

@@ -32,7 +32,8 @@ fn log() -> (tempfile::TempDir, String, String) {
 fn info_prints_loads_accuracy_and_what_cleaning_drops() {
     let (_folder, input, _) = log();
     let text = run(&["info", &input]).unwrap().data;
-    // Usable: jobs 1, 2, 4. Σ n·x = 400 + 600 + 200 = 1,200; Σ n·min(ω, x) = 200 + 20 + 200 = 420; 8 nodes for 200 s.
+    // Usable: jobs 1, 2, 4. Σ n·x = 400 + 600 + 200 = 1,200; Σ n·min(ω, x) = 200 + 20 + 200 = 420;
+    // 8 nodes for 200 s.
     for part in [
         "load by estimate  75.00 %",
         "load by runtime   26.25 %",
@@ -173,8 +174,9 @@ fn bad_input_is_an_error_that_says_what_to_do() {
     }
 }
 
-/// Four jobs of user 1 that use 10, 10, 10 and 90 % of their estimates, four of user 2 that use 10, 90, 90 and 90 %, a job without an
-/// estimate and one of user 3 that ran longer than its estimate; queue 4 has the first four.
+/// Four jobs of user 1 that use 10, 10, 10 and 90 % of their estimates, four of user 2 that use 10,
+/// 90, 90 and 90 %, a job without an estimate and one of user 3 that ran longer than its estimate;
+/// queue 4 has the first four.
 const ESTIMATES: &str = "; Version: 2.2\n; MaxProcs: 8\n\
     1 0 0 10 1 -1 -1 1 100 -1 1 1 1 1 4 1 -1 -1\n\
     2 1 0 10 1 -1 -1 1 100 -1 1 1 1 1 4 1 -1 -1\n\

@@ -1,4 +1,5 @@
-//! `bookahead workflow schedule`: the classic HEFT schedule of a workflow (Topcuoglu, Hariri and Wu 2002).
+//! `bookahead workflow schedule`: the classic HEFT schedule of a workflow (Topcuoglu, Hariri and Wu
+//! 2002).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,10 +22,12 @@ use crate::workload::workflows::{
 pub(super) struct ScheduleArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// How many resources there are, of one processor each [default: as many as run times are given for]
+    /// How many resources there are, of one processor each [default: as many as run times are given
+    /// for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     resources: Option<u32>,
-    /// Run times on each resource: a row a task, its name and one number a resource, separated by commas
+    /// Run times on each resource: a row a task, its name and one number a resource, separated by
+    /// commas
     #[arg(long, value_name = "FILE.csv")]
     runtimes: Option<PathBuf>,
     /// Bandwidth between resources in Gbit/s

@@ -1,4 +1,5 @@
-//! The ten tasks of Topcuoglu, Hariri and Wu (2002), as a file and with the run times of their Table 1.
+//! The ten tasks of Topcuoglu, Hariri and Wu (2002), as a file and with the run times of their
+//! Table 1.
 
 use clap::Parser;
 use std::fs;

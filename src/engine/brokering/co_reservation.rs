@@ -1,7 +1,8 @@
 //! Across clusters: a broker that co-reserves parts at several of them (spec `co-reservation.md`).
 //!
-//! A client's [`CoRequest`](crate::workload::CoRequest) becomes candidate starts, probes to every cluster, a lazy tree of
-//! candidates and a search that reserves part after part. [`Algorithm`] says which of this an algorithm of the thesis does.
+//! A client's [`CoRequest`](crate::workload::CoRequest) becomes candidate starts, probes to every
+//! cluster, a lazy tree of candidates and a search that reserves part after part. [`Algorithm`]
+//! says which of this an algorithm of the thesis does.
 
 mod algorithm;
 mod assignment;

@@ -1,31 +1,37 @@
-//! A market over clusters: single jobs are offered to several overbooking clusters, and a broker delegates each to the best quote.
+//! A market over clusters: single jobs are offered to several overbooking clusters, and a broker
+//! delegates each to the best quote.
 //!
 //! # What happens
 //!
-//! At the submission of a job every cluster settles what happened until then, and quotes the slot that its policy would give the job, with
-//! the probability of failure (PoF) of that slot ([`crate::scheduling::Policy::quote_job`]). A provider says `o` times that PoF: `o` is
-//! 1 for an honest provider and less for an optimistic one, who also takes on jobs by its true PoF. Its price is
-//! `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the PoF that it says and `d` the discount. The job goes to
-//! one cluster, which accepts it at this price, or to none.
+//! At the submission of a job every cluster settles what happened until then, and quotes the slot
+//! that its policy would give the job, with the probability of failure (PoF) of that slot
+//! ([`crate::scheduling::Policy::quote_job`]). A provider says `o` times that PoF: `o` is 1 for an
+//! honest provider and less for an optimistic one, who also takes on jobs by its true PoF. Its
+//! price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the PoF that
+//! it says and `d` the discount. The job goes to one cluster, which accepts it at this price, or to
+//! none.
 //!
 //! # What it is worth
 //!
-//! In fees of the job: kept, it is worth `v` to its customer, who pays the price. Broken, it costs the customer a damage `g`
-//! and the provider a penalty `r`, which the customer gets. So the customer expects
+//! In fees of the job: kept, it is worth `v` to its customer, who pays the price. Broken, it costs
+//! the customer a damage `g` and the provider a penalty `r`, which the customer gets. So the
+//! customer expects
 //!
 //! ```text
 //! score = (1 − p) · (v · fee − price) + p · (r − g) · fee
 //! ```
 //!
-//! where `p` is what the broker believes of the quote. It delegates to the highest score above 0; of equal ones to the
-//! earliest planned end, of those to one drawn at random.
+//! where `p` is what the broker believes of the quote. It delegates to the highest score above 0;
+//! of equal ones to the earliest planned end, of those to one drawn at random.
 //!
 //! # What it believes
 //!
-//! Of each provider the broker counts the promises that were decided (kept or broken), and `k` imaginary ones. With Beta counts its
-//! realised failure rate is `(k + F) / (…)` and its promised one `(k + Q) / (…)`, with `F` broken promises, `Q` the sum of their promised
-//! PoFs, and the same number of promises below both. So it multiplies what the provider says by `(k + F) / (k + Q)`. Counts age with every decided promise
-//! of the provider, to a half in `half_life_jobs`. A provider that says 0 is believed, as no factor helps there.
+//! Of each provider the broker counts the promises that were decided (kept or broken), and `k`
+//! imaginary ones. With Beta counts its realised failure rate is `(k + F) / (…)` and its promised
+//! one `(k + Q) / (…)`, with `F` broken promises, `Q` the sum of their promised PoFs, and the same
+//! number of promises below both. So it multiplies what the provider says by `(k + F) / (k + Q)`.
+//! Counts age with every decided promise of the provider, to a half in `half_life_jobs`. A provider
+//! that says 0 is believed, as no factor helps there.
 //!
 //! With `migration` a job that is interrupted may go on at another cluster: `market/migration.rs`.
 
@@ -85,7 +91,8 @@ pub struct MarketSettings {
     pub penalty: f64,
     /// d: how much of the fee a certain failure would cost less.
     pub discount: f64,
-    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last ones.
+    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last
+    /// ones.
     pub optimists: f64,
     /// o: by what those multiply the PoF that they say.
     pub optimism: f64,
@@ -146,7 +153,8 @@ pub struct MarketRun {
 pub struct ProviderResult {
     /// By what it multiplied the PoF that it said.
     pub optimism: f64,
-    /// Promises that it gave: jobs that were delegated to it, and rests that other providers bought.
+    /// Promises that it gave: jobs that were delegated to it, and rests that other providers
+    /// bought.
     pub jobs: u64,
     /// The rests among them.
     pub rests: u64,
@@ -173,8 +181,8 @@ impl ProviderResult {
         self.broken as f64 / (self.jobs as f64).max(1.0)
     }
 
-    /// After how many decided promises the broker's belief stayed within `tolerance` of the rate that the whole simulation showed; `None` if
-    /// it was outside at the end.
+    /// After how many decided promises the broker's belief stayed within `tolerance` of the rate
+    /// that the whole simulation showed; `None` if it was outside at the end.
     #[must_use]
     pub fn known_after(&self, tolerance: f64) -> Option<usize> {
         let truth = self.failure_rate();
@@ -212,7 +220,8 @@ struct Contract {
     fee: f64,
     price: f64,
     promised: f64,
-    /// The provider that bought it as the rest of its contract with this number; `None` where a customer did.
+    /// The provider that bought it as the rest of its contract with this number; `None` where a
+    /// customer did.
     buyer: Option<(usize, usize)>,
 }
 
@@ -351,7 +360,8 @@ impl Broker {
         }
     }
 
-    /// A promise was kept or broken, and with it those for which it was bought; what that was worth to the customer.
+    /// A promise was kept or broken, and with it those for which it was bought; what that was worth
+    /// to the customer.
     fn decided(&mut self, provider: usize, number: usize, is_broken: bool) -> f64 {
         let contract = self.providers[provider].decided(number, is_broken, &self.settings);
         let fee = contract.fee;

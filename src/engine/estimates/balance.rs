@@ -1,15 +1,18 @@
-//! Promised against realised failures: by how much the security factor of the risk test is to be larger than planned.
+//! Promised against realised failures: by how much the security factor of the risk test is to be
+//! larger than planned.
 //!
-//! Over the overbooked jobs that were decided, N of them with promised probabilities of failure that sum to P, R failed. If all was
-//! promised right, R is about P. The share that fails is estimated as the mean of a Beta distribution that begins with m jobs which
-//! failed as often as is promised on average, p̄ = P ÷ N:
+//! Over the overbooked jobs that were decided, N of them with promised probabilities of failure
+//! that sum to P, R failed. If all was promised right, R is about P. The share that fails is
+//! estimated as the mean of a Beta distribution that begins with m jobs which failed as often as is
+//! promised on average, p̄ = P ÷ N:
 //!
 //! ```text
 //! factor = (R + m·p̄) ÷ (N + m) ÷ p̄ = (R + m·p̄) ÷ (P + m·p̄),   in [1/4, 4]
 //! ```
 //!
-//! and the security factor is S · factor. N, P and R age: each submitted job, accepted or not, halves them by its part of a half-life.
-//! So a machine that stopped overbooking because it was wrong returns to its planned S, and tries again.
+//! and the security factor is S · factor. N, P and R age: each submitted job, accepted or not,
+//! halves them by its part of a half-life. So a machine that stopped overbooking because it was
+//! wrong returns to its planned S, and tries again.
 
 /// m: before anything is seen, so many jobs failed as was promised.
 const PRIOR_JOBS: f64 = 20.0;

@@ -1,19 +1,24 @@
-//! Distribution-free bounds of quantiles from order statistics: the binomial method (spec `provisioning.md` AMB-25).
+//! Distribution-free bounds of quantiles from order statistics: the binomial method (spec
+//! `provisioning.md` AMB-25).
 //!
-//! All sums are built from the ratios of neighbouring binomial terms, from the mode outwards, and divided by their total. So
-//! there is neither a factorial nor an exponential to lose digits in, and only `+ × ÷`: the same bits on every machine. A sum
-//! visits some twenty standard deviations' worth of terms, about 300 of the thousand at m = 1000 and q = 0.5.
+//! All sums are built from the ratios of neighbouring binomial terms, from the mode outwards, and
+//! divided by their total. So there is neither a factorial nor an exponential to lose digits in,
+//! and only `+ × ÷`: the same bits on every machine. A sum visits some twenty standard deviations'
+//! worth of terms, about 300 of the thousand at m = 1000 and q = 0.5.
 
 /// Terms below this share of the greatest one are left out: far less than the sums' own rounding.
 const NEGLIGIBLE: f64 = 1e-20;
 
-/// A sum that misses the confidence by less than this has reached it, so that exact ties are not decided by rounding.
+/// A sum that misses the confidence by less than this has reached it, so that exact ties are not
+/// decided by rounding.
 const TOLERANCE: f64 = 1e-12;
 
-/// The smallest k in `1..=samples` with `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ confidence`, m being `samples`: the k-th smallest of m
-/// independent samples is an upper bound of the quantile `q` with that confidence (spec `provisioning.md` AMB-25).
+/// The smallest k in `1..=samples` with `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ confidence`, m being
+/// `samples`: the k-th smallest of m independent samples is an upper bound of the quantile `q` with
+/// that confidence (spec `provisioning.md` AMB-25).
 ///
-/// `None` if m samples are too few (`1 − q^m` is below the confidence), if there are none, or if `q` is 1, more, or no number.
+/// `None` if m samples are too few (`1 − q^m` is below the confidence), if there are none, or if
+/// `q` is 1, more, or no number.
 pub(super) fn bound_rank(samples: usize, q: f64, confidence: f64) -> Option<usize> {
     if samples == 0 || q.is_nan() || q >= 1.0 {
         return None;
@@ -45,10 +50,12 @@ pub(super) fn bound_rank(samples: usize, q: f64, confidence: f64) -> Option<usiz
     None
 }
 
-/// The largest q whose [`bound_rank`] is at most `rank`: with `rank` of the `samples` waits within a deadline, the share of all
-/// waits that are within it, as a lower bound with this confidence (spec `provisioning.md` AMB-25, last clause).
+/// The largest q whose [`bound_rank`] is at most `rank`: with `rank` of the `samples` waits within
+/// a deadline, the share of all waits that are within it, as a lower bound with this confidence
+/// (spec `provisioning.md` AMB-25, last clause).
 ///
-/// This is the lower end of Clopper and Pearson's one-sided interval, true to 1e-12 and rounded down; 0 for a rank of 0.
+/// This is the lower end of Clopper and Pearson's one-sided interval, true to 1e-12 and rounded
+/// down; 0 for a rank of 0.
 pub(super) fn largest_quantile(samples: usize, rank: usize, confidence: f64) -> f64 {
     if rank == 0 || rank > samples {
         return 0.0;
@@ -138,7 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// The definition, term by term, in whole numbers: q is `eighths / 8`, the confidence `parts / 1024`.
+    /// The definition, term by term, in whole numbers: q is `eighths / 8`, the confidence
+    /// `parts / 1024`.
     fn exact_rank(samples: u32, eighths: u128, parts: u128) -> Option<usize> {
         let mut choose = 1_u128;
         let mut sum = 0_u128;

@@ -1,16 +1,20 @@
-//! From computed to promised probabilities of failure: a map that is learned from the jobs that were decided so far.
+//! From computed to promised probabilities of failure: a map that is learned from the jobs that
+//! were decided so far.
 //!
-//! A policy computes a PoF from a model; the jobs that it accepted then fail more or less often than that says. A
-//! [`Calibrator`] counts both by percent of the computed PoF, and offers the map between them: monotone, so that a slot
-//! that looked safer is still promised to be safer. It sees decided jobs only, in the order in which they are decided, so
-//! nothing of the future enters a promise. Counts age: each submitted job, accepted or not, halves them by its part of a
-//! half-life, so a machine whose users change forgets, and one that stopped overbooking tries again after a while.
+//! A policy computes a PoF from a model; the jobs that it accepted then fail more or less often
+//! than that says. A [`Calibrator`] counts both by percent of the computed PoF, and offers the map
+//! between them: monotone, so that a slot that looked safer is still promised to be safer. It sees
+//! decided jobs only, in the order in which they are decided, so nothing of the future enters a
+//! promise. Counts age: each submitted job, accepted or not, halves them by its part of a
+//! half-life, so a machine whose users change forgets, and one that stopped overbooking tries again
+//! after a while.
 //!
-//! Two maps are offered. *Logistic* recalibration (Cox 1958), `logit(promised) = a + b · logit(computed)`, has two numbers only
-//! and carries what it learned over to probabilities that were never accepted. *Isotonic* regression (pool adjacent
-//! violators; blocks are joined by straight lines between their centres) follows any monotone shape; where little was seen it
-//! falls back to the logistic map, which is its prior: by itself it would know nothing beyond the probabilities that were
-//! accepted, and so never accept them.
+//! Two maps are offered. *Logistic* recalibration (Cox 1958),
+//! `logit(promised) = a + b · logit(computed)`, has two numbers only and carries what it learned
+//! over to probabilities that were never accepted. *Isotonic* regression (pool adjacent violators;
+//! blocks are joined by straight lines between their centres) follows any monotone shape; where
+//! little was seen it falls back to the logistic map, which is its prior: by itself it would know
+//! nothing beyond the probabilities that were accepted, and so never accept them.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,11 +58,12 @@ impl Default for CalibrationSettings {
 /// Percent bins of the computed probability.
 const BINS: usize = 100;
 
-/// What each bin is taken to have seen before anything was counted by the logistic map: so many jobs, which failed as often as
-/// computed.
+/// What each bin is taken to have seen before anything was counted by the logistic map: so many
+/// jobs, which failed as often as computed.
 const PRIOR_JOBS: f64 = 0.1;
 
-/// What each bin is taken to have seen before isotonic regression: so many jobs, which failed as the logistic map says.
+/// What each bin is taken to have seen before isotonic regression: so many jobs, which failed as
+/// the logistic map says.
 const ISOTONIC_PRIOR_JOBS: f64 = 5.0;
 
 /// Probabilities nearer to 0 or 1 have no finite logarithm of their odds worth anything.
@@ -105,7 +110,8 @@ impl Calibrator {
         }
     }
 
-    /// The probability of failure to promise where `computed` was computed, both in `[0, 1]`. Ascends with `computed`.
+    /// The probability of failure to promise where `computed` was computed, both in `[0, 1]`.
+    /// Ascends with `computed`.
     #[must_use]
     pub fn promised(&self, computed: f64) -> f64 {
         match &self.map {
@@ -137,7 +143,8 @@ impl Calibrator {
         }
     }
 
-    /// An overbooked job is decided: it was accepted at this computed probability of failure, and failed or not.
+    /// An overbooked job is decided: it was accepted at this computed probability of failure, and
+    /// failed or not.
     pub fn decided(&mut self, computed: f64, failed: bool) {
         let place = ((computed * BINS as f64) as usize).min(BINS - 1);
         let bin = &mut self.bins[place];
@@ -162,7 +169,8 @@ impl Calibrator {
         }
     }
 
-    /// The bins with a prior of so many jobs each, which failed as `expected` says of the bin's centre.
+    /// The bins with a prior of so many jobs each, which failed as `expected` says of the bin's
+    /// centre.
     fn with_prior(&self, jobs: f64, expected: impl Fn(f64) -> f64) -> impl Iterator<Item = Bin> {
         self.bins.iter().enumerate().map(move |(place, bin)| {
             let centre = (place as f64 + 0.5) / BINS as f64;
@@ -197,7 +205,8 @@ impl Calibrator {
             .collect()
     }
 
-    /// The intercept and slope of greatest likelihood, by Newton's method from the identity; the slope is not negative.
+    /// The intercept and slope of greatest likelihood, by Newton's method from the identity; the
+    /// slope is not negative.
     fn logistic(&self) -> (f64, f64) {
         let points: Vec<(f64, f64, f64)> = self
             .with_prior(PRIOR_JOBS, |computed| computed)
@@ -231,7 +240,8 @@ impl Calibrator {
             }
         }
         if slope == 0.0 {
-            // Failures do not rise with what was computed: the best promise is their share, whatever the last step said.
+            // Failures do not rise with what was computed: the best promise is their share,
+            // whatever the last step said.
             let (jobs, failed) = points
                 .iter()
                 .fold((0.0, 0.0), |sum, point| (sum.0 + point.1, sum.1 + point.2));

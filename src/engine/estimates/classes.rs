@@ -5,25 +5,28 @@ use std::collections::BTreeMap;
 use super::{ClassFamily, EstimateError};
 use crate::workload::Job;
 
-/// Borders of the seven runtime classes of the archive traces, in seconds: 10 min, 1 h, 2 h, 3 h, 5 h, 12 h (spec §5.6).
+/// Borders of the seven runtime classes of the archive traces, in seconds: 10 min, 1 h, 2 h, 3 h, 5
+/// h, 12 h (spec §5.6).
 pub const ARCHIVE_RUNTIME_BORDERS_SECONDS: [i64; 6] = [600, 3_600, 7_200, 10_800, 18_000, 43_200];
 
-/// Borders of the eight runtime classes of Arminius, in seconds: as for the archive, and 4 h (spec §4.3, Table 4.2).
+/// Borders of the eight runtime classes of Arminius, in seconds: as for the archive, and 4 h (spec
+/// §4.3, Table 4.2).
 pub const ARMINIUS_RUNTIME_BORDERS_SECONDS: [i64; 7] =
     [600, 3_600, 7_200, 10_800, 14_400, 18_000, 43_200];
 
-/// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64 (spec §4.4, Table 4.3).
+/// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64 (spec
+/// §4.4, Table 4.3).
 pub const RESOURCE_UPPER_BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// How many users get a distribution of their own (spec §4.6).
 pub const TOP_USERS: u32 = 10;
 
-/// Inclusive upper bounds, in percent, of the classes of a user's last ratio; the last class is a job that was stopped at its
-/// estimate or came within a percent of it.
+/// Inclusive upper bounds, in percent, of the classes of a user's last ratio; the last class is a
+/// job that was stopped at its estimate or came within a percent of it.
 pub const LAST_RATIO_UPPER_BOUNDS: [u8; 4] = [10, 50, 90, 98];
 
-/// How many workers OpenCCS had on Arminius: g03, abaqus, openfoam, starcd, scampi, mpich, mvapich, shell, pshell
-/// (spec §4.5). Each has its own distribution.
+/// How many workers OpenCCS had on Arminius: g03, abaqus, openfoam, starcd, scampi, mpich, mvapich,
+/// shell, pshell (spec §4.5). Each has its own distribution.
 pub const ARMINIUS_WORKERS: u32 = 9;
 
 impl ClassFamily {
@@ -194,7 +197,8 @@ impl Ranking {
 }
 
 impl Attribute {
-    /// Checks a single family and finds its classes among the learning jobs; `None` for [`ClassFamily::All`].
+    /// Checks a single family and finds its classes among the learning jobs; `None` for
+    /// [`ClassFamily::All`].
     pub(super) fn learn(
         family: &ClassFamily,
         usable: &[(&Job, usize)],
@@ -253,8 +257,9 @@ impl Attribute {
         }
     }
 
-    /// The job's class, from 0, where its user's last job took `last` percent of its estimate; `None` for a user or an
-    /// application without a class of its own, and for a user without a last job.
+    /// The job's class, from 0, where its user's last job took `last` percent of its estimate;
+    /// `None` for a user or an application without a class of its own, and for a user without a
+    /// last job.
     pub(super) fn classify(&self, job: &Job, last: Option<u8>) -> Option<usize> {
         match self {
             Self::Runtime(borders) => {

@@ -1,11 +1,12 @@
-//! When a planned job ends: a cumulative distribution on a grid of time steps, cut at the end of its window.
+//! When a planned job ends: a cumulative distribution on a grid of time steps, cut at the end of
+//! its window.
 
 use crate::units::Seconds;
 
 /// The completion time of a planned or running job, as a CDF on the grid `origin + k·Δ`.
 ///
-/// The job is killed at its window's end, so the CDF is 1 from there on. Between grid points it keeps the value of
-/// the last one.
+/// The job is killed at its window's end, so the CDF is 1 from there on. Between grid points
+/// it keeps the value of the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompletionDistribution {
     origin: Seconds,
@@ -15,11 +16,12 @@ pub struct CompletionDistribution {
 }
 
 impl CompletionDistribution {
-    /// The CDF at `origin`, `origin + Δ`, …; what lies at or after the window's end is cut off and replaced by 1, and the
-    /// last value is kept where the slice ends earlier. `step` is taken as at least 1 s.
+    /// The CDF at `origin`, `origin + Δ`, …; what lies at or after the window's end is cut off and
+    /// replaced by 1, and the last value is kept where the slice ends earlier. `step` is taken as
+    /// at least 1 s.
     ///
-    /// The values must be probabilities in ascending order; rounding errors are evened out (a value below its
-    /// predecessor takes the predecessor's, a value outside `[0, 1]` the nearer bound).
+    /// The values must be probabilities in ascending order; rounding errors are evened out (a value
+    /// below its predecessor takes the predecessor's, a value outside `[0, 1]` the nearer bound).
     #[must_use]
     pub fn new(origin: Seconds, step: Seconds, window_end: Seconds, values: &[f64]) -> Self {
         let step = Seconds(step.0.max(1));
@@ -40,8 +42,9 @@ impl CompletionDistribution {
         }
     }
 
-    /// As [`CompletionDistribution::new`] for at most as many values as there are grid points before the window's end, which
-    /// are probabilities and ascend, and a step of at least 1 s; in the memory of the values.
+    /// As [`CompletionDistribution::new`] for at most as many values as there are grid points
+    /// before the window's end, which are probabilities and ascend, and a step of at least 1 s; in
+    /// the memory of the values.
     pub(super) fn ascending(
         origin: Seconds,
         step: Seconds,
@@ -60,13 +63,15 @@ impl CompletionDistribution {
         }
     }
 
-    /// A job that certainly ends at `time`, such as a full-length reservation without statistics or early release.
+    /// A job that certainly ends at `time`, such as a full-length reservation without statistics or
+    /// early release.
     #[must_use]
     pub fn certain(time: Seconds, step: Seconds) -> Self {
         Self::new(time, step, time, &[])
     }
 
-    /// Probability that the job has ended at `time`: 0 before the origin, 1 from the window's end on.
+    /// Probability that the job has ended at `time`: 0 before the origin, 1 from the window's end
+    /// on.
     #[must_use]
     pub fn cdf_at(&self, time: Seconds) -> f64 {
         if time >= self.window_end {
@@ -96,8 +101,8 @@ impl CompletionDistribution {
         self.step
     }
 
-    /// The CDF at `origin + k·Δ` for every grid point before the window's end, and a final 1 for the first grid point at
-    /// or after it; never empty, never descending.
+    /// The CDF at `origin + k·Δ` for every grid point before the window's end, and a final 1 for
+    /// the first grid point at or after it; never empty, never descending.
     #[must_use]
     pub fn cdf(&self) -> &[f64] {
         &self.cdf
@@ -105,7 +110,8 @@ impl CompletionDistribution {
 
     /// The distribution of a job that is still running at `now`: `P(end ≤ t | end > now)`.
     ///
-    /// A job that has outlived every runtime its statistics know of is taken to run until its window's end.
+    /// A job that has outlived every runtime its statistics know of is taken to run until its
+    /// window's end.
     #[must_use]
     pub fn conditioned_on_running_at(&self, now: Seconds) -> Self {
         if now < self.origin || now >= self.window_end {
@@ -184,7 +190,8 @@ mod tests {
     #[test]
     fn running_at_now_rules_out_what_has_passed() {
         let job = example().conditioned_on_running_at(Seconds(117));
-        // Ended by 110: 0.25. Left: (0.5 − 0.25) / 0.75 at 120, (0.6 − 0.25) / 0.75 at 130, certain at 135.
+        // Ended by 110: 0.25. Left: (0.5 − 0.25) / 0.75 at 120, (0.6 − 0.25) / 0.75 at 130, certain
+        // at 135.
         assert_eq!(job.cdf_at(Seconds(117)), 0.0);
         assert!((job.cdf_at(Seconds(120)) - 1.0 / 3.0).abs() < 1e-15);
         assert!((job.cdf_at(Seconds(130)) - 0.35 / 0.75).abs() < 1e-15);

@@ -1,9 +1,10 @@
 //! The completion time of a job: the density of its start convolved with its runtime (spec §3.7).
 //!
-//! A runtime has at most 101 steps with any probability, so adding up that many shifted copies of the start's density
-//! ([`Convolution::Direct`]) ties with or beats three Fourier transforms at every length of interest (the table in
-//! `benches/README.md`), and it uses nothing but additions and multiplications, so it gives the same bits on every
-//! machine. Transforms take their twiddle factors from the machine's own sine and cosine, whose last bit may differ;
+//! A runtime has at most 101 steps with any probability, so adding up that many shifted copies of
+//! the start's density ([`Convolution::Direct`]) ties with or beats three Fourier transforms at
+//! every length of interest (the table in `benches/README.md`), and it uses nothing but additions
+//! and multiplications, so it gives the same bits on every machine. Transforms take their twiddle
+//! factors from the machine's own sine and cosine, whose last bit may differ;
 //! [`Convolution::Fourier`] is there for comparison and for much finer steps.
 
 use std::fmt;
@@ -26,7 +27,8 @@ pub enum Convolution {
     /// One shifted copy for each of the at most 101 steps of the runtime that have any probability.
     #[default]
     Direct,
-    /// Real Fourier transforms, always, whatever the lengths. Agrees with the direct sum to rounding.
+    /// Real Fourier transforms, always, whatever the lengths. Agrees with the direct sum to
+    /// rounding.
     Fourier,
 }
 
@@ -81,8 +83,9 @@ impl Convolver {
         }
     }
 
-    /// The completion time of a job that starts when the last of these predecessors has ended, at `from` at the earliest and at `latest`
-    /// for certain: [`Convolver::complete`] of their [`super::joint_density`].
+    /// The completion time of a job that starts when the last of these predecessors has ended, at
+    /// `from` at the earliest and at `latest` for certain: [`Convolver::complete`] of their
+    /// [`super::joint_density`].
     #[must_use]
     pub fn complete_after(
         &mut self,
@@ -99,8 +102,9 @@ impl Convolver {
         completion
     }
 
-    /// The completion time of a job whose start has the density `joint_density` on the grid `from + j·Δ` (Δ is the
-    /// runtime's step) and which is killed at `window_end`: convolved, and certain from the window's end on.
+    /// The completion time of a job whose start has the density `joint_density` on the grid
+    /// `from + j·Δ` (Δ is the runtime's step) and which is killed at `window_end`: convolved, and
+    /// certain from the window's end on.
     ///
     /// An empty density stands for a start at `from`.
     #[must_use]
@@ -149,10 +153,12 @@ impl Convolver {
         CompletionDistribution::ascending(from, runtime.step(), window_end, values)
     }
 
-    /// The convolution of two densities by Fourier transforms, `first.len() + second.len() − 1` values long.
+    /// The convolution of two densities by Fourier transforms, `first.len() + second.len() − 1`
+    /// values long.
     ///
-    /// Tiny negative values are clipped to 0 and the rest is scaled so that the sum is the product of the inputs' sums.
-    /// Agrees with [`convolve_direct`] to 1e-12 for densities (spec §15.3). Empty if an input is empty.
+    /// Tiny negative values are clipped to 0 and the rest is scaled so that the sum is the product
+    /// of the inputs' sums. Agrees with [`convolve_direct`] to 1e-12 for densities (spec §15.3).
+    /// Empty if an input is empty.
     #[must_use]
     pub fn convolve_fft(&mut self, first: &[f64], second: &[f64]) -> Vec<f64> {
         if first.is_empty() || second.is_empty() {
@@ -206,8 +212,8 @@ impl Convolver {
     }
 }
 
-/// The convolution of two densities by definition, `first.len() + second.len() − 1` values long; empty if an input is.
-/// Zeros of the second density cost nothing.
+/// The convolution of two densities by definition, `first.len() + second.len() − 1` values long;
+/// empty if an input is. Zeros of the second density cost nothing.
 #[must_use]
 pub fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
     if first.is_empty() || second.is_empty() {
@@ -234,8 +240,8 @@ fn accumulate(values: &mut [f64], sum: &mut f64) {
     }
 }
 
-/// The running sums of the first `points` values of the convolution of a density with a sparse one, whose entries ascend; fewer where
-/// only zeros are added.
+/// The running sums of the first `points` values of the convolution of a density with a sparse one,
+/// whose entries ascend; fewer where only zeros are added.
 struct SparseConvolution<'a> {
     start: &'a [f64],
     entries: &'a [(u32, f64)],
@@ -257,9 +263,10 @@ impl SparseConvolution<'_> {
         }
     }
 
-    /// Tile by tile of `SUMS` vectors: its sums stay in registers while all entries are added, in their order, each product rounded
-    /// before it is added, so that the bits are those of shifted copies that are added one after the other, whatever the width of
-    /// the vectors. The zeros around the density add nothing.
+    /// Tile by tile of `SUMS` vectors: its sums stay in registers while all entries are added, in
+    /// their order, each product rounded before it is added, so that the bits are those of shifted
+    /// copies that are added one after the other, whatever the width of the vectors. The zeros
+    /// around the density add nothing.
     #[inline(always)]
     fn tiles<S: Simd, const SUMS: usize>(self, simd: S) -> Vec<f64> {
         let lanes = S::f64s::LEN;
@@ -305,7 +312,8 @@ impl SparseConvolution<'_> {
                     *sum += probability * S::f64s::from_slice(simd, value);
                 }
             }
-            // One by one: copied as a whole, the sums would have to lie in memory while they are added.
+            // One by one: copied as a whole, the sums would have to lie in memory while they are
+            // added.
             for (kept, sum) in kept.chunks_exact_mut(lanes).zip(sums) {
                 sum.store_slice(kept);
             }

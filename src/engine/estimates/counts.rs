@@ -1,4 +1,5 @@
-//! Jobs counted by class and by how much of their estimate they used, and how well an attribute tells that apart.
+//! Jobs counted by class and by how much of their estimate they used, and how well an attribute
+//! tells that apart.
 
 use rand::seq::SliceRandom as _;
 
@@ -50,7 +51,8 @@ impl Attributes {
         }
     }
 
-    /// Of a pair of attributes: the first class of both, and how many classes the second attribute has.
+    /// Of a pair of attributes: the first class of both, and how many classes the second attribute
+    /// has.
     pub(super) fn columns(&self) -> Option<(usize, usize)> {
         match self {
             Self::Two(first, second) => Some((1 + first.len(), second.len())),
@@ -92,8 +94,8 @@ impl Attributes {
 
 /// How many jobs of each class used each whole percent of their estimate.
 ///
-/// Every job counts once, in its most specific class: index 0 holds those without any, such as jobs of users who have no
-/// class of their own. The order is that of [`super::EstimateModel::classes`].
+/// Every job counts once, in its most specific class: index 0 holds those without any, such as jobs
+/// of users who have no class of their own. The order is that of [`super::EstimateModel::classes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RatioCounts {
     /// The name of each class for people.
@@ -107,15 +109,17 @@ pub struct RatioCounts {
 pub struct InformationGain {
     /// The entropy of the shares of all jobs, in whole percents: H(X) = −Σ p(i) · log₂ p(i).
     pub entropy_bits: f64,
-    /// What is gone of it where the class is known: H(X) − Σ n(c) / N · H(X | c). Jobs without a class are one, too.
+    /// What is gone of it where the class is known: H(X) − Σ n(c) / N · H(X | c). Jobs without a
+    /// class are one, too.
     pub gain_bits: f64,
-    /// The gain of classes of these sizes that mean nothing: the mean over ten random ways to deal the jobs out to them. Many
-    /// small classes gain much by chance.
+    /// The gain of classes of these sizes that mean nothing: the mean over ten random ways to deal
+    /// the jobs out to them. Many small classes gain much by chance.
     pub by_chance_bits: f64,
 }
 
 impl InformationGain {
-    /// What the classes say beyond chance, as a share of the entropy; 0 where all jobs use the same share, as nothing is left to say.
+    /// What the classes say beyond chance, as a share of the entropy; 0 where all jobs use the same
+    /// share, as nothing is left to say.
     #[must_use]
     pub fn share(&self) -> f64 {
         if self.entropy_bits > 0.0 {
@@ -127,7 +131,8 @@ impl InformationGain {
 }
 
 impl RatioCounts {
-    /// Counts jobs by the classes of [`EstimateSettings::family`], as [`super::EstimateModel::learn`] does.
+    /// Counts jobs by the classes of [`EstimateSettings::family`], as
+    /// [`super::EstimateModel::learn`] does.
     ///
     /// # Errors
     ///
@@ -138,8 +143,8 @@ impl RatioCounts {
             .or_nothing(jobs.len())
     }
 
-    /// Counts jobs by any number that a log gives them, such as their queue: those `top` numbers that most jobs have are
-    /// classes, called `name` and the number.
+    /// Counts jobs by any number that a log gives them, such as their queue: those `top` numbers
+    /// that most jobs have are classes, called `name` and the number.
     ///
     /// # Errors
     ///
@@ -221,7 +226,8 @@ impl RatioCounts {
     }
 }
 
-/// The entropy that is left where the class is known: the mean of that of the classes, by their jobs.
+/// The entropy that is left where the class is known: the mean of that of the classes, by their
+/// jobs.
 fn entropy_within(counts: &[[u64; RATIO_BINS]]) -> f64 {
     let jobs = added(counts).iter().sum::<u64>() as f64;
     let weighted = counts.iter().map(|counts| {
@@ -308,8 +314,9 @@ impl<'j> Counted<'j> {
         })
     }
 }
-/// For each job, in order of submission, the ratio of its user's last job that had ended then, and the history after the last
-/// one. Jobs are taken to run at once: a log's waits are not those of the machine that is simulated.
+/// For each job, in order of submission, the ratio of its user's last job that had ended then, and
+/// the history after the last one. Jobs are taken to run at once: a log's waits are not those of
+/// the machine that is simulated.
 fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
     let mut history = UserHistory::default();
     let mut ends: Agenda<usize> = Agenda::default();
@@ -368,8 +375,8 @@ mod tests {
 
     #[test]
     fn the_gain_is_the_entropy_that_the_class_takes_away() {
-        // Four jobs use 10 %, four 90 %: 1 bit. User 1 has three of the first and one of the second, user 2 the others: of
-        // each 2 − 3/4 · log2 3 = 0.811278 bits are left.
+        // Four jobs use 10 %, four 90 %: 1 bit. User 1 has three of the first and one of the
+        // second, user 2 the others: of each 2 − 3/4 · log2 3 = 0.811278 bits are left.
         let jobs: Vec<Job> = [
             (10, 1),
             (10, 1),

@@ -1,9 +1,11 @@
-//! What is known of each user and of each application beside the ratio distributions of the classes: whether a user's jobs outlast
-//! their estimates, and how long an application usually runs (Birkenheuer et al. 2008; spec §3.1.1, §3.1.6).
+//! What is known of each user and of each application beside the ratio distributions of the
+//! classes: whether a user's jobs outlast their estimates, and how long an application usually runs
+//! (Birkenheuer et al. 2008; spec §3.1.1, §3.1.6).
 //!
-//! The ratio distributions count every ratio above 100 % as 100 %, so they cannot tell by how much a user underestimates; here
-//! overruns are counted and measured. Every user and every application of the learning jobs is known, not only those with the
-//! most jobs, if they have as many of them as the smallest class must have.
+//! The ratio distributions count every ratio above 100 % as 100 %, so they cannot tell by how much
+//! a user underestimates; here overruns are counted and measured. Every user and every application
+//! of the learning jobs is known, not only those with the most jobs, if they have as many of them
+//! as the smallest class must have.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +13,13 @@ use super::EstimateSettings;
 use crate::units::Seconds;
 use crate::workload::Job;
 
-/// No single overrun counts more than this many times its estimate, so that one forgotten job does not make a habit. With the
-/// laxity of 2 that the evaluations have, a plan of more than twice the estimate would never fit before the deadline either.
+/// No single overrun counts more than this many times its estimate, so that one forgotten job does
+/// not make a habit. With the laxity of 2 that the evaluations have, a plan of more than twice the
+/// estimate would never fit before the deadline either.
 pub const LARGEST_OVERRUN: f64 = 2.0;
 
-/// Users and applications with their statistics, learned from the jobs that the ratio distributions are learned from.
+/// Users and applications with their statistics, learned from the jobs that the ratio distributions
+/// are learned from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Habits {
     users: BTreeMap<i64, UserHabit>,
@@ -72,7 +76,8 @@ impl Habits {
         (habit.samples >= self.minimum).then_some(habit)
     }
 
-    /// The mean run time of the learning jobs of a job's application, in seconds; `None` for an application without enough of them.
+    /// The mean run time of the learning jobs of a job's application, in seconds; `None` for an
+    /// application without enough of them.
     #[must_use]
     pub fn usual_runtime(&self, job: &Job) -> Option<f64> {
         let usual = self.applications.get(&job.application?)?;
@@ -91,14 +96,16 @@ impl UserHabit {
         }
     }
 
-    /// Mean of the ratios of run time to estimate in whole percents, overruns counted as 100 %: in `[0, 1]`.
+    /// Mean of the ratios of run time to estimate in whole percents, overruns counted as 100 %: in
+    /// `[0, 1]`.
     #[must_use]
     pub fn mean_ratio(&self) -> f64 {
         self.percents as f64 / (100.0 * self.samples as f64)
     }
 
-    /// By which factor the jobs of an underestimator outlast their estimates: the mean over the jobs that did, above 1 and at most
-    /// [`LARGEST_OVERRUN`]. `None` for a user of whose jobs not more than half did, who is no underestimator.
+    /// By which factor the jobs of an underestimator outlast their estimates: the mean over the
+    /// jobs that did, above 1 and at most [`LARGEST_OVERRUN`]. `None` for a user of whose jobs not
+    /// more than half did, who is no underestimator.
     #[must_use]
     pub fn overrun_factor(&self) -> Option<f64> {
         (2 * self.overruns > self.samples).then(|| self.overrun_ratios / self.overruns as f64)
@@ -142,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_user_most_of_whose_jobs_outlast_their_estimates_is_an_underestimator() {
-        // Ratios 1.2, 1.5 and 0.5 of user 1: two of three above 1, mean (1.2 + 1.5) / 2. User 2: one of two is not most.
+        // Ratios 1.2, 1.5 and 0.5 of user 1: two of three above 1, mean (1.2 + 1.5) / 2. User 2:
+        // one of two is not most.
         let jobs = [
             job(1, 1, 100, 120),
             job(1, 1, 100, 150),

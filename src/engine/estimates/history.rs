@@ -1,4 +1,5 @@
-//! How much of their estimates users' last jobs took: what a planner knows of a user beside the statistics of all.
+//! How much of their estimates users' last jobs took: what a planner knows of a user beside the
+//! statistics of all.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +12,15 @@ pub struct UserHistory {
 }
 
 impl UserHistory {
-    /// The ratio of the user's last job in percent, 100 for one that was stopped at its estimate; `None` where none has ended.
+    /// The ratio of the user's last job in percent, 100 for one that was stopped at its estimate;
+    /// `None` where none has ended.
     #[must_use]
     pub fn last_ratio(&self, user: Option<i64>) -> Option<u8> {
         self.last.get(&user?).copied()
     }
 
-    /// A job of the user ran for `ran` of its estimate. A job that was stopped before its estimate (`cut`) only tells that
-    /// it needed more, so it counts where that is more than what was known.
+    /// A job of the user ran for `ran` of its estimate. A job that was stopped before its estimate
+    /// (`cut`) only tells that it needed more, so it counts where that is more than what was known.
     pub fn ended(&mut self, user: Option<i64>, ran: Seconds, estimate: Seconds, cut: bool) {
         let Some(user) = user else { return };
         let percent = (100 * ran.0 / estimate.0.max(1)).clamp(0, 100) as u8;

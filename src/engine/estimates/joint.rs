@@ -1,13 +1,15 @@
-//! When the last of several predecessors ends, and whether a job that waits for them ends in time (spec §3.6, §3.8).
+//! When the last of several predecessors ends, and whether a job that waits for them ends in time
+//! (spec §3.6, §3.8).
 //!
-//! Predecessors are taken as independent, so the CDF of the latest completion is the product of their CDFs. A
-//! predecessor on several of the chosen nodes must be passed once only.
+//! Predecessors are taken as independent, so the CDF of the latest completion is the product
+//! of their CDFs. A predecessor on several of the chosen nodes must be passed once only.
 
 use super::completion::grid_points;
 use super::{CompletionDistribution, RuntimeSteps};
 use crate::units::Seconds;
 
-/// Probability that all predecessors have ended at `time`: the product of their CDFs; 1 without predecessors.
+/// Probability that all predecessors have ended at `time`: the product of their CDFs; 1 without
+/// predecessors.
 #[must_use]
 pub fn joint_cdf_at(predecessors: &[&CompletionDistribution], time: Seconds) -> f64 {
     let mut product = 1.0;
@@ -20,11 +22,12 @@ pub fn joint_cdf_at(predecessors: &[&CompletionDistribution], time: Seconds) -> 
     product
 }
 
-/// The density of the start of a job that waits for these predecessors, on the grid `from + j·step` for
-/// `j = 0..=ceil((latest − from) / step)` (spec §3.6).
+/// The density of the start of a job that waits for these predecessors, on the grid `from + j·step`
+/// for `j = 0..=ceil((latest − from) / step)` (spec §3.6).
 ///
-/// What lies before `from` (the job's release, or now) collapses onto `from`; the job starts at `latest` for certain, so
-/// the last entry takes the rest. The entries sum to 1. With `latest ≤ from` that is the single entry 1.
+/// What lies before `from` (the job's release, or now) collapses onto `from`; the job starts at
+/// `latest` for certain, so the last entry takes the rest. The entries sum to 1. With
+/// `latest ≤ from` that is the single entry 1.
 #[must_use]
 pub fn joint_density(
     predecessors: &[&CompletionDistribution],
@@ -52,7 +55,8 @@ pub(super) fn fill_joint_density(
     for predecessor in predecessors {
         multiply(&mut density[..points], predecessor, from, step);
     }
-    // A product of ascending factors in a fixed order ascends in floating point too: no difference is negative.
+    // A product of ascending factors in a fixed order ascends in floating point too: no difference
+    // is negative.
     for index in (1..=points).rev() {
         density[index] -= density[index - 1];
     }
@@ -84,14 +88,15 @@ fn multiply(
     }
 }
 
-/// P_executable of a job in a window (spec §3.8, A-11): `P(S + W ≤ window_end)`, where S is the start, W the runtime (cut
-/// at the estimate).
+/// P_executable of a job in a window (spec §3.8, A-11): `P(S + W ≤ window_end)`, where S is the
+/// start, W the runtime (cut at the estimate).
 ///
-/// The start is the latest completion of the predecessors, at least `from` and at most `latest`; its CDF is 0 before
-/// `from` and 1 from `latest` on. Without predecessors the job starts at `from`.
+/// The start is the latest completion of the predecessors, at least `from` and at most `latest`;
+/// its CDF is 0 before `from` and 1 from `latest` on. Without predecessors the job starts at
+/// `from`.
 ///
-/// This is the dot product `Σ_k PDF_joint(k) · CDF_job(T − k)` turned around, `Σ_i p_i · CDF_joint(T − w_i)`: it costs
-/// O(bins · predecessors), whatever the number of steps.
+/// This is the dot product `Σ_k PDF_joint(k) · CDF_job(T − k)` turned around,
+/// `Σ_i p_i · CDF_joint(T − w_i)`: it costs O(bins · predecessors), whatever the number of steps.
 #[must_use]
 pub fn probability_executable(
     predecessors: &[&CompletionDistribution],
@@ -158,8 +163,9 @@ impl NoEarlier<'_> {
     }
 }
 
-/// No less than [`probability_executable`] behind predecessors that end no earlier than this, but for rounding of some 1e-13: one
-/// look for each dozen entries of the runtime, all of which are taken to be as short as the shortest of them.
+/// No less than [`probability_executable`] behind predecessors that end no earlier than this, but
+/// for rounding of some 1e-13: one look for each dozen entries of the runtime, all of which are
+/// taken to be as short as the shortest of them.
 #[must_use]
 pub fn probability_executable_at_most(
     predecessors: &[NoEarlier<'_>],
@@ -188,7 +194,8 @@ pub fn probability_executable_at_most(
 /// A CDF that is read at whole steps before one instant: one division for all of them.
 struct Backwards<'a> {
     distribution: &'a CompletionDistribution,
-    /// The grid point of the instant, where the steps are those of the grid; below 0 if it lies before the first.
+    /// The grid point of the instant, where the steps are those of the grid; below 0 if it lies
+    /// before the first.
     instant: Option<i64>,
 }
 
@@ -216,9 +223,10 @@ impl<'a> Backwards<'a> {
     }
 }
 
-/// As [`probability_executable`], where the job and its predecessors are taken to use the same quantile of their distributions,
-/// as consecutive jobs of one user tend to: `sup { u : Q_start(u) + Q_runtime(u) ≤ window_end }`, the comonotone extreme
-/// of the dependence that independence leaves out.
+/// As [`probability_executable`], where the job and its predecessors are taken to use the same
+/// quantile of their distributions, as consecutive jobs of one user tend to:
+/// `sup { u : Q_start(u) + Q_runtime(u) ≤ window_end }`, the comonotone extreme of the dependence
+/// that independence leaves out.
 #[must_use]
 pub fn probability_executable_together(
     predecessors: &[&CompletionDistribution],
@@ -242,7 +250,8 @@ pub fn probability_executable_together(
     let mut by_start = started(0);
     for &(steps, _) in runtime.entries() {
         let by_runtime = runtime.cdf_at_steps(steps);
-        // All quantiles between what was reached and that of this runtime start at the grid points between them.
+        // All quantiles between what was reached and that of this runtime start at the grid points
+        // between them.
         loop {
             while by_start <= reached && index < points {
                 index += 1;
@@ -291,8 +300,8 @@ pub(super) mod tests {
 
     #[test]
     fn alike_jobs_end_together_in_time_or_not_at_all() {
-        // A ends at 1 (0.5), 2 (0.25), 4 (0.25); the job runs 1 (0.5), 2 (0.2), 4 (0.3): together they end at 2 up to the
-        // quantile 0.5, at 4 up to 0.7, at 6 up to 0.75 and at 8 beyond.
+        // A ends at 1 (0.5), 2 (0.25), 4 (0.25); the job runs 1 (0.5), 2 (0.2), 4 (0.3): together
+        // they end at 2 up to the quantile 0.5, at 4 up to 0.7, at 6 up to 0.75 and at 8 beyond.
         let a = predecessor_a();
         let together = |end| {
             probability_executable_together(&[&a], &new_job(), hours(0), hours(4), hours(end))
@@ -361,7 +370,8 @@ pub(super) mod tests {
     #[test]
     fn the_last_entry_takes_the_rest_at_the_planned_start() {
         let a = predecessor_a();
-        // Planned start at 2 h although A may last until 4 h: at 2 h the job starts, killing nobody's statistics.
+        // Planned start at 2 h although A may last until 4 h: at 2 h the job starts, killing
+        // nobody's statistics.
         assert_eq!(
             joint_density(&[&a], hours(0), hours(2), HOUR),
             [0.0, 0.5, 0.5]
@@ -472,7 +482,8 @@ pub(super) mod tests {
             first in weights(), second in weights(), runtime in prop::collection::btree_map(0_u32..40, 0.01_f64..1.0, 1..20),
             shift in 0_i64..20, until in 1_i64..40, slot in 0_i64..40,
         ) {
-            // Everything is aligned to one grid of 10 s, and the latest start lies at or after both windows' ends or before.
+            // Everything is aligned to one grid of 10 s, and the latest start lies at or after both
+            // windows' ends or before.
             let a = completion(0, 10, &first, 0);
             let b = completion(10 * shift, 10, &second, 0);
             let entries: Vec<(u32, f64)> = runtime.into_iter().collect();

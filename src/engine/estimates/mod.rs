@@ -1,15 +1,17 @@
 //! How well users estimate: percent-bin distributions, classes, joint and convolved distributions.
 //!
-//! From learning jobs to a probability: [`EstimateModel::learn`] groups the jobs into classes and counts one
-//! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
-//! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
-//! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
-//! [`RatioCounts`] says how well an attribute tells estimates apart.
-//! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took. [`ClassStatistics`] are classes that go on
-//! learning, [`PredictedRuntimes`] what a predictor makes of the same jobs, [`PromiseBalance`] how much riskier promises were than said.
-//! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
-//! [`Habits`] knows single users and applications, for the algorithm of 2008.
-//! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
+//! From learning jobs to a probability: [`EstimateModel::learn`] groups the jobs into classes and
+//! counts one [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over
+//! one job's estimate; [`joint_density`] says when the job's predecessors have all ended;
+//! [`probability_executable`] whether it ends in its window; and [`Convolver::complete`] makes the
+//! [`CompletionDistribution`] that its successors see. [`RatioCounts`] says how well an attribute
+//! tells estimates apart. [`Calibrator`] learns how often that comes true, [`UserHistory`] what
+//! users' last jobs took. [`ClassStatistics`] are classes that go on learning,
+//! [`PredictedRuntimes`] what a predictor makes of the same jobs, [`PromiseBalance`] how much
+//! riskier promises were than said. [`probability_of_room`] says whether jobs in front of a fixed
+//! window have ended at its start. [`Habits`] knows single users and applications, for the
+//! algorithm of 2008. How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it
+//! from the waits before.
 
 mod balance;
 mod binomial;

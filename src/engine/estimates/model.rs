@@ -12,8 +12,9 @@ use crate::workload::Job;
 
 /// The learned statistics of a workload: one ratio distribution a class and one for all jobs.
 ///
-/// Class 0 is all jobs. The classes of a single attribute follow in the order of their table; a pair of attributes has
-/// the classes of the first, then every combination, the second attribute changing fastest.
+/// Class 0 is all jobs. The classes of a single attribute follow in the order of their table; a
+/// pair of attributes has the classes of the first, then every combination, the second attribute
+/// changing fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EstimateModel {
     attributes: Attributes,
@@ -101,8 +102,9 @@ fn predictor_names() -> String {
 }
 
 impl EstimateModel {
-    /// Learns from the jobs before the evaluated ones (spec §3.5.3). The model itself is never updated afterwards; what goes on learning
-    /// begins with [`Self::statistics`] and [`Self::predicted`].
+    /// Learns from the jobs before the evaluated ones (spec §3.5.3). The model itself is never
+    /// updated afterwards; what goes on learning begins with [`Self::statistics`] and
+    /// [`Self::predicted`].
     ///
     /// # Errors
     ///
@@ -182,15 +184,17 @@ impl EstimateModel {
 
     /// The distribution that belongs to a job, and the index of its class.
     ///
-    /// The index is that of the class whose distribution is used: where a class has too few samples, or a user or an
-    /// application none of its own, that is the class it falls back to, in the end 0, all jobs.
+    /// The index is that of the class whose distribution is used: where a class has too few
+    /// samples, or a user or an application none of its own, that is the class it falls back to
+    /// in the end 0, all jobs.
     #[must_use]
     pub fn lookup(&self, job: &Job, history: &UserHistory) -> (u16, &Arc<RatioDistribution>) {
         let class = self.attributes.classify(job, history.last_ratio(job.user));
         (self.effective[class], &self.distributions[class])
     }
 
-    /// What the users' last jobs took when learning ended: where a history of those who come later begins.
+    /// What the users' last jobs took when learning ended: where a history of those who come later
+    /// begins.
     #[must_use]
     pub fn history(&self) -> &UserHistory {
         &self.history
@@ -318,7 +322,8 @@ mod tests {
 
     #[test]
     fn empty_classes_and_unknown_users_use_the_distribution_of_all_jobs() {
-        // Users 7 and 3 are equally frequent; 3 comes first. User 9 has one job and no class of its own.
+        // Users 7 and 3 are equally frequent; 3 comes first. User 9 has one job and no class
+        // of its own.
         let jobs = [
             job(100, 10, 1, 7),
             job(100, 20, 1, 7),

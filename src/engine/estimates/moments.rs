@@ -60,8 +60,9 @@ impl RatioDistribution {
     }
 }
 
-/// Of the time from `from` until the last of these predecessors has ended, in seconds: they are taken as independent, the start is
-/// `from` at the earliest and `latest` at the latest, on the grid of [`joint_density`].
+/// Of the time from `from` until the last of these predecessors has ended, in seconds: they are
+/// taken as independent, the start is `from` at the earliest and `latest` at the latest, on the
+/// grid of [`joint_density`].
 #[must_use]
 pub fn wait_moments(
     predecessors: &[&CompletionDistribution],
@@ -91,8 +92,9 @@ mod tests {
 
     #[test]
     fn the_moments_of_section_15_3_are_those_computed_by_hand() {
-        // The job: 2.1 h, 1.69 h². A ends at 1 (0.5), 2 (0.25), 4 (0.25), B at 1 (0.25), 3 (0.75): the later of both at 1
-        // (0.125), 2 (0.0625), 3 (0.5625) and 4 (0.25), so 2.9375 h and 0.125 + 0.25 + 5.0625 + 4 − 2.9375² = 0.80859375 h².
+        // The job: 2.1 h, 1.69 h². A ends at 1 (0.5), 2 (0.25), 4 (0.25), B at 1 (0.25), 3 (0.75):
+        // the later of both at 1 (0.125), 2 (0.0625), 3 (0.5625) and 4 (0.25), so 2.9375 h and
+        // 0.125 + 0.25 + 5.0625 + 4 − 2.9375² = 0.80859375 h².
         let near = |moments: Moments, mean: f64, variance: f64| {
             assert!((moments.mean / 3_600.0 - mean).abs() < 1e-12);
             assert!((moments.variance / 3_600.0 / 3_600.0 - variance).abs() < 1e-12);

@@ -1,9 +1,10 @@
-//! Predicted run times as a lower bound of what is booked: a predictor that learned from the learning jobs, and goes on learning from
-//! jobs whose outcome is final.
+//! Predicted run times as a lower bound of what is booked: a predictor that learned from the
+//! learning jobs, and goes on learning from jobs whose outcome is final.
 //!
-//! A job that was stopped before it had ended needed at least as much as it had. That is told to the predictor as its run time where it is
-//! more than was predicted, and not at all where it says nothing new. Predictors are told of starts and ends together, when the outcome is
-//! final; so none of them sees a running job.
+//! A job that was stopped before it had ended needed at least as much as it had. That is told to
+//! the predictor as its run time where it is more than was predicted, and not at all where it says
+//! nothing new. Predictors are told of starts and ends together, when the outcome is final; so none
+//! of them sees a running job.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +22,8 @@ pub struct PredictedRuntimes {
     source: Source,
     users: BTreeMap<Option<i64>, UserIndex>,
     next: u32,
-    /// What is added to the times of jobs: each battery begins at 0, but for a predictor it begins when the jobs before it were submitted.
+    /// What is added to the times of jobs: each battery begins at 0, but for a predictor it begins
+    /// when the jobs before it were submitted.
     offset: Seconds,
     latest: Seconds,
 }
@@ -55,7 +57,8 @@ impl Clone for PredictedRuntimes {
     }
 }
 
-/// Predictors cannot be looked into: two are equal that were made alike and saw the same users and as many jobs until the same time.
+/// Predictors cannot be looked into: two are equal that were made alike and saw the same users and
+/// as many jobs until the same time.
 impl PartialEq for PredictedRuntimes {
     fn eq(&self, other: &Self) -> bool {
         self.settings == other.settings
@@ -75,8 +78,8 @@ impl fmt::Debug for PredictedRuntimes {
 }
 
 impl PredictedRuntimes {
-    /// A predictor that has seen the learning jobs as if each had started when it was submitted; those that had not ended when the
-    /// last one was submitted, it does not know.
+    /// A predictor that has seen the learning jobs as if each had started when it was submitted;
+    /// those that had not ended when the last one was submitted, it does not know.
     ///
     /// # Errors
     ///
@@ -192,8 +195,9 @@ mod tests {
 
     #[test]
     fn learning_jobs_that_have_not_ended_are_not_known() {
-        // The average of the last two needs two ended jobs. The third is submitted at 250: the first two ended at 100 and 240; at the
-        // end of learning the third, which runs until 1,250, is not known.
+        // The average of the last two needs two ended jobs. The third is submitted at 250: the
+        // first two ended at 100 and 240; at the end of learning the third, which runs until 1,250,
+        // is not known.
         let jobs = [job(0, 100, 500), job(40, 200, 500), job(250, 1_000, 5_000)];
         let mut predicted = PredictedRuntimes::learn(&jobs, &settings("average-of-two")).unwrap();
         assert_eq!(predicted.predict(&job(0, 1, 1_000)).runtime, Seconds(150));

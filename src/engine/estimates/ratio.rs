@@ -1,7 +1,8 @@
-//! The distribution of the runtime ratio `X = ω / x` of one class of jobs, in whole percents (spec §3.5.1).
+//! The distribution of the runtime ratio `X = ω / x` of one class of jobs, in whole percents (spec
+//! §3.5.1).
 //!
-//! Purely empirical and discrete: 101 bins, no fitting. Counting is exact integer arithmetic, so the same jobs give the
-//! same bins on every machine.
+//! Purely empirical and discrete: 101 bins, no fitting. Counting is exact integer arithmetic, so
+//! the same jobs give the same bins on every machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ use crate::workload::Job;
 /// Number of bins: 0 %, 1 %, …, 100 % of the estimate.
 pub const RATIO_BINS: usize = 101;
 
-/// An empirical distribution of runtime ÷ estimate over the bins 0…100 %, learned from at least one job.
+/// An empirical distribution of runtime ÷ estimate over the bins 0…100 %, learned from at least one
+/// job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatioDistribution {
     /// How many jobs it was learned from, or what is left of them where counts age: above 0.
@@ -22,19 +24,22 @@ pub struct RatioDistribution {
     cumulative: [f64; RATIO_BINS],
 }
 
-/// A range of ratios in whole percents, both ends included, and how likely its distribution says that a job ends in it.
+/// A range of ratios in whole percents, both ends included, and how likely its distribution says
+/// that a job ends in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatioRange {
     /// The smallest ratio.
     pub low: u8,
     /// The largest ratio.
     pub high: u8,
-    /// P(low ≤ X ≤ high), in `[0, 1]`. As ratios are whole percents, it is more than what was asked for, by up to what lies on the ends.
+    /// P(low ≤ X ≤ high), in `[0, 1]`. As ratios are whole percents, it is more than what was asked
+    /// for, by up to what lies on the ends.
     pub probability: f64,
 }
 
 impl RatioRange {
-    /// Whether a job that ran so long in truth ends in the range. Who outlasts the estimate counts as 100 %.
+    /// Whether a job that ran so long in truth ends in the range. Who outlasts the estimate counts
+    /// as 100 %.
     #[must_use]
     pub fn contains(&self, runtime: Seconds, estimate: Seconds) -> bool {
         ratio_bin(runtime, estimate, Binning::Round, Overrun::Clamp)
@@ -45,8 +50,8 @@ impl RatioRange {
 impl RatioDistribution {
     /// Learns from the jobs' real runtimes and estimates; `None` if not one of them is usable.
     ///
-    /// Usable are jobs with an estimate above 0 and a runtime of at least 0, and, under [`Overrun::Drop`], those
-    /// that ran no longer than their estimate.
+    /// Usable are jobs with an estimate above 0 and a runtime of at least 0, and, under
+    /// [`Overrun::Drop`], those that ran no longer than their estimate.
     #[must_use]
     pub fn from_jobs<'a>(
         jobs: impl IntoIterator<Item = &'a Job>,
@@ -79,12 +84,14 @@ impl RatioDistribution {
         Self::from_observations(&counts.map(|count| count as f64), &[0.0; RATIO_BINS])
     }
 
-    /// The distribution of jobs of which `ended[i]` ended after i % of their estimates and `cut[i]` were stopped there, so that all that
-    /// is known is that they needed at least as much; `None` if there are none.
+    /// The distribution of jobs of which `ended[i]` ended after i % of their estimates and `cut[i]`
+    /// were stopped there, so that all that is known is that they needed at least as much; `None`
+    /// if there are none.
     ///
-    /// The product-limit estimator (Kaplan and Meier 1958): of what is left at i %, the share `ended[i] ÷ (all that ended or were cut
-    /// at i % or later)` ends there. What is left beyond the last job that ended lies at 100 %, as no job gets more. Without cut jobs
-    /// these are the relative frequencies.
+    /// The product-limit estimator (Kaplan and Meier 1958): of what is left at i %, the share
+    /// `ended[i] ÷ (all that ended or were cut at i % or later)` ends there. What is left beyond
+    /// the last job that ended lies at 100 %, as no job gets more. Without cut jobs these are the
+    /// relative frequencies.
     #[must_use]
     pub fn from_observations(ended: &[f64; RATIO_BINS], cut: &[f64; RATIO_BINS]) -> Option<Self> {
         let weight: f64 = ended.iter().sum::<f64>() + cut.iter().sum::<f64>();
@@ -129,8 +136,8 @@ impl RatioDistribution {
         })
     }
 
-    /// The mean of two distributions by their weights, `(w₁·P₁ + w₂·P₂) ÷ (w₁ + w₂)`, which weighs as much as both; the weights are
-    /// above 0.
+    /// The mean of two distributions by their weights, `(w₁·P₁ + w₂·P₂) ÷ (w₁ + w₂)`, which weighs
+    /// as much as both; the weights are above 0.
     #[must_use]
     pub fn mixed(&self, weight: f64, other: &Self, other_weight: f64) -> Self {
         let whole = weight + other_weight;
@@ -147,8 +154,8 @@ impl RatioDistribution {
         mixed
     }
 
-    /// From the smallest ratio that at least `low` of the jobs do not pass to the smallest that at least `high` do not pass, both in
-    /// `[0, 1]`.
+    /// From the smallest ratio that at least `low` of the jobs do not pass to the smallest that at
+    /// least `high` do not pass, both in `[0, 1]`.
     #[must_use]
     pub fn range(&self, low: f64, high: f64) -> RatioRange {
         let quantile = |share: f64| {
@@ -193,7 +200,8 @@ impl RatioDistribution {
         }
     }
 
-    /// How many jobs are in bin `percent`, the nearest whole number where they aged or were cut; 0 above 100.
+    /// How many jobs are in bin `percent`, the nearest whole number where they aged or were cut; 0
+    /// above 100.
     #[must_use]
     pub fn count(&self, percent: usize) -> u64 {
         (self.pdf(percent) * self.weight).round() as u64

@@ -13,16 +13,17 @@ pub struct Tail {
     pub until: Seconds,
 }
 
-/// The probability that enough tails have ended at a start: with `H` the tails that have not, and `T_k` the `k` tails that may
-/// last longest,
+/// The probability that enough tails have ended at a start: with `H` the tails that have not, and
+/// `T_k` the `k` tails that may last longest,
 ///
 /// `P = P(for every k: Σ_{i ∈ H ∩ T_k} nodes_i ≤ room[k])`.
 ///
-/// `tails` are sorted by `until`, the latest first; `room[k]` is how many nodes may be held while exactly the first `k` tails
-/// can still last (negative for none), and has one entry more than there are tails. The event is the exact one for a window
-/// whose room changes in time, provided that who holds nodes at the start is taken to hold them until his planned end. The
-/// sum goes over the distribution of held nodes, tail by tail; what exceeds the room is cut off there, which is exact for
-/// independent run times. It takes `tails · nodes` steps.
+/// `tails` are sorted by `until`, the latest first; `room[k]` is how many nodes may be held while
+/// exactly the first `k` tails can still last (negative for none), and has one entry more than
+/// there are tails. The event is the exact one for a window whose room changes in time, provided
+/// that who holds nodes at the start is taken to hold them until his planned end. The sum goes over
+/// the distribution of held nodes, tail by tail; what exceeds the room is cut off there, which is
+/// exact for independent run times. It takes `tails · nodes` steps.
 #[must_use]
 pub fn probability_of_room(tails: &[Tail], room: &[i64]) -> f64 {
     let most: i64 = tails.iter().map(|tail| i64::from(tail.nodes)).sum();

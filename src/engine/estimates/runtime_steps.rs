@@ -1,12 +1,15 @@
-//! The runtime of one job on time steps: the percent bins of its class stretched over its own estimate.
+//! The runtime of one job on time steps: the percent bins of its class stretched over its own
+//! estimate.
 
 use super::{RATIO_BINS, RatioDistribution};
 use crate::units::Seconds;
 
-/// The distribution of one job's runtime on steps of Δ seconds, as the few steps that have any probability.
+/// The distribution of one job's runtime on steps of Δ seconds, as the few steps that have any
+/// probability.
 ///
-/// Bin `i` of the ratio distribution ends at step `ceil(i · x / 100 / Δ)`; bins that end at the same step are merged, and
-/// bin 0 ends at step 0. Nothing lies beyond the estimate, because a job never gets more.
+/// Bin `i` of the ratio distribution ends at step `ceil(i · x / 100 / Δ)`; bins that end at the
+/// same step are merged, and bin 0 ends at step 0. Nothing lies beyond the estimate, because a job
+/// never gets more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuntimeSteps {
     step: Seconds,
@@ -15,7 +18,8 @@ pub struct RuntimeSteps {
 }
 
 impl RuntimeSteps {
-    /// The runtime of a job with this estimate, on steps of `step` seconds. Both are taken as at least 1 s.
+    /// The runtime of a job with this estimate, on steps of `step` seconds. Both are taken as at
+    /// least 1 s.
     #[must_use]
     pub fn new(ratios: &RatioDistribution, estimate: Seconds, step: Seconds) -> Self {
         let (estimate, hundred_steps) = (estimate.0.max(1), step.0.max(1).checked_mul(100));
@@ -48,7 +52,8 @@ impl RuntimeSteps {
 
     /// A runtime that takes these numbers of steps with these weights, which are scaled to sum to 1.
     ///
-    /// `None` if there is no entry, if the steps do not ascend, or if a weight is not positive and finite.
+    /// `None` if there is no entry, if the steps do not ascend, or if a weight is not positive and
+    /// finite.
     #[must_use]
     pub fn from_weights(weights: &[(u32, f64)], step: Seconds) -> Option<Self> {
         let total: f64 = weights.iter().map(|&(_, weight)| weight).sum();
@@ -79,7 +84,8 @@ impl RuntimeSteps {
         self.step
     }
 
-    /// The steps with any probability and that probability, in ascending order of steps; never empty, at most 101.
+    /// The steps with any probability and that probability, in ascending order of steps; never
+    /// empty, at most 101.
     #[must_use]
     pub fn entries(&self) -> &[(u32, f64)] {
         &self.entries
@@ -139,7 +145,8 @@ mod tests {
 
     #[test]
     fn bins_end_at_the_next_step_and_equal_steps_merge() {
-        // x = 250 s, Δ = 60 s: bin 0 → 0, bin 1 (2.5 s) and bin 24 (60 s) → 1, bin 25 (62.5 s) → 2, bin 100 → 5.
+        // x = 250 s, Δ = 60 s: bin 0 → 0, bin 1 (2.5 s) and bin 24 (60 s) → 1, bin 25 (62.5 s) → 2,
+        // bin 100 → 5.
         let class = ratios(&[(0, 1), (1, 1), (24, 2), (25, 1), (100, 5)]);
         let runtime = RuntimeSteps::new(&class, Seconds(250), Seconds(60));
         let expected = [(0, 0.1), (1, 0.3), (2, 0.1), (5, 0.5)];
@@ -191,7 +198,8 @@ mod tests {
             prop_assert!(i64::from(runtime.longest()) <= (estimate + step - 1) / step);
             prop_assert_eq!(runtime.cdf_at_steps(u32::MAX), 1.0);
             prop_assert!(runtime.entries().windows(2).all(|pair| pair[0].0 < pair[1].0));
-            // Rounding a bin's end up to a step can only delay it, by less than one percent and one step together.
+            // Rounding a bin's end up to a step can only delay it, by less than one percent and one
+            // step together.
             for steps in 0..=runtime.longest() {
                 let elapsed = Seconds(i64::from(steps) * step);
                 prop_assert!(runtime.cdf_at_steps(steps) <= class.cdf_at(elapsed, Seconds(estimate)) + 1e-15);

@@ -1,4 +1,5 @@
-//! What determines the statistics of runtime estimates: the class family, the counting rules, and how they go on learning.
+//! What determines the statistics of runtime estimates: the class family, the counting rules, and
+//! how they go on learning.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +14,20 @@ pub struct EstimateSettings {
     pub binning: Binning,
     /// What happens to ratios above 100 % (A-08; default clamp).
     pub overrun: Overrun,
-    /// Which jobs the distributions are learned from (spec §3.5.3; default those before the evaluated ones).
+    /// Which jobs the distributions are learned from (spec §3.5.3; default those before the
+    /// evaluated ones).
     #[serde(default)]
     pub learn_from: LearningJobs,
-    /// Classes with fewer samples fall back to the distribution of all jobs (spec §3.5.1; default 1).
+    /// Classes with fewer samples fall back to the distribution of all jobs (spec §3.5.1; default
+    /// 1).
     pub minimum_class_size: u32,
-    /// Whether and how they go on learning from jobs that were decided (default: they do not). This field and the next ones are left
-    /// out where they have their defaults, so that what does not use them keeps its identity.
+    /// Whether and how they go on learning from jobs that were decided (default: they do not). This
+    /// field and the next ones are left out where they have their defaults, so that what does not
+    /// use them keeps its identity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub learning: LearningSettings,
-    /// How the distribution of a class and those of wider classes make that of a job (default: the class alone).
+    /// How the distribution of a class and those of wider classes make that of a job (default: the
+    /// class alone).
     #[serde(default, skip_serializing_if = "is_default")]
     pub combining: CombiningSettings,
     /// Who predicts run times as a lower bound of what is booked (default: nobody).
@@ -47,7 +52,8 @@ impl Default for EstimateSettings {
 }
 
 impl EstimateSettings {
-    /// How many batteries are run before the simulated one, to learn from; 0 where nothing goes on learning.
+    /// How many batteries are run before the simulated one, to learn from; 0 where nothing goes on
+    /// learning.
     #[must_use]
     pub fn batteries_before(&self) -> u32 {
         let predicts = self.prediction.is_some();
@@ -58,7 +64,8 @@ impl EstimateSettings {
         }
     }
 
-    /// Sets what is not read to its default. `learns` tells whether the policy goes on learning and asks for predictions.
+    /// Sets what is not read to its default. `learns` tells whether the policy goes on learning and
+    /// asks for predictions.
     pub fn normalise(&mut self, learns: bool) {
         if !learns {
             self.prediction = None;
@@ -113,7 +120,8 @@ pub struct LearningSettings {
     pub window_jobs: u32,
     /// Of [`Learning::Aged`]: after so many further jobs of its class, a job weighs half. Above 0.
     pub half_life_jobs: f64,
-    /// How many of the batteries between the learning jobs and the simulated battery are run first, to learn from.
+    /// How many of the batteries between the learning jobs and the simulated battery are run first,
+    /// to learn from.
     pub batteries_before: u32,
 }
 
@@ -165,14 +173,15 @@ impl Default for CombiningSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combining {
-    /// The class alone; where it has fewer jobs than the smallest class must have, the wider one (a pair's first attribute, then all
-    /// jobs).
+    /// The class alone; where it has fewer jobs than the smallest class must have, the wider one (a
+    /// pair's first attribute, then all jobs).
     #[default]
     BackOff,
-    /// The class, and the wider one as if it had been seen in so many of its jobs: `(n·P + m·P_wider) ÷ (n + m)`, and so on up to all
-    /// jobs.
+    /// The class, and the wider one as if it had been seen in so many of its jobs:
+    /// `(n·P + m·P_wider) ÷ (n + m)`, and so on up to all jobs.
     Weighted,
-    /// Of a pair of attributes, the class of either attribute alone, by their numbers of jobs: `(n₁·P₁ + n₂·P₂) ÷ (n₁ + n₂)`.
+    /// Of a pair of attributes, the class of either attribute alone, by their numbers of jobs:
+    /// `(n₁·P₁ + n₂·P₂) ÷ (n₁ + n₂)`.
     Mixture,
 }
 
@@ -192,8 +201,8 @@ pub enum LearningJobs {
     /// Those before the evaluated ones.
     #[default]
     Before,
-    /// The evaluated ones themselves, all batteries together: what no planner can know. An ablation that shows how much of the
-    /// error is drift between learning and evaluation.
+    /// The evaluated ones themselves, all batteries together: what no planner can know. An ablation
+    /// that shows how much of the error is drift between learning and evaluation.
     Evaluated,
 }
 
@@ -203,7 +212,8 @@ pub enum LearningJobs {
 pub enum ClassFamily {
     /// One distribution for everybody.
     All,
-    /// By estimated runtime; left-closed, right-open intervals between these borders in seconds.
+    /// By estimated runtime; left-closed, right-open intervals between these borders in seconds
+    ///
     Runtime {
         /// Ascending borders; n borders make n + 1 classes.
         borders_seconds: Vec<i64>,
@@ -213,7 +223,8 @@ pub enum ClassFamily {
         /// Ascending inclusive upper bounds; n bounds make n + 1 classes.
         upper_bounds: Vec<u32>,
     },
-    /// The users with the most learning jobs get their own class, everybody else the general distribution.
+    /// The users with the most learning jobs get their own class, everybody else the general
+    /// distribution.
     User {
         /// How many users (spec: 10).
         top: u32,
@@ -223,10 +234,12 @@ pub enum ClassFamily {
         /// How many applications.
         top: u32,
     },
-    /// By the ratio of the user's last job that had ended at the submission, which consecutive jobs of a user share more than
-    /// independence allows; users without one get the general distribution.
+    /// By the ratio of the user's last job that had ended at the submission, which consecutive jobs
+    /// of a user share more than independence allows; users without one get the general
+    /// distribution.
     UserLast,
-    /// Two attributes at once; a pair without enough samples falls back to the first attribute, then to all jobs.
+    /// Two attributes at once; a pair without enough samples falls back to the first attribute,
+    /// then to all jobs.
     Pair(Box<ClassFamily>, Box<ClassFamily>),
 }
 
@@ -281,7 +294,8 @@ mod tests {
         for field in ["learning", "combining", "prediction"] {
             assert!(!written.contains(field), "{written}");
         }
-        // A window reads its length and the batteries before; a policy that does not go on learning reads neither.
+        // A window reads its length and the batteries before; a policy that does not go on learning
+        // reads neither.
         let mut window = given.clone();
         window.learning.rule = Learning::Window;
         window.normalise(true);

@@ -1,10 +1,13 @@
-//! Statistics of classes that go on learning: from the jobs of the learning set, then from jobs whose outcome is final.
+//! Statistics of classes that go on learning: from the jobs of the learning set, then from jobs
+//! whose outcome is final.
 //!
-//! A class and every wider class of a job (a pair's first attribute, all jobs) has a histogram of its own, to which rules of learning
-//! apply by themselves: the window of all jobs holds the last jobs of all, that of a class its own last ones. Jobs that were stopped
-//! before they had ended are counted as what they are, lower bounds ([`RatioDistribution::from_observations`]).
+//! A class and every wider class of a job (a pair's first attribute, all jobs) has a histogram of
+//! its own, to which rules of learning apply by themselves: the window of all jobs holds the last
+//! jobs of all, that of a class its own last ones. Jobs that were stopped before they had ended are
+//! counted as what they are, lower bounds ([`RatioDistribution::from_observations`]).
 //!
-//! Counting a job costs two or three histograms, and asking for a distribution one or two microseconds: nothing is kept between.
+//! Counting a job costs two or three histograms, and asking for a distribution one or two
+//! microseconds: nothing is kept between.
 
 use std::collections::VecDeque;
 
@@ -23,7 +26,8 @@ pub enum RunEnd {
     Finished,
     /// The job was stopped when it had its whole estimate.
     AtEstimate,
-    /// The job was stopped before, at the end of its window or by a node: it needed at least as much.
+    /// The job was stopped before, at the end of its window or by a node: it needed at least as
+    /// much.
     Cut,
 }
 
@@ -40,7 +44,8 @@ pub struct ClassStatistics {
     ageing: f64,
     /// By class: the wider one.
     wider: Vec<usize>,
-    /// Where the classes of a pair begin, and how many second attributes there are; where either attribute alone is asked for.
+    /// Where the classes of a pair begin, and how many second attributes there are; where either
+    /// attribute alone is asked for.
     columns: Option<(usize, usize)>,
     /// By class; then those of the second attribute alone.
     histograms: Vec<Histogram>,
@@ -94,7 +99,8 @@ impl Histogram {
 }
 
 impl ClassStatistics {
-    /// Those of the learning jobs, each with its most specific class and its bin, in order of submission.
+    /// Those of the learning jobs, each with its most specific class and its bin, in order of
+    /// submission.
     pub(super) fn learn(
         attributes: &Attributes,
         sequence: &[(u16, u8)],
@@ -160,8 +166,8 @@ impl ClassStatistics {
         Some(self.wider.len() + class.checked_sub(first)? % columns)
     }
 
-    /// The distribution of a job of this most specific class, and the class that it belongs to, by the index of [`super::EstimateModel`];
-    /// `None` where nothing was ever counted.
+    /// The distribution of a job of this most specific class, and the class that it belongs to, by
+    /// the index of [`super::EstimateModel`]; `None` where nothing was ever counted.
     #[must_use]
     pub fn distribution(&self, class: u16) -> Option<(u16, RatioDistribution)> {
         let (class, distribution) = self.combined(usize::from(class))?;

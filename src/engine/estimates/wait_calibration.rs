@@ -7,9 +7,10 @@ pub const WAIT_CALIBRATION_BINS: usize = 20;
 
 /// Collects predictions of waits together with what came of them.
 ///
-/// Two kinds: the probability of a deadline ([`predicted`](Self::predicted); spec `provisioning.md` eq. 21), judged by bins and by
-/// the Brier score, and upper bounds of a quantile ([`bounded`](Self::bounded); AMB-25), which are correct in the sense of QBETS
-/// if at least the share q of the waits stays within them. Nothing is kept but counts and sums.
+/// Two kinds: the probability of a deadline ([`predicted`](Self::predicted); spec `provisioning.md`
+/// eq. 21), judged by bins and by the Brier score, and upper bounds of a quantile
+/// ([`bounded`](Self::bounded); AMB-25), which are correct in the sense of QBETS if at least the
+/// share q of the waits stays within them. Nothing is kept but counts and sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaitCalibration {
     bins: [CalibrationBin; WAIT_CALIBRATION_BINS],
@@ -30,7 +31,8 @@ impl WaitCalibration {
         self.squared_errors += error * error;
     }
 
-    /// Counts an upper bound of the quantile `q` and the wait that came; `None` where no bound could be given.
+    /// Counts an upper bound of the quantile `q` and the wait that came; `None` where no bound
+    /// could be given.
     pub fn bounded(&mut self, q: f64, bound: Option<Seconds>, wait: Seconds) {
         let place = self
             .bounds
@@ -61,8 +63,9 @@ impl WaitCalibration {
         self.bins.iter().map(|bin| bin.predictions).sum()
     }
 
-    /// The Brier score: the mean of (probability − outcome)², outcome being 1 or 0. From 0 (all certain and right) to 1 (all
-    /// certain and wrong); always saying 0.5 gives 0.25. `None` without a prediction.
+    /// The Brier score: the mean of (probability − outcome)², outcome being 1 or 0. From 0 (all
+    /// certain and right) to 1 (all certain and wrong); always saying 0.5 gives 0.25. `None`
+    /// without a prediction.
     #[must_use]
     pub fn brier_score(&self) -> Option<f64> {
         let predictions = self.predictions();
@@ -120,7 +123,8 @@ impl BoundCoverage {
         (self.bounds > 0).then(|| self.within as f64 / self.bounds as f64)
     }
 
-    /// Whether at least the stated share stayed within, QBETS's measure of correctness; `None` if no bound was given.
+    /// Whether at least the stated share stayed within, QBETS's measure of correctness; `None` if
+    /// no bound was given.
     #[must_use]
     pub fn is_correct(&self) -> Option<bool> {
         Some(self.share_within()? >= self.quantile)

@@ -1,9 +1,11 @@
-//! How long a job will wait in a queue, learned from the waits before it (spec `provisioning.md` §7.1 and AMB-25).
+//! How long a job will wait in a queue, learned from the waits before it (spec `provisioning.md`
+//! §7.1 and AMB-25).
 //!
-//! QBETS, the prediction service that virtual reservations were made for, is published as an interface only (eq. 21 of the
-//! spec). This is the substitute of AMB-25: the latest waits of jobs of the same shape are taken as independent samples of
-//! the next wait. QBETS also finds the instants at which a machine's habits change and forgets what was before; here that is
-//! left to the bounded history.
+//! QBETS, the prediction service that virtual reservations were made for, is published as an
+//! interface only (eq. 21 of the spec). This is the substitute of AMB-25: the latest waits of jobs
+//! of the same shape are taken as independent samples of the next wait. QBETS also finds the
+//! instants at which a machine's habits change and forgets what was before; here that is left to
+//! the bounded history.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -18,36 +20,40 @@ pub const WAIT_NODE_BORDERS: [Nodes; 3] = [Nodes(4), Nodes(16), Nodes(64)];
 
 /// Inclusive upper borders of the walltime bins: up to 1 h, 4 h, 12 h, and longer.
 ///
-/// AMB-25 leaves them open. 1 h and 4 h are the durations of the spec's requests (§7.7), and 12 h is their longest padded
-/// runtime (4 h + 8 h), so a virtual reservation never asks for the last bin; typical site limits (18 to 24 h) are in it.
+/// AMB-25 leaves them open. 1 h and 4 h are the durations of the spec's requests (§7.7), and 12 h
+/// is their longest padded runtime (4 h + 8 h), so a virtual reservation never asks for the last
+/// bin; typical site limits (18 to 24 h) are in it.
 pub const WAIT_WALLTIME_BORDERS: [Seconds; 3] =
     [Seconds(3_600), Seconds(4 * 3_600), Seconds(12 * 3_600)];
 
 /// Predicts the queue waits of one machine from its history (spec `provisioning.md` §7.1, AMB-25).
 ///
-/// A job's category is its pair of node bin and walltime bin ([`WAIT_NODE_BORDERS`], [`WAIT_WALLTIME_BORDERS`]). Each category
-/// keeps its latest waits; so do each node bin over all walltimes, and all jobs together. A prediction is made from the
-/// category, or, while that has fewer than [`minimum_history`](WaitPredictorSettings::minimum_history) waits, from its node
-/// bin, or, while that has too few as well, from all jobs, however few these are; [`basis`](Self::basis) says which. Without
-/// any history nothing is promised: probabilities are 0, and quantiles have no bound.
+/// A job's category is its pair of node bin and walltime bin ([`WAIT_NODE_BORDERS`],
+/// [`WAIT_WALLTIME_BORDERS`]). Each category keeps its latest waits; so do each node bin over all
+/// walltimes, and all jobs together. A prediction is made from the category, or, while that has
+/// fewer than [`minimum_history`](WaitPredictorSettings::minimum_history) waits, from its node bin,
+/// or, while that has too few as well, from all jobs, however few these are; [`basis`](Self::basis)
+/// says which. Without any history nothing is promised: probabilities are 0, and quantiles have no
+/// bound.
 ///
-/// Only jobs that have started have a wait to observe. Those that still queue are missing, so while a queue grows the
-/// predictions are too hopeful; [`WaitCalibration`](super::WaitCalibration) shows by how much.
+/// Only jobs that have started have a wait to observe. Those that still queue are missing, so while
+/// a queue grows the predictions are too hopeful; [`WaitCalibration`](super::WaitCalibration) shows
+/// by how much.
 ///
-/// Consecutive waits resemble each other, so m of them say less than m independent ones, and the stated confidence of the
-/// binomial methods is only approached on real logs.
+/// Consecutive waits resemble each other, so m of them say less than m independent ones, and the
+/// stated confidence of the binomial methods is only approached on real logs.
 ///
-/// An observation costs O(log m) comparisons and a move of at most m integers, a prediction O(log m), and the binomial methods
-/// O(√m) on top where they are not remembered. A clone shares its histories until either side observes, and then copies the
-/// three that change.
+/// An observation costs O(log m) comparisons and a move of at most m integers, a prediction O(log
+/// m), and the binomial methods O(√m) on top where they are not remembered. A clone shares its
+/// histories until either side observes, and then copies the three that change.
 #[derive(Clone, Debug)]
 pub struct WaitPredictor {
     settings: WaitPredictorSettings,
     categories: [[Arc<History>; BINS]; BINS],
     by_nodes: [Arc<History>; BINS],
     all: Arc<History>,
-    /// [`largest_quantile`] of a full history by rank, each found when it is first asked for: it takes microseconds, and the search
-    /// for a submission time asks a thousand times.
+    /// [`largest_quantile`] of a full history by rank, each found when it is first asked for: it
+    /// takes microseconds, and the search for a submission time asks a thousand times.
     full: Arc<[OnceLock<f64>]>,
     /// [`bound_rank`]: a study asks for the same few at every submission.
     ranks: Arc<Mutex<Ranks>>,
@@ -79,7 +85,8 @@ impl WaitPredictor {
         &self.settings
     }
 
-    /// Learns that a job of this shape has started `wait` after its submission; a wait below 0 counts as 0.
+    /// Learns that a job of this shape has started `wait` after its submission; a wait below 0
+    /// counts as 0.
     ///
     /// `walltime` is what the user asked for, not how long the job ran.
     pub fn observe(&mut self, nodes: Nodes, walltime: Seconds, wait: Seconds) {
@@ -94,8 +101,9 @@ impl WaitPredictor {
         }
     }
 
-    /// The probability, in `[0, 1]`, that a job of this shape starts within `deadline` of its submission, if it is submitted now
-    /// (spec `provisioning.md` eq. 21, by [`WaitPredictorSettings::rule`]).
+    /// The probability, in `[0, 1]`, that a job of this shape starts within `deadline` of its
+    /// submission, if it is submitted now (spec `provisioning.md` eq. 21, by
+    /// [`WaitPredictorSettings::rule`]).
     ///
     /// It never falls when the deadline grows. 0 without any history.
     #[must_use]
@@ -116,12 +124,14 @@ impl WaitPredictor {
         }
     }
 
-    /// An upper bound of the quantile `q` of the wait of a job of this shape, by the binomial method and with the settings'
-    /// confidence: the k-th smallest of the m known waits with the smallest k such that
-    /// `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ C` (spec `provisioning.md` AMB-25). The rule of the settings does not matter here.
+    /// An upper bound of the quantile `q` of the wait of a job of this shape, by the binomial
+    /// method and with the settings' confidence: the k-th smallest of the m known waits with the
+    /// smallest k such that `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ C` (spec `provisioning.md` AMB-25).
+    /// The rule of the settings does not matter here.
     ///
-    /// `None` if m is too small for it (q = 0.95 at C = 0.95 needs 59 waits, q = 0.99 needs 299), and for a q of 1 or more. It is
-    /// not then looked for in a wider history, so that all bounds of one shape are of one basis and grow with q.
+    /// `None` if m is too small for it (q = 0.95 at C = 0.95 needs 59 waits, q = 0.99 needs 299),
+    /// and for a q of 1 or more. It is not then looked for in a wider history, so that all bounds
+    /// of one shape are of one basis and grow with q.
     #[must_use]
     pub fn quantile_bound(&self, nodes: Nodes, walltime: Seconds, q: f64) -> Option<Seconds> {
         let (_, history) = self.select(nodes, walltime);
@@ -133,7 +143,8 @@ impl WaitPredictor {
         history.sorted.get(rank? - 1).copied()
     }
 
-    /// What predictions for a job of this shape rest on: which history, and how many waits are in it.
+    /// What predictions for a job of this shape rest on: which history, and how many waits are in
+    /// it.
     #[must_use]
     pub fn basis(&self, nodes: Nodes, walltime: Seconds) -> (PredictionBasis, usize) {
         let (basis, history) = self.select(nodes, walltime);
@@ -157,14 +168,16 @@ impl WaitPredictor {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WaitPredictorSettings {
-    /// How many of the latest waits each category keeps; so many are kept of each node bin and of all jobs, too (default 1000).
+    /// How many of the latest waits each category keeps; so many are kept of each node bin and of
+    /// all jobs, too (default 1000).
     pub history: usize,
     /// C, the confidence of binomial bounds, between 0 and 1 (default 0.95, QBETS's).
     pub confidence: f64,
     /// How waits become the probability of a deadline (default [`PredictionRule::Empirical`]).
     pub rule: PredictionRule,
-    /// A category or node bin with fewer waits is not asked. The default 59 is not the spec's: it is the least number that bounds
-    /// the quantile 0.95 with a confidence of 0.95 (`1 − 0.95^59 ≥ 0.95`).
+    /// A category or node bin with fewer waits is not asked. The default 59 is not the spec's: it
+    /// is the least number that bounds the quantile 0.95 with a confidence of 0.95
+    /// (`1 − 0.95^59 ≥ 0.95`).
     pub minimum_history: usize,
 }
 
@@ -172,7 +185,8 @@ impl WaitPredictorSettings {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// If the history is empty or shorter than the minimum, or if the confidence is not strictly between 0 and 1.
+    /// If the history is empty or shorter than the minimum, or if the confidence is not strictly
+    /// between 0 and 1.
     pub fn validate(&self) -> Result<(), WaitPredictorError> {
         let error = |key, allowed, found: String| WaitPredictorError {
             key,
@@ -212,7 +226,8 @@ pub enum PredictionRule {
     /// The share of waits up to the deadline.
     #[default]
     Empirical,
-    /// The largest quantile whose upper bound, with the settings' confidence, is within the deadline: a cautious share.
+    /// The largest quantile whose upper bound, with the settings' confidence, is within the
+    /// deadline: a cautious share.
     BinomialLowerBound,
 }
 

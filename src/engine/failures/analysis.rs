@@ -1,6 +1,8 @@
-//! What a log of failures says: rates, causes, fits, hours of the day, age, and failures that follow failures.
+//! What a log of failures says: rates, causes, fits, hours of the day, age, and failures that
+//! follow failures.
 //!
-//! The questions are those of Schroeder and Gibson (DSN 2006) and of El-Sayed and Schroeder (DSN 2013).
+//! The questions are those of Schroeder and Gibson (DSN 2006) and of El-Sayed and Schroeder (DSN
+//! 2013).
 
 use std::collections::BTreeMap;
 
@@ -33,7 +35,8 @@ pub struct FailureAnalysis {
     pub weekdays: [u64; 7],
     /// Fit of all times to repair.
     pub repair: Option<Fit>,
-    /// Follow-up failures: on the node, then on the other nodes of its system, within an hour, a day and a week.
+    /// Follow-up failures: on the node, then on the other nodes of its system, within an hour, a
+    /// day and a week.
     pub follow_ups: Vec<FollowUps>,
 }
 
@@ -94,8 +97,8 @@ pub struct FollowUps {
     pub whose: Whose,
     /// In how many seconds after the failure.
     pub within_seconds: i64,
-    /// Probability that a node fails in that span after a failure: for the same node later than the failure, for each other node
-    /// at the same time or later.
+    /// Probability that a node fails in that span after a failure: for the same node later than the
+    /// failure, for each other node at the same time or later.
     pub after_failure: f64,
     /// Probability that a node fails in a span of that length, without a failure before.
     pub at_random: f64,
@@ -111,8 +114,9 @@ impl FollowUps {
     }
 }
 
-/// Looks at a log. The random baseline of follow-ups cuts the observed time of each system, from its first to its last failure, into
-/// spans of the window's length and counts those of each node that hold a failure.
+/// Looks at a log. The random baseline of follow-ups cuts the observed time of each system, from
+/// its first to its last failure, into spans of the window's length and counts those of each node
+/// that hold a failure.
 #[must_use]
 pub fn analyse(log: &FailureLog) -> FailureAnalysis {
     let mut hours = [0; 24];

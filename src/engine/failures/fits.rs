@@ -21,7 +21,8 @@ pub struct Fit {
     pub lognormal_location: f64,
     /// Standard deviation of that logarithm.
     pub lognormal_spread: f64,
-    /// Negative log-likelihood a span of the exponential distribution with the same mean; less is better.
+    /// Negative log-likelihood a span of the exponential distribution with the same mean; less is
+    /// better.
     pub exponential_loss: f64,
     /// The same of the Weibull distribution.
     pub weibull_loss: f64,
@@ -29,8 +30,9 @@ pub struct Fit {
     pub lognormal_loss: f64,
 }
 
-/// Fits the distributions to spans in seconds; `None` for fewer than two different ones. A span below half a minute, the
-/// resolution of tables that note minutes, counts as half a minute, as no distribution with a density at 0 could hold it.
+/// Fits the distributions to spans in seconds; `None` for fewer than two different ones. A span
+/// below half a minute, the resolution of tables that note minutes, counts as half a minute, as no
+/// distribution with a density at 0 could hold it.
 #[must_use]
 pub fn fit(seconds: &[i64]) -> Option<Fit> {
     const RESOLUTION_HOURS: f64 = 30.0 / 3_600.0;

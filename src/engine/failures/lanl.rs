@@ -2,23 +2,26 @@
 //!
 //! # What is taken from the table
 //!
-//! A comma-separated file with a header line, plain, gzip or xz; lines before the header are titles. Columns are found by
-//! name: `System`, `nodes` (of the system), `nodenumz` (the node, from 0), `Prob Started`, `Prob Fixed` (m/d/yyyy h:mm). All
-//! failures of a node count, whatever their cause. Rows of the chosen systems without one of the two times are left out
-//! and counted; anything else that makes no sense is an error. The times are local times of Los Alamos without
+//! A comma-separated file with a header line, plain, gzip or xz; lines before the header are
+//! titles. Columns are found by name: `System`, `nodes` (of the system), `nodenumz` (the node, from
+//! 0), `Prob Started`, `Prob Fixed` (m/d/yyyy h:mm). All failures of a node count, whatever their
+//! cause. Rows of the chosen systems without one of the two times are left out and counted;
+//! anything else that makes no sense is an error. The times are local times of Los Alamos without
 //! daylight saving: the hour that a change of the clocks adds to or takes from a span is ignored.
 //!
 //! # The failure clock
 //!
-//! Every system has its own clock, whose time 0 is the start of its first recorded failure. System 19 went into production
-//! five months after system 18; on a common calendar its nodes would seem never to fail in that time. After the
-//! last recorded repair of a system its table starts again from the beginning: a run longer than the 3.3 years of
-//! system 18 or the 2.9 years of system 19 meets the same failures again.
+//! Every system has its own clock, whose time 0 is the start of its first recorded failure. System
+//! 19 went into production five months after system 18; on a common calendar its nodes would seem
+//! never to fail in that time. After the last recorded repair of a system its table starts again
+//! from the beginning: a run longer than the 3.3 years of system 18 or the 2.9 years of system 19
+//! meets the same failures again.
 //!
 //! # The nodes
 //!
-//! The systems' nodes are numbered one after the other in the order in which the systems are chosen: with systems 18 and 19,
-//! nodes 0–1023 and 1024–2047. Node 2048 is node 0 again, and fails at the same times.
+//! The systems' nodes are numbered one after the other in the order in which the systems are
+//! chosen: with systems 18 and 19, nodes 0–1023 and 1024–2047. Node 2048 is node 0 again, and fails
+//! at the same times.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,7 +36,8 @@ mod parse;
 
 pub use log::{Cause, FailureLog, FailureRecord};
 
-/// The failures of the chosen systems, parsed once and replayed for any machine, offset and horizon.
+/// The failures of the chosen systems, parsed once and replayed for any machine, offset and
+/// horizon.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LanlTable {
     systems: Vec<LanlSystem>,
@@ -61,11 +65,13 @@ pub struct LanlSystem {
 }
 
 impl LanlTable {
-    /// Reads the failures of these systems from a file; gzip and xz are recognised by their first bytes.
+    /// Reads the failures of these systems from a file; gzip and xz are recognised by their first
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or is too large, has no header, has a row that makes no sense, or knows nothing of a system.
+    /// When the file cannot be read or is too large, has no header, has a row that makes no sense,
+    /// or knows nothing of a system.
     pub fn read(file: &Path, systems: &[u32], memory: MemoryBudget) -> Result<Self, FailureError> {
         let text = input_file::read_whole(file, memory).map_err(|source| FailureError::Read {
             file: file.to_owned(),
@@ -99,7 +105,8 @@ impl LanlTable {
             Ok(rows.ok_or_else(|| absent(number))?.system(number))
         });
         let systems = systems.collect::<Result<Vec<LanlSystem>, FailureError>>()?;
-        // A table is repeated until a simulation ends: one of a second would be repeated millions of times.
+        // A table is repeated until a simulation ends: one of a second would be repeated millions
+        // of times.
         if let Some(system) = (systems.iter()).find(|system| system.period < SHORTEST_PERIOD) {
             return Err(FailureError::Parameter {
                 key: "systems",
@@ -116,14 +123,16 @@ impl LanlTable {
         &self.systems
     }
 
-    /// How many different nodes the systems have together; nodes beyond that are the first ones again.
+    /// How many different nodes the systems have together; nodes beyond that are the first ones
+    /// again.
     #[must_use]
     pub fn nodes(&self) -> Nodes {
         Nodes(self.systems.iter().map(|system| system.nodes.0).sum())
     }
 
-    /// The rates of the chosen systems: λ is failures ÷ Σ (nodes · observed span of their system), where the span lasts
-    /// from the first to the last failure's start; μ is one over the mean down-time of a failure.
+    /// The rates of the chosen systems: λ is failures ÷ Σ (nodes · observed span of their system),
+    /// where the span lasts from the first to the last failure's start; μ is one over the mean
+    /// down-time of a failure.
     #[must_use]
     pub fn rates(&self) -> NodeRates {
         let failures: u64 = self.systems.iter().map(|system| system.records).sum();
@@ -139,12 +148,13 @@ impl LanlTable {
         }
     }
 
-    /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on. A negative offset is a
-    /// lead-in in which nothing fails, before the clock begins.
+    /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on
+    /// . A negative offset is a lead-in in which nothing fails, before the clock begins.
     ///
-    /// Holds every failure before `horizon` with its repair, which may come later; nodes that are down at `offset` fail at
-    /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes. The table is
-    /// repeated until the horizon, so that must be one that a simulation can reach, not [`Seconds::FAR`].
+    /// Holds every failure before `horizon` with its repair, which may come later; nodes that are
+    /// down at `offset` fail at time 0. A larger machine or a later horizon does not change the
+    /// earlier events of the same nodes. The table is repeated until the horizon, so that must be
+    /// one that a simulation can reach, not [`Seconds::FAR`].
     #[must_use]
     pub fn trace(&self, nodes: Nodes, offset: Seconds, horizon: Seconds) -> FailureTrace {
         let places: Vec<(&LanlSystem, usize)> = self
@@ -159,7 +169,8 @@ impl LanlTable {
                 continue;
             }
             let mut base = offset.0.max(0).div_euclid(system.period.0) * system.period.0 - offset.0;
-            // An outage never crosses the end of its table, so whatever is down at the offset is in this period.
+            // An outage never crosses the end of its table, so whatever is down at the offset is in
+            // this period.
             'node: loop {
                 for &(start, end) in list {
                     if base + start >= horizon.0 {
@@ -184,7 +195,8 @@ impl LanlTable {
 /// The shortest table that is repeated.
 const SHORTEST_PERIOD: Seconds = Seconds(60);
 
-/// Finds the table: the name as it stands, then in `folder`; each also with `.gz` or `.xz` added or taken away.
+/// Finds the table: the name as it stands, then in `folder`; each also with `.gz` or `.xz` added or
+/// taken away.
 ///
 /// # Errors
 ///

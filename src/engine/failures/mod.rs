@@ -1,7 +1,8 @@
 //! Node failures: models and replayed traces.
 //!
-//! Two things that must not be mixed up: the planner's *picture* of reliability ([`SurvivalModel`], [`availability`]) and
-//! the failures that *happen* ([`FailureTrace`], made by [`prepare`] from a model or from a recorded table).
+//! Two things that must not be mixed up: the planner's *picture* of reliability ([`SurvivalModel`],
+//! [`availability`]) and the failures that *happen* ([`FailureTrace`], made by [`prepare`] from a
+//! model or from a recorded table).
 
 mod analysis;
 mod error;

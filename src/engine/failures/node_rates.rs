@@ -7,10 +7,11 @@ use crate::units::{NodeIndex, Nodes, Seconds};
 
 /// Learns the rates of `nodes` nodes from their failures before `until`.
 ///
-/// Rates are shrunk towards the common ones: λ of a node has a Gamma prior with mean λ₀ that weighs as `prior_failures` failures
-/// do, and so has μ. After `n` failures in an up-time of `U` and a down-time of `D` hours the means are `(k + n) / (k / λ₀ + U)` and
-/// `(k + r) / (k / μ₀ + D)`, where `r` counts finished repairs. Without anything seen they are the common rates; so they are for a
-/// common rate of 0.
+/// Rates are shrunk towards the common ones: λ of a node has a Gamma prior with mean λ₀ that weighs
+/// as `prior_failures` failures do, and so has μ. After `n` failures in an up-time of `U` and a
+/// down-time of `D` hours the means are `(k + n) / (k / λ₀ + U)` and `(k + r) / (k / μ₀ + D)`,
+/// where `r` counts finished repairs. Without anything seen they are the common rates; so they are
+/// for a common rate of 0.
 #[must_use]
 pub fn learn_node_rates(
     seen: &FailureTrace,
@@ -56,11 +57,12 @@ pub fn learn_node_rates(
     rates.collect()
 }
 
-/// The nodes by what they promise, the best first: by availability times survival of an hour, ties by number. Entry `i` is the
-/// node that has rank `i`.
+/// The nodes by what they promise, the best first: by availability times survival of an hour, ties
+/// by number. Entry `i` is the node that has rank `i`.
 #[must_use]
 pub fn by_reliability(rates: &[NodeRates]) -> Vec<NodeIndex> {
-    // A node that fails less promises more for every length of run; of equal ones, that which is repaired faster.
+    // A node that fails less promises more for every length of run; of equal ones, that which is
+    // repaired faster.
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|&one, &other| {
         let (one, other) = (rates[one], rates[other]);

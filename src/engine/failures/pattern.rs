@@ -1,15 +1,19 @@
-//! Failures that come together: rates by hour of the day and by age, and bursts (a clustered process).
+//! Failures that come together: rates by hour of the day and by age, and bursts (a clustered
+//! process).
 //!
 //! A [`FailurePattern`] changes when the failures of a model come, in two steps:
 //!
-//! * **Rates.** The model's clock runs `f(h) · (1 + e · exp(−a / s))` times as fast as time, where `h` is the hour of the day, `a` the age
-//!   of the machine (both from time 0 of the failure clock, a midnight), `e` the early excess and `s` its decay. An up-time of the
-//!   model is over when its clock has run that long while the node was up. With a Poisson model this is the Poisson process with
-//!   that rate.
-//! * **Bursts.** Each failure so drawn is the parent of a number of followers, Poisson with mean `m`. Each comes an exponential delay
-//!   after it, on the same node with probability `q` and else on any node of the machine, drawn evenly. Followers have none of
-//!   their own (a Neyman–Scott process that keeps its parents). With Poisson parents there are `1 + m` times as many failures, and counts in spans
-//!   much longer than the delay have the index of dispersion `(1 + m) + m / (1 + m)`.
+//! * **Rates.** The model's clock runs `f(h) · (1 + e · exp(−a / s))` times as fast as time, where
+//!   `h` is the hour of the day, `a` the age of the machine (both from time 0 of the failure clock,
+//!   a midnight), `e` the early excess and `s` its decay. An up-time of the model is over when its
+//!   clock has run that long while the node was up. With a Poisson model this is the Poisson
+//!   process with that rate.
+//! * **Bursts.** Each failure so drawn is the parent of a number of followers, Poisson with mean
+//!   `m`. Each comes an exponential delay after it, on the same node with probability `q` and else
+//!   on any node of the machine, drawn evenly. Followers have none of their own (a Neyman–Scott
+//!   process that keeps its parents). With Poisson parents there are `1 + m` times as many
+//!   failures, and counts in spans much longer than the delay have the index of dispersion
+//!   `(1 + m) + m / (1 + m)`.
 //!
 //! A failure of a node that is down does nothing but prolong the outage if its own lasts longer.
 
@@ -67,8 +71,8 @@ impl FailurePattern {
     ///
     /// # Errors
     ///
-    /// Factors that are not 24 numbers of 0 or more with a positive sum, a negative mean or excess, a delay or decay that is not
-    /// positive, a share outside of `[0, 1]`.
+    /// Factors that are not 24 numbers of 0 or more with a positive sum, a negative mean or excess,
+    /// a delay or decay that is not positive, a share outside of `[0, 1]`.
     pub fn validate(&self) -> Result<(), FailureError> {
         if let Some(bursts) = &self.bursts {
             check("burst_followers", bursts.mean_followers, true)?;
@@ -112,7 +116,8 @@ impl FailurePattern {
         of_day.copied().unwrap_or(1.0) * of_age
     }
 
-    /// What the model's clock runs from `from` to `to`, both hours after time 0 within one hour of the day.
+    /// What the model's clock runs from `from` to `to`, both hours after time 0 within one hour of
+    /// the day.
     fn run_within_hour(&self, from: f64, to: f64) -> f64 {
         let of_day = self.hour_factors.get((from % 24.0) as usize);
         let of_age = self.early.map_or(to - from, |early| {
@@ -122,7 +127,8 @@ impl FailurePattern {
         of_day.copied().unwrap_or(1.0) * of_age
     }
 
-    /// When, in hours, the model's clock has run `up_time` from `from` on; infinite if that is not before `until`.
+    /// When, in hours, the model's clock has run `up_time` from `from` on; infinite if that is not
+    /// before `until`.
     fn end_of(&self, from: f64, up_time: f64, until: f64) -> f64 {
         let (mut now, mut left) = (from, up_time);
         while now < until {
@@ -152,15 +158,16 @@ impl FailurePattern {
 /// More followers a failure, on the average, are a wrong setting.
 const MOST_FOLLOWERS: f64 = 100.0;
 
-/// Draws failures as [`FailureTrace::generate`] does, with a pattern. `stream_of` opens the stream of a node's own failures,
-/// `burst_of` that of the followers of its failures.
+/// Draws failures as [`FailureTrace::generate`] does, with a pattern. `stream_of` opens the stream
+/// of a node's own failures, `burst_of` that of the followers of its failures.
 ///
-/// Without followers on other nodes, a larger machine does not change the failures of its first nodes; a later horizon only adds
-/// events at or after the earlier one.
+/// Without followers on other nodes, a larger machine does not change the failures of its first
+/// nodes; a later horizon only adds events at or after the earlier one.
 ///
 /// # Errors
 ///
-/// When the model, the repair rate or the pattern is impossible, or when there would be millions of outages.
+/// When the model, the repair rate or the pattern is impossible, or when there would be millions of
+/// outages.
 pub(super) fn generate(
     (survival, repair_rate_per_hour): (&SurvivalModel, f64),
     pattern: &FailurePattern,

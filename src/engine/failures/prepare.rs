@@ -1,7 +1,8 @@
 //! From settings to the failures that one simulation meets.
 //!
-//! The result depends on the settings, the machine, and for drawn failures on (seed, workload, replication), but not on the
-//! strategy: whatever is compared meets the same failures. A replayed table is the same for every replication.
+//! The result depends on the settings, the machine, and for drawn failures on (seed, workload,
+//! replication), but not on the strategy: whatever is compared meets the same failures. A replayed
+//! table is the same for every replication.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,8 @@ use crate::memory::MemoryBudget;
 use crate::random;
 use crate::units::{NodeIndex, Nodes, Seconds};
 
-/// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES), and how much memory one may take.
+/// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES), and
+/// how much memory one may take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureFolder {
     /// The folder, if there is one.
@@ -21,10 +23,11 @@ pub struct FailureFolder {
     pub memory: MemoryBudget,
 }
 
-/// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its repair, which may come
-/// later. A later horizon does not change earlier events.
+/// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its
+/// repair, which may come later. A later horizon does not change earlier events.
 ///
-/// Reads the table if there is one; use [`read_table`] and [`prepare_with_table`] to read it once for many simulations.
+/// Reads the table if there is one; use [`read_table`] and [`prepare_with_table`] to read it once
+/// for many simulations.
 ///
 /// # Errors
 ///

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{FailurePattern, SurvivalModel};
 use crate::units::Seconds;
 
-/// Everything that determines the failures of a simulation, apart from seed, workload and replication.
+/// Everything that determines the failures of a simulation, apart from seed, workload and
+/// replication.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailureSettings {
     /// Where failures come from.
     pub source: FailureSource,
-    /// Failure-clock time at which every simulation starts (A-29; default 0). Negative: the clock begins so much later, after a
-    /// lead-in in which nothing fails.
+    /// Failure-clock time at which every simulation starts (A-29; default 0). Negative: the clock
+    /// begins so much later, after a lead-in in which nothing fails.
     pub offset: Seconds,
 }
 
@@ -21,7 +22,8 @@ pub struct FailureSettings {
 pub enum FailureSource {
     /// Nodes never fail.
     None,
-    /// Replay of the LANL table LA-UR-05-7318 (spec §5.5), nodes of the systems numbered one after the other.
+    /// Replay of the LANL table LA-UR-05-7318 (spec §5.5), nodes of the systems numbered one after
+    /// the other.
     Lanl {
         /// File name, looked up as it stands, then in the folder of failure data.
         file: String,

@@ -1,8 +1,9 @@
 //! Survival of nodes over a run: Poisson, Weibull and hyper-exponential models (spec §3.10).
 //!
-//! The dissertation prints `1 − exp(−λT)` and its like as the probability of success; those are probabilities of *failure*
-//! (errors E1 and E2 of spec §12). Here are the survival forms; [`SurvivalModel::printed_of`] keeps the printed ones for
-//! whoever wants to see what the error would do. All functions come from `libm`, so the bits are the same everywhere.
+//! The dissertation prints `1 − exp(−λT)` and its like as the probability of success; those are
+//! probabilities of *failure* (errors E1 and E2 of spec §12). Here are the survival forms;
+//! [`SurvivalModel::printed_of`] keeps the printed ones for whoever wants to see what the error
+//! would do. All functions come from `libm`, so the bits are the same everywhere.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,8 @@ pub enum SurvivalModel {
 }
 
 impl SurvivalModel {
-    /// Probability that one node that is up stays up for `hours`, in `[0, 1]`; 1 for a span that is not positive.
+    /// Probability that one node that is up stays up for `hours`, in `[0, 1]`; 1 for a span that is
+    /// not positive.
     #[must_use]
     pub fn survival(&self, hours: f64) -> f64 {
         if hours <= 0.0 {
@@ -60,7 +62,8 @@ impl SurvivalModel {
         }
     }
 
-    /// P_success: probability that all of `nodes` such nodes stay up for `hours`, the n-th power of [`Self::survival`].
+    /// P_success: probability that all of `nodes` such nodes stay up for `hours`, the n-th power of
+    /// [`Self::survival`].
     #[must_use]
     pub fn survival_of(&self, nodes: u32, hours: f64) -> f64 {
         match self {
@@ -71,7 +74,8 @@ impl SurvivalModel {
         }
     }
 
-    /// What the dissertation prints as P_success: the n-th power of one node's probability of *failure* (A-02, `literal`).
+    /// What the dissertation prints as P_success: the n-th power of one node's probability of
+    /// *failure* (A-02, `literal`).
     #[must_use]
     pub fn printed_of(&self, nodes: u32, hours: f64) -> f64 {
         libm::pow(1.0 - self.survival(hours), f64::from(nodes))
@@ -96,7 +100,8 @@ impl SurvivalModel {
 
     /// Draws an up-time in hours by inverting the survival function; infinite for a rate of 0.
     ///
-    /// Takes one number of the stream, for the hyper-exponential model two, whatever the parameters.
+    /// Takes one number of the stream, for the hyper-exponential model two, whatever the
+    /// parameters.
     #[must_use]
     pub fn draw_hours(&self, stream: &mut Stream) -> f64 {
         match self {
@@ -129,8 +134,8 @@ impl SurvivalModel {
     ///
     /// # Errors
     ///
-    /// A rate that is negative or not finite, a shape or scale that is not positive, reasons whose numbers differ or whose
-    /// probabilities are negative or do not sum to 1 (within 1e-9).
+    /// A rate that is negative or not finite, a shape or scale that is not positive, reasons whose
+    /// numbers differ or whose probabilities are negative or do not sum to 1 (within 1e-9).
     pub fn validate(&self) -> Result<(), FailureError> {
         match self {
             Self::Poisson { rate_per_hour } => check("rate_per_hour", *rate_per_hour, true),
@@ -178,7 +183,8 @@ pub struct NodeRates {
     pub repair_rate_per_hour: f64,
 }
 
-/// P_available of `nodes` equal nodes: `(1 / (1 + λ/μ))^n`, the probability that all are up at one moment (spec §3.9).
+/// P_available of `nodes` equal nodes: `(1 / (1 + λ/μ))^n`, the probability that all are up at one
+/// moment (spec §3.9).
 #[must_use]
 pub fn availability(nodes: u32, failure_rate_per_hour: f64, repair_rate_per_hour: f64) -> f64 {
     libm::pow(
@@ -196,7 +202,8 @@ pub fn availability_of_each(nodes: impl IntoIterator<Item = NodeRates>) -> f64 {
     each.product()
 }
 
-/// P_success of a set of nodes with models of their own: the product of their survivals over `hours` (spec §3.10).
+/// P_success of a set of nodes with models of their own: the product of their survivals over
+/// `hours` (spec §3.10).
 #[must_use]
 pub fn survival_of_each<'a>(nodes: impl IntoIterator<Item = &'a SurvivalModel>, hours: f64) -> f64 {
     nodes.into_iter().map(|node| node.survival(hours)).product()

@@ -33,15 +33,16 @@ pub struct Outage {
     pub end: Seconds,
 }
 
-/// Node events in order of time (repairs before failures at equal times, then by node); each node alternates between
-/// down and up, starting with down. All nodes are up before the first event.
+/// Node events in order of time (repairs before failures at equal times, then by node); each node
+/// alternates between down and up, starting with down. All nodes are up before the first event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureTrace {
     /// The events.
     pub events: Vec<NodeEvent>,
 }
 
-/// More outages than this in one simulation (about 100 MB of events) are a wrong rate or a wrong horizon, not a study.
+/// More outages than this in one simulation (about 100 MB of events) are a wrong rate or a wrong
+/// horizon, not a study.
 pub(super) const MOST_OUTAGES: usize = 2_000_000;
 
 /// The events of a shared trace.
@@ -84,8 +85,8 @@ impl FailureTrace {
         }
     }
 
-    /// The events of these outages, in any order. Outages of one node that overlap or touch are merged into one; an outage
-    /// of no length lasts one second, because the node did fail.
+    /// The events of these outages, in any order. Outages of one node that overlap or touch are
+    /// merged into one; an outage of no length lasts one second, because the node did fail.
     ///
     /// # Errors
     ///
@@ -121,7 +122,8 @@ impl FailureTrace {
     ///
     /// # Errors
     ///
-    /// When they are not, or when a node does not alternate between down and up, starting with down.
+    /// When they are not, or when a node does not alternate between down and up, starting with
+    /// down.
     pub fn from_events(events: Vec<NodeEvent>) -> Result<Self, FailureError> {
         let trace = Self { events };
         trace.validate()?;
@@ -154,12 +156,14 @@ impl FailureTrace {
         Ok(())
     }
 
-    /// Draws failures from a model: every node is up at time 0, up-times come from `survival`, down-times are exponential
-    /// with `repair_rate_per_hour`; both are rounded up to whole seconds, at least one.
+    /// Draws failures from a model: every node is up at time 0, up-times come from `survival`,
+    /// down-times are exponential with `repair_rate_per_hour`; both are rounded up to whole
+    /// seconds, at least one.
     ///
-    /// Holds every failure before `horizon` with its repair, which may come later. Each node has a stream of its own, so a
-    /// larger machine does not change the failures of its first nodes, and a later horizon only adds events at or after the
-    /// earlier one. The number of events grows with the horizon, so that must be one that a simulation can reach.
+    /// Holds every failure before `horizon` with its repair, which may come later. Each node has a
+    /// stream of its own, so a larger machine does not change the failures of its first nodes, and
+    /// a later horizon only adds events at or after the earlier one. The number of events grows
+    /// with the horizon, so that must be one that a simulation can reach.
     ///
     /// # Errors
     ///
@@ -200,7 +204,8 @@ impl FailureTrace {
         Self::from_outages(outages)
     }
 
-    /// The same failures where node `order[i]` has the number `i`; nodes that the order does not name keep their number.
+    /// The same failures where node `order[i]` has the number `i`; nodes that the order does not
+    /// name keep their number.
     #[must_use]
     pub fn renumbered(&self, order: &[NodeIndex]) -> Self {
         let mut numbers: std::collections::BTreeMap<NodeIndex, NodeIndex> = Default::default();
@@ -219,8 +224,9 @@ impl FailureTrace {
         Self { events }
     }
 
-    /// The same failures seen by a simulation that starts at `offset` of this trace's clock: earlier events are left out,
-    /// and nodes that are down at `offset` fail at time 0. A negative offset is a lead-in before the first of them.
+    /// The same failures seen by a simulation that starts at `offset` of this trace's clock:
+    /// earlier events are left out, and nodes that are down at `offset` fail at time 0. A negative
+    /// offset is a lead-in before the first of them.
     #[must_use]
     pub fn starting_at(&self, offset: Seconds) -> Self {
         let past = self.events.partition_point(|event| event.time <= offset);
@@ -345,7 +351,8 @@ mod tests {
 
     #[test]
     fn drawn_failures_have_the_rates_of_the_model() {
-        // 200 nodes for 10,000 h: about 200 · 10,000 / (50 + 2) = 38,461 outages, give or take three times their root.
+        // 200 nodes for 10,000 h: about 200 · 10,000 / (50 + 2) = 38,461 outages, give or take
+        // three times their root.
         let trace = generate(200, 10_000 * 3_600);
         trace.validate().unwrap();
         let failures = trace.events.iter().filter(|event| !event.up).count() as f64;

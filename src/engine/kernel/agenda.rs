@@ -5,9 +5,10 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::units::Seconds;
 
-/// Pending events in order of (time, class, sequence): of one instant those of the lowest class come first, and of one class those
-/// that were entered first, or those of the lowest rank where they were [entered with one](Agenda::push_ranked). Nothing is ever taken
-/// back; owners let stale events pass.
+/// Pending events in order of (time, class, sequence): of one instant those of the lowest class
+/// come first, and of one class those that were entered first, or those of the lowest rank where
+/// they were [entered with one](Agenda::push_ranked). Nothing is ever taken back; owners let stale
+/// events pass.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<Pending<E>>>,
@@ -79,13 +80,15 @@ impl<E> Agenda<E> {
         self.push_ranked(time, class, self.sequence, event);
     }
 
-    /// Enters an event of a class whose events come in another order than they were entered. All of this class need a rank then.
+    /// Enters an event of a class whose events come in another order than they were entered. All of
+    /// this class need a rank then.
     pub fn push_ranked(&mut self, time: Seconds, class: u8, rank: u64, event: E) {
         self.heap
             .push(Reverse(Pending::new(time, class, rank, event)));
     }
 
-    /// Does as [`Agenda::push`], faster if the event comes after all that were entered so: submissions of a list.
+    /// Does as [`Agenda::push`], faster if the event comes after all that were entered so:
+    /// submissions of a list.
     pub fn push_next(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;
         let pending = Pending::new(time, class, self.sequence, event);

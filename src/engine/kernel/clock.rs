@@ -3,7 +3,8 @@
 use super::BoxedSource;
 use crate::units::Seconds;
 
-/// How long a source that reacts takes to do so, at least: what it hands over in a second depends on earlier seconds only.
+/// How long a source that reacts takes to do so, at least: what it hands over in a second depends
+/// on earlier seconds only.
 pub const REACTION: Seconds = Seconds(1);
 
 /// What a source says of itself.
@@ -32,9 +33,9 @@ impl Pending {
     }
 }
 
-/// Grants windows of virtual time, one after the other. A window begins with the earliest pending event, so that empty stretches cost
-/// nothing, and is not longer than a fixed length, so that a source never hands over more than that. The length has no influence on
-/// results.
+/// Grants windows of virtual time, one after the other. A window begins with the earliest pending
+/// event, so that empty stretches cost nothing, and is not longer than a fixed length, so that a
+/// source never hands over more than that. The length has no influence on results.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     now: Seconds,
@@ -51,7 +52,8 @@ impl Clock {
         }
     }
 
-    /// When the next window begins, as far as a source that reacts has no say in it; `None` when nothing is left to happen.
+    /// When the next window begins, as far as a source that reacts has no say in it; `None` when
+    /// nothing is left to happen.
     #[must_use]
     pub fn next(
         &self,
@@ -78,8 +80,8 @@ impl Clock {
         begin.map(|begin| begin.max(self.now))
     }
 
-    /// Has a source that reacts hand over what it has in the first second of the next window; returns when that begins, if it does.
-    /// `others` is what [`Clock::next`] says.
+    /// Has a source that reacts hand over what it has in the first second of the next window;
+    /// returns when that begins, if it does. `others` is what [`Clock::next`] says.
     pub fn first_second<I: 'static, O: 'static>(
         &self,
         source: &mut BoxedSource<I, O>,
@@ -92,7 +94,8 @@ impl Clock {
         Some(begin)
     }
 
-    /// The end of the window that begins then, exclusive: before anything more of a source that reacts.
+    /// The end of the window that begins then, exclusive: before anything more of a source that
+    /// reacts.
     #[must_use]
     pub fn end(&self, begin: Seconds, sources: impl IntoIterator<Item = Pending>) -> Seconds {
         let reacting = sources.into_iter().filter(|source| source.reacts);

@@ -37,12 +37,14 @@ pub struct Played<M: Machine> {
     pub sources: Vec<BoxedSource<M::Input, M::Output>>,
     /// What the machine handed out, a window each; empty unless it was to be kept.
     pub outputs: Vec<M::Output>,
-    /// Whether everything is over. If not, the machine waits for something that will never happen: its policy has lost something.
+    /// Whether everything is over. If not, the machine waits for something that will never happen:
+    /// its policy has lost something.
     pub is_over: bool,
 }
 
 impl<M: Machine> Scene<M> {
-    /// A scene with a machine that asks nobody and windows of a week, into which nothing comes from outside.
+    /// A scene with a machine that asks nobody and windows of a week, into which nothing comes from
+    /// outside.
     #[must_use]
     pub fn new(machine_name: &'static str, machine: M) -> Self {
         Self {
@@ -81,7 +83,8 @@ impl<M: Machine> Played<M> {
     }
 }
 
-/// Plays a scene to its end, in this thread and without a message. Keeps what the machine hands out where that is wanted.
+/// Plays a scene to its end, in this thread and without a message. Keeps what the machine hands out
+/// where that is wanted.
 #[must_use]
 pub fn drive<M: Machine>(scene: Scene<M>, keep: bool) -> Played<M> {
     let Scene {

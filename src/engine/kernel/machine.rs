@@ -13,11 +13,13 @@ pub trait Machine: Send + 'static {
     /// Whom it asks; [`NoService`] where it needs nobody.
     type Service: Service;
 
-    /// Takes what happens from outside in the window that begins, in any order; nothing of it lies in the past.
+    /// Takes what happens from outside in the window that begins, in any order; nothing of it lies
+    /// in the past.
     fn take(&mut self, input: Self::Input);
 
-    /// Works off every event before `until`, or until it needs an answer ([`Machine::answered`]), after which it is called again. It may
-    /// stop before, where something became final that a source reacts to.
+    /// Works off every event before `until`, or until it needs an answer ([`Machine::answered`]),
+    /// after which it is called again. It may stop before, where something became final that a
+    /// source reacts to.
     fn advance(&mut self, until: Seconds) -> Step<Self::Service>;
 
     /// Takes the answers to the questions that [`Machine::advance`] returned, in their order. A

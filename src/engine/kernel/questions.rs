@@ -63,7 +63,8 @@ pub struct Questions<S: Service, T> {
 }
 
 impl<S: Service, T> Questions<S, T> {
-    /// A computation before its first question. It may wait for answers at its desk, and for nothing else.
+    /// A computation before its first question. It may wait for answers at its desk, and for
+    /// nothing else.
     #[must_use]
     pub fn new<F: Future<Output = T> + Send + 'static>(begin: impl FnOnce(Desk<S>) -> F) -> Self {
         let desk = Desk(Arc::new(Mutex::new(Open::Nothing)));

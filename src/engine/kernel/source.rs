@@ -5,22 +5,25 @@ use std::marker::PhantomData;
 
 use crate::units::Seconds;
 
-/// Something that hands input to a machine: clients, an injector of failures. `I` is the input of the machine, `O` its output.
+/// Something that hands input to a machine: clients, an injector of failures. `I` is the input of
+/// the machine, `O` its output.
 pub trait Source<I, O>: Any + Send {
     /// When it hands over something next, as far as that is known.
     fn next_event(&self) -> Option<Seconds>;
 
-    /// Adds everything before `until` to the input, in order of time. One that reacts may add more, as far as nothing can come in
-    /// between.
+    /// Adds everything before `until` to the input, in order of time. One that reacts may add more,
+    /// as far as nothing can come in between.
     fn hand_over(&mut self, until: Seconds, input: &mut I);
 
-    /// Whether the simulation goes on for its sake alone. Failures matter only while there is something to fail.
+    /// Whether the simulation goes on for its sake alone. Failures matter only while there is
+    /// something to fail.
     fn keeps_going(&self) -> bool {
         true
     }
 
-    /// Whether what it hands over may follow from what became of earlier things; if so, a second later at the earliest. A machine may
-    /// have one such source; it says with its input what it waits for.
+    /// Whether what it hands over may follow from what became of earlier things; if so, a second
+    /// later at the earliest. A machine may have one such source; it says with its input what it
+    /// waits for.
     fn reacts(&self) -> bool {
         false
     }
@@ -34,13 +37,15 @@ pub trait Source<I, O>: Any + Send {
     fn told(&mut self, _output: &O) {}
 }
 
-/// A source of whatever kind. What it knows at the end of a simulation is had by casting it back (`dyn Any`).
+/// A source of whatever kind. What it knows at the end of a simulation is had by casting it back
+/// (`dyn Any`).
 pub type BoxedSource<I, O> = Box<dyn Source<I, O>>;
 
 /// How items of a list are added to the input.
 type Hand<I, T> = Box<dyn Fn(&mut I, &[T]) + Send>;
 
-/// A list that is handed over as it stands, whatever becomes of it: an open loop of clients, a trace of failures.
+/// A list that is handed over as it stands, whatever becomes of it: an open loop of clients, a
+/// trace of failures.
 pub struct Listed<L, T, I> {
     list: L,
     next: usize,

@@ -254,7 +254,8 @@ impl Drop for OutputFile {
     }
 }
 
-/// Opens a file to write at its end, for a log that grows; missing folders are made, and the file where there is none.
+/// Opens a file to write at its end, for a log that grows; missing folders are made, and the file
+/// where there is none.
 ///
 /// # Errors
 ///

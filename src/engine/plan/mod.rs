@@ -1,7 +1,9 @@
-//! Who holds which nodes when: the counted profile, the node-mapped plan and the list of free slots.
+//! Who holds which nodes when: the counted profile, the node-mapped plan and the list of free
+//! slots.
 //!
-//! A plan answers where a request fits and remembers what was promised. It does not decide whether a promise is worth
-//! giving (that is [`crate::scheduling`]), and it knows nothing of what really runs.
+//! A plan answers where a request fits and remembers what was promised. It does not decide whether
+//! a promise is worth giving (that is [`crate::scheduling`]), and it knows nothing of what really
+//! runs.
 
 mod node_plan;
 mod node_set;

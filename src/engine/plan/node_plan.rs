@@ -20,10 +20,11 @@ pub struct Reservation {
     pub end: Seconds,
 }
 
-/// All open reservations of a cluster, with a counted profile beside them that rules most candidate starts out.
+/// All open reservations of a cluster, with a counted profile beside them that rules most candidate
+/// starts out.
 ///
-/// With `r` open reservations and `w = nodes / 64` words a set, a question about concrete nodes costs O(r · w): on the
-/// machines of the archive a few microseconds.
+/// With `r` open reservations and `w = nodes / 64` words a set, a question about concrete nodes
+/// costs O(r · w): on the machines of the archive a few microseconds.
 #[derive(Clone, Debug)]
 pub struct NodePlan {
     nodes: Nodes,
@@ -90,12 +91,14 @@ impl NodePlan {
         self.reservations.insert(place, reservation);
     }
 
-    /// From now on, and as long as its reservation stays, nobody is given nodes of `job` before its start.
+    /// From now on, and as long as its reservation stays, nobody is given nodes of `job` before its
+    /// start.
     pub fn hold(&mut self, job: JobId) {
         self.held.insert(job);
     }
 
-    /// Takes the reservation of `job` out, if it is still open, and returns it; its nodes are held no longer.
+    /// Takes the reservation of `job` out, if it is still open, and returns it; its nodes are held
+    /// no longer.
     pub fn remove(&mut self, job: JobId) -> Option<Reservation> {
         let place = self
             .reservations
@@ -143,7 +146,8 @@ impl NodePlan {
             .partition_point(|&place| self.reservations[place].end <= time)
     }
 
-    /// The candidate starts of a request: `from` and every reservation end in `(from, latest]`, ascending.
+    /// The candidate starts of a request: `from` and every reservation end in
+    /// `(from, latest]`, ascending.
     #[must_use]
     pub fn candidate_starts(&self, from: Seconds, latest: Seconds) -> Vec<Seconds> {
         if latest < from {
@@ -157,8 +161,9 @@ impl NodePlan {
         starts
     }
 
-    /// The first candidate in `starts` at which `nodes` nodes are free for `duration`, with the lowest-numbered of them
-    /// ("bottom-left", A-19). Nodes outside `usable_now` are not used by a start at `now`, when it is given.
+    /// The first candidate in `starts` at which `nodes` nodes are free for `duration`, with the
+    /// lowest-numbered of them ("bottom-left", A-19). Nodes outside `usable_now` are not used by a
+    /// start at `now`, when it is given.
     #[must_use]
     pub fn first_full(
         &self,
@@ -188,8 +193,8 @@ impl NodePlan {
         None
     }
 
-    /// The nodes without any reservation on `[from, to)` that nobody holds for a later start; of a start at `now` only the
-    /// usable ones.
+    /// The nodes without any reservation on `[from, to)` that nobody holds for a later start; of a
+    /// start at `now` only the usable ones.
     #[must_use]
     pub fn free_throughout(
         &self,
@@ -242,8 +247,9 @@ impl NodePlan {
         }
     }
 
-    /// The longest time that a job can have in one piece before its deadline, at most its estimate, on the nodes that stay free
-    /// longest; of equal ones the earliest. Of a start now only nodes in `usable` are used.
+    /// The longest time that a job can have in one piece before its deadline, at most its estimate,
+    /// on the nodes that stay free longest; of equal ones the earliest. Of a start now only
+    /// nodes in `usable` are used.
     #[must_use]
     pub fn longest_gap(&self, job: &Job, now: Seconds, usable: &NodeSet) -> Option<Reservation> {
         let from = now.max(job.release);
@@ -279,7 +285,8 @@ impl NodePlan {
         longest
     }
 
-    /// The earliest start of a reservation after `after` on any of `nodes`, other than `except`'s, or [`Seconds::FAR`].
+    /// The earliest start of a reservation after `after` on any of `nodes`, other than `except`'s,
+    /// or [`Seconds::FAR`].
     #[must_use]
     pub fn next_start_on(&self, nodes: &NodeSet, after: Seconds, except: JobId) -> Seconds {
         self.reservations
@@ -302,8 +309,9 @@ impl NodePlan {
             })
     }
 
-    /// The distinct last jobs planned before `start` on the given nodes whose reservation ends after `from` (spec §3.6 and
-    /// §3.14.4: a predecessor on several of the nodes counts once, A-13), in order of their end.
+    /// The distinct last jobs planned before `start` on the given nodes whose reservation ends
+    /// after `from` (spec §3.6 and §3.14.4: a predecessor on several of the nodes counts once,
+    /// A-13), in order of their end.
     #[must_use]
     pub fn predecessors(&self, nodes: &NodeSet, from: Seconds, start: Seconds) -> Vec<JobId> {
         let mut uncovered = nodes.clone();
@@ -325,8 +333,8 @@ impl NodePlan {
     }
 }
 
-/// What is free in a plan at instants that ascend. As reservations of the same time hold different nodes, each is taken out and put
-/// back once, however many instants are looked at.
+/// What is free in a plan at instants that ascend. As reservations of the same time hold different
+/// nodes, each is taken out and put back once, however many instants are looked at.
 #[derive(Debug)]
 pub struct PlanSweep<'a> {
     plan: &'a NodePlan,
@@ -340,8 +348,9 @@ pub struct PlanSweep<'a> {
 }
 
 impl PlanSweep<'_> {
-    /// The nodes without a reservation at `time`, which is none that has been passed, that nobody holds for a later start; of a start
-    /// at `now` only the usable ones. As [`NodePlan::free_throughout`] for one second.
+    /// The nodes without a reservation at `time`, which is none that has been passed, that nobody
+    /// holds for a later start; of a start at `now` only the usable ones. As
+    /// [`NodePlan::free_throughout`] for one second.
     fn free_at(&mut self, time: Seconds, usable_now: Option<(Seconds, &NodeSet)>) -> NodeSet {
         debug_assert!(self.time.is_none_or(|before| before <= time));
         let reservations = &self.plan.reservations;
@@ -372,8 +381,9 @@ impl PlanSweep<'_> {
         free
     }
 
-    /// Of the nodes free at `start`, the `nodes` ones whose next reservation is farthest away (ties: lowest index), and the
-    /// time of the first of their next reservations, or [`Seconds::FAR`].
+    /// Of the nodes free at `start`, the `nodes` ones whose next reservation is farthest away
+    /// (ties: lowest index), and the time of the first of their next reservations, or
+    /// [`Seconds::FAR`].
     #[must_use]
     pub fn longest_free(
         &mut self,
@@ -438,7 +448,8 @@ mod tests {
         nodes
     }
 
-    /// Reservations that were accepted one after the other by a scan over seconds: the obvious twin.
+    /// Reservations that were accepted one after the other by a scan over seconds: the obvious
+    /// twin.
     #[derive(Default)]
     struct Slow {
         held: Vec<(u32, Vec<u32>, i64, i64)>,

@@ -7,7 +7,8 @@ use crate::units::{NodeIndex, Nodes};
 /// The words of up to 512 nodes lie in the set itself.
 type Words = SmallVec<[u64; 8]>;
 
-/// A set of nodes of one cluster, one bit a node. All operations cost one pass over `nodes / 64` words.
+/// A set of nodes of one cluster, one bit a node. All operations cost one pass over `nodes / 64`
+/// words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NodeSet {
     words: Words,

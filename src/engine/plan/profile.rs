@@ -10,9 +10,11 @@ use crate::units::Seconds;
 
 /// Free nodes as a step function of time.
 ///
-/// Kept as breakpoints in blocks that know bounds of their counts and carry a pending shift, so an operation skips whole
-/// blocks. Blocks grow with the plan: with `b` breakpoints, every operation costs O(√b) in the worst case, a pass over the
-/// headers of the blocks between and a scan of the one or two that it touches. Free counts may become negative while more nodes are down than the plan leaves free.
+/// Kept as breakpoints in blocks that know bounds of their counts and carry a pending shift, so an
+/// operation skips whole blocks. Blocks grow with the plan: with `b` breakpoints, every operation
+/// costs O(√b) in the worst case, a pass over the headers of the blocks between and a scan of the
+/// one or two that it touches. Free counts may become negative while more nodes are down than the
+/// plan leaves free.
 #[derive(Clone, Debug)]
 pub struct Profile {
     blocks: Vec<Block>,
@@ -20,8 +22,8 @@ pub struct Profile {
     capacity: usize,
 }
 
-/// A question to [`Profile::earliest_fit`]: the earliest start in `[from, latest]` at which `nodes` nodes are free for
-/// `duration`.
+/// A question to [`Profile::earliest_fit`]: the earliest start in `[from, latest]` at which `nodes`
+/// nodes are free for `duration`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// Earliest permitted start.
@@ -32,8 +34,8 @@ pub struct Fit {
     pub nodes: u32,
     /// How long they are needed.
     pub duration: Seconds,
-    /// From this time on the asking job itself holds `nodes` nodes, for at least as long as it asks; only the time before
-    /// must be free. Later than `latest`.
+    /// From this time on the asking job itself holds `nodes` nodes, for at least as long as it
+    /// asks; only the time before must be free. Later than `latest`.
     pub own_start: Option<Seconds>,
 }
 
@@ -60,7 +62,8 @@ struct Position {
 }
 
 impl Profile {
-    /// A machine of `nodes` nodes that is free from `origin` on; nothing before `origin` may be asked or reserved.
+    /// A machine of `nodes` nodes that is free from `origin` on; nothing before `origin` may be
+    /// asked or reserved.
     #[must_use]
     pub fn new(nodes: u32, origin: Seconds) -> Self {
         Self {
@@ -153,7 +156,8 @@ impl Profile {
         largest
     }
 
-    /// The first time at or after `from` at which fewer than `nodes` nodes are free, or [`Seconds::FAR`].
+    /// The first time at or after `from` at which fewer than `nodes` nodes are free, or
+    /// [`Seconds::FAR`].
     #[must_use]
     pub fn first_below(&self, from: Seconds, nodes: u32) -> Seconds {
         let wanted = nodes as i32;
@@ -182,11 +186,12 @@ impl Profile {
         }
     }
 
-    /// The first time after `after` at which the free count rises to at least `nodes` from a lower count or rises at all
-    /// while being at least `nodes`; `None` when there is none before `before`.
+    /// The first time after `after` at which the free count rises to at least `nodes` from a lower
+    /// count or rises at all while being at least `nodes`; `None` when there is none before
+    /// `before`.
     ///
-    /// Together with the release time these are the candidate starts of an overbooked slot: starts of other
-    /// reservations never open a slot.
+    /// Together with the release time these are the candidate starts of an overbooked slot:
+    /// starts of other reservations never open a slot.
     #[must_use]
     pub fn next_rise(&self, after: Seconds, before: Seconds, nodes: u32) -> Option<Seconds> {
         let wanted = nodes as i32;
@@ -197,7 +202,8 @@ impl Profile {
                 if self.start(next) >= before {
                     return None;
                 }
-                // The whole block is too low; its last count decides whether the next block begins with a rise.
+                // The whole block is too low; its last count decides whether the next block begins
+                // with a rise.
                 let block = &self.blocks[next.block];
                 let index = block.times.len() - 1;
                 position = Position {
@@ -238,15 +244,16 @@ impl Profile {
         self.earliest_fit_or_longest(fit).ok()
     }
 
-    /// The earliest start that answers `fit`; else for how long at most the nodes are free from any permitted start on.
+    /// The earliest start that answers `fit`; else for how long at most the nodes are free from any
+    /// permitted start on.
     ///
     /// # Errors
     /// That time, where there is no such start.
     pub fn earliest_fit_or_longest(&self, fit: Fit) -> Result<Seconds, Seconds> {
         let own_start = fit.own_start.unwrap_or(Seconds::FAR);
         let start = self.earliest_run(&fit, own_start)?;
-        // Behind its own start the job only asks that there are not too few nodes for all, which can be where nodes are down;
-        // a later start would not help.
+        // Behind its own start the job only asks that there are not too few nodes for all, which
+        // can be where nodes are down; a later start would not help.
         let end = start + fit.duration;
         let enough = own_start >= end
             || self.blocks.iter().all(|block| block.min >= 0)
@@ -254,7 +261,8 @@ impl Profile {
         enough.then_some(start).ok_or(Seconds::FAR)
     }
 
-    /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
+    /// The earliest start from which on the nodes are free for the duration, or until `own_start`
+    /// if that is earlier.
     fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Result<Seconds, Seconds> {
         let start = fit.from;
         if start > fit.latest || fit.duration <= Seconds::ZERO {
@@ -294,7 +302,8 @@ impl Profile {
                 block.max < wanted
             };
             if skipped {
-                // Where the run ends within the block is seen at the first breakpoint of the next one.
+                // Where the run ends within the block is seen at the first breakpoint of the next
+                // one.
                 index = 0;
                 continue;
             }
@@ -343,12 +352,14 @@ impl Profile {
         }
     }
 
-    /// What [`Profile::earliest_fit`] says of a job with a start of its own, where it is known that whoever starts so that it ends, or
-    /// comes to its own start, at `near` or before, does not fit: only the plan around `near` and behind it is searched. `near` is not
-    /// behind `fit.latest`, and no nodes are down.
+    /// What [`Profile::earliest_fit`] says of a job with a start of its own, where it is known that
+    /// whoever starts so that it ends, or comes to its own start, at `near` or before, does not
+    /// fit: only the plan around `near` and behind it is searched. `near` is not behind
+    /// `fit.latest`, and no nodes are down.
     ///
     /// # Errors
-    /// Where there is no such start, for how long at most the nodes are free around `near` and behind it.
+    /// Where there is no such start, for how long at most the nodes are free around `near` and
+    /// behind it.
     pub fn earliest_fit_around(&self, near: Seconds, fit: Fit) -> Result<Found, Seconds> {
         let wanted = fit.nodes as i32;
         let mut segment = self.locate(near.max(fit.from));

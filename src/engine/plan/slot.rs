@@ -1,13 +1,16 @@
-//! The slot: a free rectangle that a provider offers, what parts of it may be bought, and for how much.
+//! The slot: a free rectangle that a provider offers, what parts of it may be bought, and for how
+//! much.
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};
 
-/// How far past a task the end of an extensible slot is kept (spec `provisioning.md` §3.4, line 12).
+/// How far past a task the end of an extensible slot is kept (spec `provisioning.md` §3.4, line
+/// 12).
 pub const EXTENSION_MARGIN: Seconds = Seconds(300);
 
-/// A rectangle of free nodes that is for sale: `nodes` nodes on `[start, end)` (spec `provisioning.md` §3.1, eq. 1).
+/// A rectangle of free nodes that is for sale: `nodes` nodes on `[start, end)` (spec
+/// `provisioning.md` §3.1, eq. 1).
 ///
 /// Money is in service units (SU): one node for one hour at the rate of the best-effort queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,8 +19,9 @@ pub struct Slot {
     pub start: Seconds,
     /// How many nodes are free.
     pub nodes: Nodes,
-    /// Until when they are free, exclusive. Of an extensible slot: until when they are offered, which is [`Seconds::FAR`]
-    /// within a [`SlotList`](super::SlotList) and the advertising horizon in what it advertises.
+    /// Until when they are free, exclusive. Of an extensible slot: until when they are offered,
+    /// which is [`Seconds::FAR`] within a [`SlotList`](super::SlotList) and the advertising horizon
+    /// in what it advertises.
     pub end: Seconds,
     /// `c`: SU for one node and one hour.
     pub unit_price: f64,
@@ -25,7 +29,8 @@ pub struct Slot {
     pub fixed_price: f64,
     /// `b`: whether a part may be bought.
     pub divisible: bool,
-    /// `e`: whether more than the offered time may be bought, because nothing is planned afterwards.
+    /// `e`: whether more than the offered time may be bought, because nothing is planned
+    /// afterwards.
     pub extensible: bool,
 }
 
@@ -113,7 +118,8 @@ pub enum PurchaseError {
 }
 
 impl Slot {
-    /// An idle rectangle in front of a planned task: sold whole or not at all, at the best-effort rate (§3.2).
+    /// An idle rectangle in front of a planned task: sold whole or not at all, at the best-effort
+    /// rate (§3.2).
     #[must_use]
     pub fn hole(start: Seconds, nodes: Nodes, end: Seconds) -> Self {
         Self {
@@ -127,7 +133,8 @@ impl Slot {
         }
     }
 
-    /// Idle nodes with nothing planned after them: divisible and extensible, at the best-effort rate (§3.2).
+    /// Idle nodes with nothing planned after them: divisible and extensible, at the best-effort
+    /// rate (§3.2).
     #[must_use]
     pub fn edge(start: Seconds, nodes: Nodes) -> Self {
         Self {
@@ -154,7 +161,8 @@ impl Slot {
         }
     }
 
-    /// The total cost `n · d · c + f` in SU (eq. 1); of an extensible slot, for the time that is offered.
+    /// The total cost `n · d · c + f` in SU (eq. 1); of an extensible slot, for the time that is
+    /// offered.
     #[must_use]
     pub fn cost(&self) -> f64 {
         self.charge(self.whole())
@@ -205,11 +213,12 @@ impl Slot {
         Ok(self.charge(piece))
     }
 
-    /// What is left of the slot when `piece`, which lies within it, is taken (spec `provisioning.md` §3.5): the unused nodes,
-    /// the time before and the time after.
+    /// What is left of the slot when `piece`, which lies within it, is taken (spec
+    /// `provisioning.md` §3.5): the unused nodes, the time before and the time after.
     ///
-    /// The time before ends where something is planned, so it becomes a hole (AMB-10); the others stay as the slot was. Of an
-    /// extensible slot there is always a time after, of at least [`EXTENSION_MARGIN`].
+    /// The time before ends where something is planned, so it becomes a hole (AMB-10); the others
+    /// stay as the slot was. Of an extensible slot there is always a time after, of at least
+    /// [`EXTENSION_MARGIN`].
     pub fn left_overs(self, piece: Piece) -> impl Iterator<Item = Self> {
         let unused = (self.nodes > piece.nodes).then(|| Self {
             nodes: Nodes(self.nodes.0 - piece.nodes.0),

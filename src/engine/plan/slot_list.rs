@@ -1,4 +1,5 @@
-//! Free rectangles as the primary state of a plan: conservative backfilling whose holes can be advertised at any instant.
+//! Free rectangles as the primary state of a plan: conservative backfilling whose holes can be
+//! advertised at any instant.
 
 mod rules;
 
@@ -11,12 +12,13 @@ use crate::units::{Nodes, Seconds};
 /// How far ahead free nodes are advertised at least (spec `provisioning.md` §3.3).
 pub const ADVERTISING_HORIZON: Seconds = Seconds(48 * 3_600);
 
-/// What is free, as disjoint rectangles of nodes and time, and the scheduler that works on them (spec `provisioning.md`
-/// §3.3–§3.6, ALG-1).
+/// What is free, as disjoint rectangles of nodes and time, and the scheduler that works on them
+/// (spec `provisioning.md` §3.3–§3.6, ALG-1).
 ///
-/// Planned tasks never move. A task that needs more nodes than one slot has stacks several slots that are all free while it
-/// runs; it cannot continue on other nodes. Because slots stand for certain nodes, the start found may be later than the
-/// earliest one of the counted [`Profile`] (§12.2, AMB-4).
+/// Planned tasks never move. A task that needs more nodes than one slot has stacks several slots
+/// that are all free while it runs; it cannot continue on other nodes. Because slots stand for
+/// certain nodes, the start found may be later than the earliest one of the counted [`Profile`]
+/// (§12.2, AMB-4).
 ///
 /// Slots are kept sorted by start. Finding a place costs O(n²) of the slots in the worst case.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +50,8 @@ pub struct Purchase {
 }
 
 impl SlotList {
-    /// A machine of `nodes` nodes that is free from `origin` on: one slot that is divisible and extensible.
+    /// A machine of `nodes` nodes that is free from `origin` on: one slot that is divisible and
+    /// extensible.
     #[must_use]
     pub fn new(nodes: Nodes, origin: Seconds, rules: SlotRules) -> Self {
         Self::from_slots([Slot::edge(origin, nodes)], rules)
@@ -72,15 +75,16 @@ impl SlotList {
         list
     }
 
-    /// What `profile` leaves free from `now` on, as disjoint slots: for a plan that was made otherwise, for instance planned
-    /// again after an early end (spec `provisioning.md` §3.3).
+    /// What `profile` leaves free from `now` on, as disjoint slots: for a plan that was made
+    /// otherwise, for instance planned again after an early end (spec `provisioning.md` §3.3).
     ///
-    /// A profile does not say which nodes are free, so its area is cut into layers: the h-th layer is free while at least h
-    /// nodes are, each uninterrupted stretch of a layer is one node's, and neighbouring stretches with the same start and end
-    /// are one slot. (Equivalently: a rise of the count opens a rectangle, a fall closes the rectangles opened last and cuts
-    /// off a part of one where it must.) No decomposition has fewer single-node stretches. For the machine of §12.1 the slots
-    /// are S1 to S5 of the thesis. What is still open at the end of the profile is divisible and extensible. Negative counts
-    /// are taken for none.
+    /// A profile does not say which nodes are free, so its area is cut into layers: the h-th layer
+    /// is free while at least h nodes are, each uninterrupted stretch of a layer is one node's, and
+    /// neighbouring stretches with the same start and end are one slot. (Equivalently: a rise of
+    /// the count opens a rectangle, a fall closes the rectangles opened last and cuts off a part of
+    /// one where it must.) No decomposition has fewer single-node stretches. For the machine of
+    /// §12.1 the slots are S1 to S5 of the thesis. What is still open at the end of the profile is
+    /// divisible and extensible. Negative counts are taken for none.
     #[must_use]
     pub fn from_profile(profile: &Profile, now: Seconds, rules: SlotRules) -> Self {
         let mut found = Vec::new();
@@ -123,7 +127,8 @@ impl SlotList {
         list
     }
 
-    /// The free slots, sorted by start; those of the same start as [`SlotRules::equal_starts`] says.
+    /// The free slots, sorted by start; those of the same start as [`SlotRules::equal_starts`]
+    /// says.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots
@@ -135,18 +140,21 @@ impl SlotList {
         self.rules
     }
 
-    /// When a task of `nodes` nodes and `duration` would start that may not start before `earliest`, without placing it.
+    /// When a task of `nodes` nodes and `duration` would start that may not start before
+    /// `earliest`, without placing it.
     ///
-    /// `None` where the slots do not last: a machine offers all of its nodes sooner or later, so only tasks that are wider
-    /// find nothing there, but a list of owned slots may end.
+    /// `None` where the slots do not last: a machine offers all of its nodes sooner or later, so
+    /// only tasks that are wider find nothing there, but a list of owned slots may end.
     #[must_use]
     pub fn start_for(&self, nodes: Nodes, duration: Seconds, earliest: Seconds) -> Option<Seconds> {
         self.find(nodes, duration, earliest).map(|(start, _)| start)
     }
 
-    /// Places a task where [`SlotList::start_for`] says (spec `provisioning.md` §3.4, ALG-1) and leaves the rest (§3.5).
+    /// Places a task where [`SlotList::start_for`] says (spec `provisioning.md` §3.4, ALG-1) and
+    /// leaves the rest (§3.5).
     ///
-    /// A task without nodes or duration takes nothing. `None`, and an unchanged list, where there is no place.
+    /// A task without nodes or duration takes nothing. `None`, and an unchanged list, where there
+    /// is no place.
     pub fn place(
         &mut self,
         nodes: Nodes,
@@ -182,8 +190,9 @@ impl SlotList {
         })
     }
 
-    /// Sells `piece` of the slot number `index` of [`SlotList::slots`] and leaves what remains (spec `provisioning.md` §3.2,
-    /// §3.5). A slot that began in the past must be clipped first, or its past is paid for too.
+    /// Sells `piece` of the slot number `index` of [`SlotList::slots`] and leaves what remains
+    /// (spec `provisioning.md` §3.2, §3.5). A slot that began in the past must be clipped first, or
+    /// its past is paid for too.
     ///
     /// # Errors
     /// [`PurchaseError`] says which rule forbids it; nothing is changed then.
@@ -215,8 +224,9 @@ impl SlotList {
         Ok(Purchase { slot, piece, price })
     }
 
-    /// The number of the slot that an advertised one stands for, if it still exists as it was (spec `provisioning.md` §2.4:
-    /// advertisements are advisory). The list must have been clipped to the time of the advertisement.
+    /// The number of the slot that an advertised one stands for, if it still exists as it was (spec
+    /// `provisioning.md` §2.4: advertisements are advisory). The list must have been clipped to the
+    /// time of the advertisement.
     #[must_use]
     pub fn find_advertised(&self, advertised: &Slot) -> Option<usize> {
         self.slots.iter().position(|slot| {
@@ -232,7 +242,8 @@ impl SlotList {
         })
     }
 
-    /// Frees `piece` again, which was placed or bought and is not used: a cancelled purchase, a task that ended early.
+    /// Frees `piece` again, which was placed or bought and is not used: a cancelled purchase, a
+    /// task that ended early.
     ///
     /// It becomes a hole of its own that ends where the piece did, even if nothing is planned then.
     pub fn give_back(&mut self, piece: Piece) {
@@ -241,9 +252,11 @@ impl SlotList {
         }
     }
 
-    /// Forgets what lies before `now`: slots begin at `now` at the earliest and those that ended are dropped (AMB-7).
+    /// Forgets what lies before `now`: slots begin at `now` at the earliest and those that ended
+    /// are dropped (AMB-7).
     ///
-    /// Slots that now start together are put in the order of [`SlotRules::equal_starts`]; ties keep the order they had.
+    /// Slots that now start together are put in the order of [`SlotRules::equal_starts`]; ties keep
+    /// the order they had.
     pub fn clip(&mut self, now: Seconds) {
         let past = self.slots.partition_point(|slot| slot.start < now);
         if past == 0 {
@@ -271,15 +284,16 @@ impl SlotList {
         self.slots.drain(kept..started);
     }
 
-    /// Until when free nodes are advertised: 48 h from `now`, or 5 min past the last planned end where that is later
-    /// (spec `provisioning.md` §3.3, AMB-11).
+    /// Until when free nodes are advertised: 48 h from `now`, or 5 min past the last planned end
+    /// where that is later (spec `provisioning.md` §3.3, AMB-11).
     #[must_use]
     pub fn horizon_end(&self, now: Seconds) -> Seconds {
         (now + ADVERTISING_HORIZON).max(self.latest_finish + EXTENSION_MARGIN)
     }
 
-    /// What is published at `now`: the slots from `now` on, extensible ones until `horizon_end` (normally
-    /// [`SlotList::horizon_end`]), without those shorter than [`SlotRules::minimum_duration`] (AMB-8).
+    /// What is published at `now`: the slots from `now` on, extensible ones until `horizon_end`
+    /// (normally [`SlotList::horizon_end`]), without those shorter than
+    /// [`SlotRules::minimum_duration`] (AMB-8).
     #[must_use]
     pub fn advertised(&self, now: Seconds, horizon_end: Seconds) -> Vec<Slot> {
         let shortest = self.rules.minimum_duration.max(Seconds(1));
@@ -298,7 +312,8 @@ impl SlotList {
             .collect()
     }
 
-    /// The earliest start that some anchor allows, and the stack of slots in the order of discovery (ALG-1, lines 1–11).
+    /// The earliest start that some anchor allows, and the stack of slots in the order of discovery
+    /// (ALG-1, lines 1–11).
     fn find(
         &self,
         nodes: Nodes,

@@ -1,4 +1,5 @@
-//! The average of the user's last two run times (Tsafrir et al. 2007, section "predictor"; spec `prediction.md`, section 7, A-05).
+//! The average of the user's last two run times (Tsafrir et al. 2007, section "predictor"; spec
+//! `prediction.md`, section 7, A-05).
 
 use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
@@ -12,7 +13,8 @@ pub(super) const BY_TERMINATION: NamedPredictor = NamedPredictor {
     build: Build::Sees(|_| Box::<ByTermination>::default()),
 };
 
-/// Of the jobs that have ended the two that were *submitted* last, as in Tsafrir et al. 2007; one suffices.
+/// Of the jobs that have ended the two that were *submitted* last, as in Tsafrir et al. 2007; one
+/// suffices.
 pub(super) const BY_SUBMISSION: NamedPredictor = NamedPredictor {
     name: "average-of-two-submitted",
     summary: "average of the two of the user's ended jobs that were submitted last",
@@ -51,7 +53,8 @@ impl Predictor for ByTermination {
     }
 }
 
-/// Place in the order of submission and run time of the ended jobs that were submitted last, the last one first.
+/// Place in the order of submission and run time of the ended jobs that were submitted last, the
+/// last one first.
 #[derive(Clone, Default)]
 struct BySubmission {
     users: Vec<[Option<(u32, i64)>; 2]>,

@@ -1,5 +1,6 @@
-//! The mean run time of similar jobs: those of the same user with the same request, then those of the user (the "similar jobs" of Tsafrir
-//! et al. 2007, section on predictability, with the window of all).
+//! The mean run time of similar jobs: those of the same user with the same request, then those of
+//! the user (the "similar jobs" of Tsafrir et al. 2007, section on predictability, with the window
+//! of all).
 
 use std::collections::HashMap;
 

@@ -15,7 +15,8 @@ pub enum Corrector {
     Doubling,
     /// Twice the prediction, at most the request.
     CappedDoubling,
-    /// At the k-th expiry the first prediction plus the k-th step, at most the request (Gaussier et al. 2015).
+    /// At the k-th expiry the first prediction plus the k-th step, at most the request (Gaussier et
+    /// al. 2015).
     Increments,
     /// To the request, then steps that are added up beyond it (Tsafrir et al. 2007).
     RequestThenSteps,

@@ -1,8 +1,10 @@
-//! How long a job will run: predictions that take the place of what its user asked for (Tsafrir et al. 2007; Gaussier et al. 2015).
+//! How long a job will run: predictions that take the place of what its user asked for (Tsafrir et
+//! al. 2007; Gaussier et al. 2015).
 //!
-//! A [`Predictor`] sees a job when it is submitted, when it starts and when it ends, and nothing of it before that. A [`Corrector`]
-//! says what holds when a job outlives its prediction. The request stays what kills a job: predictions only enter plans.
-//! Every predictor is one file and one line in [`PREDICTORS`].
+//! A [`Predictor`] sees a job when it is submitted, when it starts and when it ends, and nothing of
+//! it before that. A [`Corrector`] says what holds when a job outlives its prediction. The request
+//! stays what kills a job: predictions only enter plans. Every predictor is one file and one line
+//! in [`PREDICTORS`].
 
 mod average_of_two;
 mod category_mean;
@@ -18,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};
 
-/// A user, numbered from 0 in order of appearance; jobs without a user have one together (spec `prediction.md`, A-12).
+/// A user, numbered from 0 in order of appearance; jobs without a user have one together (spec
+/// `prediction.md`, A-12).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -93,7 +96,8 @@ pub enum Build {
 /// What predictors can be told; each reads what is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictorSettings {
-    /// Of the predictors by quantiles: the share of jobs that shall end within their prediction, in (0, 1).
+    /// Of the predictors by quantiles: the share of jobs that shall end within their prediction, in
+    /// (0, 1).
     pub quantile: f64,
     /// Of the predictor that learns.
     pub learned: LearnedSettings,

@@ -1,11 +1,13 @@
-//! Quantiles of how much of their request jobs use: of the classes of similar jobs, and one that keeps its coverage.
+//! Quantiles of how much of their request jobs use: of the classes of similar jobs, and one that
+//! keeps its coverage.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::{Build, NamedPredictor, Predictor, PredictorSettings, Reads, Submission, UserIndex};
 use crate::units::Seconds;
 
-/// The quantile of the class's distribution: of the user's jobs, of all jobs while the user has too few.
+/// The quantile of the class's distribution: of the user's jobs, of all jobs while the user has too
+/// few.
 pub(super) const CLASS_QUANTILE: NamedPredictor = NamedPredictor {
     name: "class-quantile",
     summary: "quantile of the share of the request that the user's last jobs used",
@@ -14,8 +16,9 @@ pub(super) const CLASS_QUANTILE: NamedPredictor = NamedPredictor {
     build: Build::Sees(|settings| Box::new(Quantiles::new(settings, false))),
 };
 
-/// The same with a level that follows what came true, so that as many jobs end within their prediction as were asked for, whatever the
-/// jobs do (adaptive conformal inference, Gibbs and Candès 2021).
+/// The same with a level that follows what came true, so that as many jobs end within their
+/// prediction as were asked for, whatever the jobs do (adaptive conformal inference, Gibbs and
+/// Candès 2021).
 pub(super) const CONFORMAL_QUANTILE: NamedPredictor = NamedPredictor {
     name: "conformal-quantile",
     summary: "the same with a level that keeps its coverage online",
@@ -30,7 +33,8 @@ const WINDOW: usize = 500;
 /// A class with fewer jobs is predicted by all jobs.
 const FEWEST_JOBS: usize = 20;
 
-/// How far the level moves with each job that has ended: a hundredth of the step that the coverage missed.
+/// How far the level moves with each job that has ended: a hundredth of the step that the coverage
+/// missed.
 const STEP: f64 = 0.01;
 
 /// The last shares of a class: in order of time, and in order of size.
@@ -53,8 +57,8 @@ impl Shares {
         self.sorted.insert(place, share);
     }
 
-    /// The smallest share that at least `level` of the jobs, and one more that is still to come, do not pass; 1 where that needs more
-    /// jobs than there are.
+    /// The smallest share that at least `level` of the jobs, and one more that is still to come, do
+    /// not pass; 1 where that needs more jobs than there are.
     fn quantile(&self, level: f64) -> f64 {
         let rank = (level * (self.sorted.len() + 1) as f64).ceil() as usize;
         match rank {
@@ -111,7 +115,8 @@ impl Predictor for Quantiles {
         if let Some(predicted) = self.predicted.remove(&submission.index) {
             let missed = f64::from(u8::from(runtime > predicted));
             let step = STEP * (missed - (1.0 - self.wanted));
-            // Not bounded: a level beyond 1 predicts the request, and what it owes to earlier misses is not forgotten.
+            // Not bounded: a level beyond 1 predicts the request, and what it owes to earlier
+            // misses is not forgotten.
             self.level += step;
         }
     }

@@ -1,10 +1,12 @@
-//! When an overbooked slot is accepted: by its probability of failure, or by the time that its job may need.
+//! When an overbooked slot is accepted: by its probability of failure, or by the time that its job
+//! may need.
 //!
-//! The tests of the dissertation compare a probability of failure with a threshold (spec §3.4). The others are the rules by which
-//! clouds overcommit memory and processors, carried over to time: the N-sigma rule, a percentile of the sum, and the larger of
-//! both (Bashir et al., "Take It to the Limit", EuroSys 2021, whose peak predictors they are). What is summed there are the
-//! demands of tasks, here the time until the jobs in front have ended and the job's own run time; what must hold it is there a
-//! machine, here a gap.
+//! The tests of the dissertation compare a probability of failure with a threshold (spec §3.4). The
+//! others are the rules by which clouds overcommit memory and processors, carried over to time: the
+//! N-sigma rule, a percentile of the sum, and the larger of both (Bashir et al., "Take It to the
+//! Limit", EuroSys 2021, whose peak predictors they are). What is summed there are the demands of
+//! tasks, here the time until the jobs in front have ended and the job's own run time; what must
+//! hold it is there a machine, here a gap.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +14,9 @@ use crate::estimates::{Moments, RatioDistribution};
 
 /// When an overbooked slot is acceptable (spec §3.4; `docs/model.md`, "Acceptance tests").
 ///
-/// In the rules of time, T is what passes from the job's earliest start until it has ended: the wait for its predecessors, as
-/// far as the strategy counts on them, plus its own run time. T must fit between that start and the end of the slot. Node
-/// failures do not enter.
+/// In the rules of time, T is what passes from the job's earliest start until it has ended: the
+/// wait for its predecessors, as far as the strategy counts on them, plus its own run time. T must
+/// fit between that start and the end of the slot. Node failures do not enter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "test")]
 pub enum Acceptance {
@@ -35,7 +37,8 @@ pub enum Acceptance {
         /// N ≥ 0.
         sigmas: f64,
     },
-    /// Accept iff this percentile of T fits: the smallest time within which T ends with that probability.
+    /// Accept iff this percentile of T fits: the smallest time within which T ends with that
+    /// probability.
     Percentile {
         /// In percent, from 0 to 100.
         percentile: f64,
@@ -49,11 +52,12 @@ pub enum Acceptance {
     },
 }
 
-/// Strict comparisons of probabilities keep this distance (A-04), so that `1 − 0.8` does not pass `< 0.2`.
+/// Strict comparisons of probabilities keep this distance (A-04), so that `1 − 0.8` does not pass
+/// `< 0.2`.
 pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
 
-/// A time that is longer than the room by this share of a second or of an estimate still fits: rounding of square roots decides
-/// nothing.
+/// A time that is longer than the room by this share of a second or of an estimate still fits:
+/// rounding of square roots decides nothing.
 const TIME_TOLERANCE: f64 = 1e-9;
 
 /// What is known of a slot that is tested.
@@ -71,8 +75,9 @@ pub(super) struct Tested<M: FnOnce() -> Moments> {
 impl Acceptance {
     /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
     ///
-    /// For a rule of time it is the probability that T does not fit which a slot may have at the most: 1 − p of a percentile,
-    /// 1 / (1 + N²) of N standard deviations (Cantelli's inequality: whatever the distribution is), the smaller of both.
+    /// For a rule of time it is the probability that T does not fit which a slot may have at the
+    /// most: 1 − p of a percentile, 1 / (1 + N²) of N standard deviations (Cantelli's inequality:
+    /// whatever the distribution is), the smaller of both.
     #[must_use]
     pub fn threshold(self) -> f64 {
         match self {
@@ -99,7 +104,8 @@ impl Acceptance {
         }
     }
 
-    /// As it is written into a specification for a strategy that overbooks: a risk test is the PoF test with its threshold.
+    /// As it is written into a specification for a strategy that overbooks: a risk test is the PoF
+    /// test with its threshold.
     #[must_use]
     pub fn normalised(self) -> Self {
         match self {
@@ -110,9 +116,9 @@ impl Acceptance {
         }
     }
 
-    /// The same test with `factor` times the security factor S. The PoF test is the risk test with ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so
-    /// that it becomes PoF < PoF_max ÷ (PoF_max + (1 − PoF_max) · `factor`).
-    /// A rule of time has no security factor and stays what it is.
+    /// The same test with `factor` times the security factor S. The PoF test is the risk test with
+    /// ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so that it becomes PoF < PoF_max ÷ (PoF_max + (1 −
+    /// PoF_max) · `factor`). A rule of time has no security factor and stays what it is.
     #[must_use]
     pub fn with_security_times(self, factor: f64) -> Self {
         match self {
@@ -130,7 +136,8 @@ impl Acceptance {
         }
     }
 
-    /// Whether a slot with this probability of failure is accepted: strictly below the threshold, by 1e-12 (A-04).
+    /// Whether a slot with this probability of failure is accepted: strictly below the threshold,
+    /// by 1e-12 (A-04).
     #[must_use]
     pub fn accepts(self, pof: f64) -> bool {
         pof < self.threshold() - PROBABILITY_TOLERANCE
@@ -139,7 +146,8 @@ impl Acceptance {
     /// Whether an overbooked slot is accepted.
     pub(super) fn passes<M: FnOnce() -> Moments>(self, tested: Tested<M>) -> bool {
         let likely = |percentile: f64| {
-            // The percentile is the smallest time with at least this probability, so equal is enough.
+            // The percentile is the smallest time with at least this probability, so equal is
+            // enough.
             tested.executable >= percentile / 100.0 - PROBABILITY_TOLERANCE
         };
         let fits = |time: Moments, sigmas: f64| time.upper(sigmas) <= tested.room + TIME_TOLERANCE;
@@ -153,16 +161,18 @@ impl Acceptance {
         }
     }
 
-    /// Whether a slot of full length is accepted where such slots are tested, too (A-03). A rule of time accepts it: no job gets
-    /// more than its estimate, so nothing can outlast it.
+    /// Whether a slot of full length is accepted where such slots are tested, too (A-03). A rule of
+    /// time accepts it: no job gets more than its estimate, so nothing can outlast it.
     #[must_use]
     pub fn accepts_full_length(self, pof: f64) -> bool {
         self.is_of_time() || self.accepts(pof)
     }
 
-    /// By how much the algorithm of 2008 cuts an estimate of a class with these ratios: maxPoF of `x' = x / (1 + maxPoF)`.
+    /// By how much the algorithm of 2008 cuts an estimate of a class with these ratios: maxPoF of
+    /// `x' = x / (1 + maxPoF)`.
     ///
-    /// For a rule of time `x'` is that time of the class's own ratio distribution, from 1 % of the estimate to all of it.
+    /// For a rule of time `x'` is that time of the class's own ratio distribution, from 1 % of the
+    /// estimate to all of it.
     #[must_use]
     pub fn shortening(self, ratios: &RatioDistribution) -> f64 {
         let by_moments = |sigmas| ratios.moments().upper(sigmas);
@@ -232,7 +242,8 @@ mod tests {
         }
     }
 
-    /// 1 h (0.5), 2 h (0.2) or 4 h (0.3): mean 2.1 h, variance 0.5 · 1.21 + 0.2 · 0.01 + 0.3 · 3.61 = 1.69 h², so 1.3 h.
+    /// 1 h (0.5), 2 h (0.2) or 4 h (0.3): mean 2.1 h, variance 0.5 · 1.21 + 0.2 · 0.01 + 0.3 · 3.61 =
+    /// 1.69 h², so 1.3 h.
     fn hours() -> RuntimeSteps {
         RuntimeSteps::from_weights(&[(1, 5.0), (2, 2.0), (4, 3.0)], Seconds::HOUR).unwrap()
     }
@@ -279,7 +290,8 @@ mod tests {
 
     #[test]
     fn the_algorithm_of_2008_keeps_the_time_of_the_rule() {
-        // Mean 0.525, variance 0.5 · 0.275² + 0.2 · 0.025² + 0.3 · 0.475² = 0.105625, deviation 0.325.
+        // Mean 0.525, variance 0.5 · 0.275² + 0.2 · 0.025² + 0.3 · 0.475² = 0.105625, deviation
+        // 0.325.
         let class = ratios(&[(25, 5), (50, 2), (100, 3)]);
         let kept = |rule: Acceptance| 1.0 / (1.0 + rule.shortening(&class));
         for (rule, expected) in [

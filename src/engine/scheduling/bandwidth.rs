@@ -1,15 +1,16 @@
 //! The bandwidth that jobs share which write checkpoints at the same time.
 //!
-//! There are `capacity` shares, and all shares are equal (processor sharing): while the writers have `n > capacity` of them together,
-//! each second brings each writer `capacity / n` of a second of writing. Where jobs share, each has one share, of which there is one;
-//! where nodes share, a job has as many as nodes, as it writes so much. Seconds are whole: who writes changes between two seconds only, and a write that is through within a second ends with
-//! it.
+//! There are `capacity` shares, and all shares are equal (processor sharing): while the writers
+//! have `n > capacity` of them together, each second brings each writer `capacity / n` of a second
+//! of writing. Where jobs share, each has one share, of which there is one; where nodes share, a
+//! job has as many as nodes, as it writes so much. Seconds are whole: who writes changes between
+//! two seconds only, and a write that is through within a second ends with it.
 
 use crate::units::Seconds;
 use crate::workload::JobId;
 
-/// Into how many parts a second of writing is divided: the least common multiple of 1 to 16. So many writers with one share share it
-/// exactly; otherwise each gets its parts rounded down.
+/// Into how many parts a second of writing is divided: the least common multiple of 1 to 16. So
+/// many writers with one share share it exactly; otherwise each gets its parts rounded down.
 const PARTS: i64 = 720_720;
 
 /// Who writes on a cluster, and how far they are.
@@ -73,7 +74,8 @@ impl SharedBandwidth {
         self.version += 1;
     }
 
-    /// The job writes no longer, through or not: how much of the time others took; `None` if it does not write.
+    /// The job writes no longer, through or not: how much of the time others took; `None` if it
+    /// does not write.
     pub(super) fn leave(&mut self, now: Seconds, job: JobId) -> Option<Seconds> {
         let place = self.writers.iter().position(|writer| writer.job == job)?;
         self.reckon(now);
@@ -82,7 +84,8 @@ impl SharedBandwidth {
         Some(self.waited(&writer, now))
     }
 
-    /// Takes the jobs whose writes are through, in the order in which these began, each with how much of the time others took.
+    /// Takes the jobs whose writes are through, in the order in which these began, each with how
+    /// much of the time others took.
     pub(super) fn take_through(&mut self, now: Seconds) -> Vec<(JobId, Seconds)> {
         self.reckon(now);
         self.version += 1;

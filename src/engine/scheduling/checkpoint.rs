@@ -1,8 +1,9 @@
-//! Checkpoints: what a job writes while it runs, what that costs, and what is left of its work when it is stopped.
+//! Checkpoints: what a job writes while it runs, what that costs, and what is left of its work when
+//! it is stopped.
 //!
-//! A run computes `interval` seconds, writes a checkpoint for `cost` seconds, and so on until it has done its work; behind the last
-//! stretch of work nothing is written. A run that goes on from a checkpoint reads it first, for `restart` seconds. What a run has
-//! done counts once it is written.
+//! A run computes `interval` seconds, writes a checkpoint for `cost` seconds, and so on until it
+//! has done its work; behind the last stretch of work nothing is written. A run that goes on from a
+//! checkpoint reads it first, for `restart` seconds. What a run has done counts once it is written.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,8 @@ pub struct CheckpointSettings {
     pub gap_end: GapEnd,
     /// In which gaps a job goes on.
     pub resume: ResumeRule,
-    /// What the memory of a suspended job costs, in virtual coins a node-hour; read with [`GapEnd::Suspend`] only.
+    /// What the memory of a suspended job costs, in virtual coins a node-hour; read with
+    /// [`GapEnd::Suspend`] only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory_price: f64,
     /// Whose bandwidth a checkpoint is written with.
@@ -70,7 +72,8 @@ impl CheckpointSettings {
         }
     }
 
-    /// How long a job that is stopped at the end of a window reads afterwards, if all that it did is kept.
+    /// How long a job that is stopped at the end of a window reads afterwards, if all that it did
+    /// is kept.
     #[must_use]
     pub fn reopening(&self) -> Seconds {
         match self.gap_end {
@@ -92,14 +95,17 @@ pub enum CheckpointInterval {
     Daly,
 }
 
-/// Whose time checkpoints take. Work that is done twice and restarts are the provider's in any case.
+/// Whose time checkpoints take. Work that is done twice and restarts are the provider's in any
+/// case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckpointPayer {
-    /// The provider's: a job gets its whole estimate for its work and its checkpoints on top of it, at the same fee.
+    /// The provider's: a job gets its whole estimate for its work and its checkpoints on top of it,
+    /// at the same fee.
     #[default]
     Provider,
-    /// The customer's: a job that is not interrupted gets its estimate for its work and its checkpoints together.
+    /// The customer's: a job that is not interrupted gets its estimate for its work and its
+    /// checkpoints together.
     Customer,
 }
 
@@ -112,8 +118,8 @@ pub enum GapEnd {
     Checkpoint,
     /// Nothing: what was computed since the last checkpoint is lost.
     Kill,
-    /// The job is suspended: its state is kept in memory, which costs no time but money, until it goes on. A node that fails under it
-    /// afterwards takes it back to its last checkpoint.
+    /// The job is suspended: its state is kept in memory, which costs no time but money, until it
+    /// goes on. A node that fails under it afterwards takes it back to its last checkpoint.
     Suspend,
 }
 
@@ -124,11 +130,12 @@ pub enum Bandwidth {
     /// Each job's own: a write takes what it costs, whoever else writes.
     #[default]
     Own,
-    /// That of the cluster, in equal shares for all jobs that write: a write takes what it costs while nobody else writes, and k
-    /// times as long while k jobs write. Plans know nothing of it.
+    /// That of the cluster, in equal shares for all jobs that write: a write takes what it costs
+    /// while nobody else writes, and k times as long while k jobs write. Plans know nothing of it.
     SharedByJobs,
-    /// That of the cluster, in equal shares for all nodes of jobs that write: a write takes what it costs while no more nodes write
-    /// than these, and m / these times as long while m nodes write. Plans know nothing of it.
+    /// That of the cluster, in equal shares for all nodes of jobs that write: a write takes what it
+    /// costs while no more nodes write than these, and m / these times as long while m nodes write.
+    /// Plans know nothing of it.
     SharedByNodes(Nodes),
 }
 
@@ -155,16 +162,17 @@ impl Bandwidth {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResumeRule {
-    /// Where all of the rest fits; else in the first gap whose probability of failure passes the test of new jobs; else in the
-    /// longest, as the promise stands. In no gap where more is read and written than computed.
+    /// Where all of the rest fits; else in the first gap whose probability of failure passes the
+    /// test of new jobs; else in the longest, as the promise stands. In no gap where more is read
+    /// and written than computed.
     #[default]
     Any,
     /// Not in the longest, where it does not pass the test.
     Tested,
 }
 
-/// Young's first-order optimum, √(2·C·M), in the unit of its arguments: C what a checkpoint costs, M the mean time between
-/// failures of the job (Young 1974).
+/// Young's first-order optimum, √(2·C·M), in the unit of its arguments: C what a checkpoint costs,
+/// M the mean time between failures of the job (Young 1974).
 #[must_use]
 pub fn young_interval(cost: f64, mean_time_to_failure: f64) -> f64 {
     libm::sqrt(2.0 * cost * mean_time_to_failure)
@@ -230,7 +238,8 @@ impl Checkpointing {
         }
     }
 
-    /// How much work a job is granted: its whole estimate, or what is done in it beside the checkpoints.
+    /// How much work a job is granted: its whole estimate, or what is done in it beside the
+    /// checkpoints.
     #[must_use]
     pub fn granted(&self, job: &Job) -> Seconds {
         match self.settings.payer {
@@ -333,7 +342,8 @@ pub struct CheckpointTotals {
     pub kept: u64,
     /// Work of successful jobs.
     pub work: NodeSeconds,
-    /// Work that was not written when its job was stopped, and all that of jobs which failed in the end.
+    /// Work that was not written when its job was stopped, and all that of jobs which failed in the
+    /// end.
     pub lost: NodeSeconds,
     /// Time in which checkpoints were written.
     pub written: NodeSeconds,

@@ -1,9 +1,11 @@
-//! Clients as closed loops: who is rejected asks again, who follows another job waits for its end, and who waits too long gives up.
+//! Clients as closed loops: who is rejected asks again, who follows another job waits for its end,
+//! and who waits too long gives up.
 //!
-//! An open loop submits what is on its list, whatever becomes of it. Here, a submission may follow from an outcome: a [`ClosedLoop`] is
-//! told what was [decided](Decision) and says what is submitted and taken back next. It reacts a second after what it reacts to, at the
-//! earliest, so that who drives it need only work off one instant after the other. Nothing is drawn while a simulation runs: who
-//! follows whom and who is how patient is settled before ([`ClientTies`]).
+//! An open loop submits what is on its list, whatever becomes of it. Here, a submission may follow
+//! from an outcome: a [`ClosedLoop`] is told what was [decided](Decision) and says what is
+//! submitted and taken back next. It reacts a second after what it reacts to, at the earliest, so
+//! that who drives it need only work off one instant after the other. Nothing is drawn while a
+//! simulation runs: who follows whom and who is how patient is settled before ([`ClientTies`]).
 
 mod settings;
 mod ties;
@@ -65,7 +67,8 @@ pub struct ClosedLoop {
     cancellations: Agenda<JobId>,
     /// By id at the cluster.
     submitted: Vec<Submitted>,
-    /// How long after a decision something follows from it, at the earliest. What is due before that is handed over together.
+    /// How long after a decision something follows from it, at the earliest. What is due before
+    /// that is handed over together.
     soonest: Seconds,
     totals: Totals,
 }
@@ -99,7 +102,8 @@ struct Totals {
 }
 
 impl ClosedLoop {
-    /// The users of these jobs (in order of submission, with ids 0, 1, 2, …) before anything was submitted.
+    /// The users of these jobs (in order of submission, with ids 0, 1, 2, …) before anything was
+    /// submitted.
     #[must_use]
     pub fn new(settings: ClientSettings, jobs: Arc<[Job]>, ties: Arc<ClientTies>) -> Self {
         let mut due = Agenda::default();
@@ -175,7 +179,8 @@ impl ClosedLoop {
         }
     }
 
-    /// The submission that follows a rejection or a failure, where there is one. A job that is wider than the cluster will never fit.
+    /// The submission that follows a rejection or a failure, where there is one. A job that is
+    /// wider than the cluster will never fit.
     fn again(&self, attempt: Attempt, verdict: Option<Verdict>) -> Option<Attempt> {
         match verdict? {
             Verdict::DroppedNoSlot => {
@@ -246,7 +251,8 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
             failures: delay.filter(|_| self.settings.resubmit_failed > 0),
             ..Awaited::default()
         };
-        // Nothing else can be submitted before that, and who takes back what is not decided in between.
+        // Nothing else can be submitted before that, and who takes back what is not decided in
+        // between.
         let mut ahead = until - REACTION + self.soonest;
         if let Some(time) = self.cancellations.next_time() {
             ahead = ahead.min(time);

@@ -1,4 +1,5 @@
-//! The cluster as a state machine: which node runs what, the events of jobs and nodes in their order, and the outcomes.
+//! The cluster as a state machine: which node runs what, the events of jobs and nodes in their
+//! order, and the outcomes.
 //!
 //! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times
 //! come in the order checkpoints written, ends, repairs, failures, starts, checkpoints begun,
@@ -61,7 +62,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// From now on, which nodes jobs hold and when is written down: [`ClusterMachine::take_allocations`].
+    /// From now on, which nodes jobs hold and when is written down:
+    /// [`ClusterMachine::take_allocations`].
     pub fn record_allocations(&mut self) {
         self.cluster.allocations.get_or_insert_default();
     }
@@ -87,7 +89,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// Hands over node failures and repairs. Events of nodes that the cluster does not have are ignored.
+    /// Hands over node failures and repairs. Events of nodes that the cluster does not have are
+    /// ignored.
     pub fn inject(&mut self, events: &[NodeEvent]) {
         for event in events {
             if event.node.0 < self.cluster.nodes.0 {
@@ -101,7 +104,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// Hands over when users take jobs back, if these have not started by then; not in the past. Fixed reservations are not taken back.
+    /// Hands over when users take jobs back, if these have not started by then; not in the past.
+    /// Fixed reservations are not taken back.
     pub fn cancel(&mut self, cancellations: impl IntoIterator<Item = (Seconds, JobId)>) {
         for (time, job) in cancellations {
             self.cluster.schedule(time, Event::Cancellation(job));
@@ -198,7 +202,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         self.cluster.move_to(now.max(self.cluster.now()));
     }
 
-    /// Works off every event until `now` and waits until then. What was done from outside is settled like an event.
+    /// Works off every event until `now` and waits until then. What was done from outside is
+    /// settled like an event.
     pub fn settle(&mut self, now: Seconds) {
         loop {
             self.advance(now + Seconds(1));
@@ -245,7 +250,8 @@ pub struct Cluster {
     requeues_stopped: bool,
 }
 
-/// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one attempt.
+/// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one
+/// attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocation {
     /// The job.
@@ -348,8 +354,8 @@ impl Cluster {
         record.start.filter(|_| record.phase == Phase::Running)
     }
 
-    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more; what is left of it
-    /// with its checkpoints, where it saves its work.
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where
+    /// that is more; what is left of it with its checkpoints, where it saves its work.
     #[must_use]
     pub fn longest_run(&self, job: JobId) -> Seconds {
         let record = self.jobs.get(job);
@@ -366,7 +372,8 @@ impl Cluster {
         record.class = class;
     }
 
-    /// Accepts a fixed reservation: promises its whole window and plans its start. Nothing happens to a flexible job.
+    /// Accepts a fixed reservation: promises its whole window and plans its start. Nothing happens
+    /// to a flexible job.
     pub fn promise_reservation(&mut self, job: JobId) {
         if let Some((start, end)) = self.job(job).fixed_window() {
             self.promise(job, Promise::certain(start, end), None);
@@ -400,7 +407,8 @@ impl Cluster {
         self.schedule(time.max(self.now), Event::WakeUp);
     }
 
-    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer promise) has elapsed or at `window_end`.
+    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer
+    /// promise) has elapsed or at `window_end`.
     pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
         debug_assert!(
             self.job(job)
@@ -438,8 +446,8 @@ impl Cluster {
         self.schedule_end(job, window_end);
     }
 
-    /// Puts an accepted job that cannot run now aside until its policy finds a place for it; at `give_up` the policy is asked
-    /// to let it fail.
+    /// Puts an accepted job that cannot run now aside until its policy finds a place for it; at
+    /// `give_up` the policy is asked to let it fail.
     pub fn disable(&mut self, job: JobId, give_up: Seconds) {
         let record = self.jobs.get_mut(job);
         record.phase = Phase::Disabled;
@@ -448,8 +456,8 @@ impl Cluster {
         self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
     }
 
-    /// Lets an accepted job fail, which no longer runs: by the end of its window if it was stopped there last, else by its nodes if
-    /// one ever crashed under it, else because it could not start.
+    /// Lets an accepted job fail, which no longer runs: by the end of its window if it was stopped
+    /// there last, else by its nodes if one ever crashed under it, else because it could not start.
     pub fn fail(&mut self, job: JobId) {
         let verdict = if self.jobs.get(job).progress.was_stopped {
             Verdict::FailedOverbooked

@@ -1,17 +1,20 @@
-//! Conservative backfilling and comprehensive overbooking: every job is bound to concrete nodes at its submission
-//! (spec §3.8, §3.14.4).
+//! Conservative backfilling and comprehensive overbooking: every job is bound to concrete nodes at
+//! its submission (spec §3.8, §3.14.4).
 //!
-//! Conservative backfilling books full estimates and keeps each reservation until its planned end. Comprehensive overbooking
-//! also books gaps that are too short, when the completion-time distributions of the predecessors and the job's own runtime
-//! distribution promise success often enough; it releases nodes at the real end and starts the next jobs on them early.
+//! Conservative backfilling books full estimates and keeps each reservation until its planned end.
+//! Comprehensive overbooking also books gaps that are too short, when the completion-time
+//! distributions of the predecessors and the job's own runtime distribution promise success often
+//! enough; it releases nodes at the real end and starts the next jobs on them early.
 //!
-//! A fixed reservation is bound to the lowest-numbered nodes that nobody holds in its whole window: reservations in the plan never
-//! overlap, and jobs are killed at the end of theirs, so those in front of it are certainly gone at its start, and no
-//! distribution of theirs is asked for. Jobs that run early in front of it get a window that ends at its start. To the
-//! jobs behind it, it is a predecessor that certainly holds its nodes until its window ends: an early end of a reservation is
-//! not counted on (spec §3.1.3: no predecessor may be a fixed reservation), but it is used when it comes. If its nodes are not all
-//! there at its start, it may take others that are idle and unplanned in its window: unlike for other jobs, which can
-//! wait for theirs, it is then or never.
+//! A fixed reservation is bound to the lowest-numbered nodes that nobody holds in its whole window:
+//! reservations in the plan never overlap, and jobs are killed at the end of theirs, so those in
+//! front of it are certainly gone at its start, and no distribution of theirs is asked for. Jobs
+//! that run early in front of it get a window that ends at its start. To the jobs behind it, it is
+//! a predecessor that certainly holds its nodes until its window ends: an early end of a
+//! reservation is not counted on (spec §3.1.3: no predecessor may be a fixed reservation), but it
+//! is used when it comes. If its nodes are not all there at its start, it may take others that are
+//! idle and unplanned in its window: unlike for other jobs, which can wait for theirs, it is then
+//! or never.
 
 mod completions;
 mod fixed;
@@ -172,7 +175,7 @@ impl Comprehensive {
             }
             Placing::LastFit => self.acceptable(cluster, job, own, from, true).last(),
             Placing::HighestPos | Placing::BestOpportunity => {
-                // The fee of a job is the same in every slot, so the biggest opportunity is the highest PoS.
+                // A job's fee is the same in every slot: the best is the one with the highest PoS.
                 self.acceptable(cluster, job, own, from, true)
                     .reduce(|best, slot| {
                         if probability(&slot) > probability(&best) {
@@ -185,8 +188,8 @@ impl Comprehensive {
         }
     }
 
-    /// Every slot that passes, in order of start: at each candidate start the full-length slot if there is one (and `with_full`),
-    /// else the longest one.
+    /// Every slot that passes, in order of start: at each candidate start the full-length slot if
+    /// there is one (and `with_full`), else the longest one.
     fn acceptable<'a>(
         &'a self,
         cluster: &'a mut Cluster,
@@ -248,7 +251,7 @@ impl Comprehensive {
         let length = gap.end - gap.start;
         let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
         if is_too_short || length >= job.estimate {
-            // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
+            // A full-length slot on these nodes was offered as such, or is not overbooked.
             return None;
         }
         let available = self.hardware.available_on(&gap.nodes);
@@ -266,7 +269,8 @@ impl Comprehensive {
                 room,
             })
         };
-        // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
+        // The predecessors cannot help more than by ending at once: most slots are ruled out
+        // without their distributions.
         let steps = (done_by - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
@@ -300,7 +304,7 @@ impl Comprehensive {
         })
     }
 
-    /// Stores the completion-time distribution that the successors of a newly accepted job will ask for.
+    /// Stores the completion-time distribution of a newly accepted job, for its successors.
     fn remember_completion(
         &mut self,
         cluster: &mut Cluster,
@@ -391,7 +395,8 @@ impl Comprehensive {
         }
     }
 
-    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
+    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on
+    /// these nodes allow.
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
         let end = latest_end(cluster, &self.plan, job, &nodes);

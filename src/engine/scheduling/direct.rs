@@ -1,4 +1,5 @@
-//! A whole simulation as one function call, without actors: what tests and benchmarks compare the actor system with.
+//! A whole simulation as one function call, without actors: what tests and benchmarks compare the
+//! actor system with.
 
 use std::sync::Arc;
 
@@ -83,7 +84,8 @@ impl ClusterRun {
     }
 }
 
-/// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting such large records.
+/// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting
+/// such large records.
 fn by_job(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
     let count = outcomes.len();
     let mut slots: Vec<Option<JobOutcome>> = Vec::new();
@@ -103,8 +105,8 @@ fn by_job(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
     slots.into_iter().flatten().collect()
 }
 
-/// Runs `jobs` through the strategy that `settings` names and returns the totals and the outcomes in order of job id, or
-/// `None` when no such strategy is registered.
+/// Runs `jobs` through the strategy that `settings` names and returns the totals and the outcomes
+/// in order of job id, or `None` when no such strategy is registered.
 #[must_use]
 pub fn simulate(
     nodes: Nodes,
@@ -128,8 +130,9 @@ pub fn simulate_policy(
     result_of(ClusterMachine::new(nodes, policy), jobs, failures)
 }
 
-/// What a policy knows after it has run these batteries one after the other, each on an idle machine with the failures beside
-/// it: what calibration begins with. `None` where no such strategy is registered or it learns nothing.
+/// What a policy knows after it has run these batteries one after the other, each on an idle
+/// machine with the failures beside it: what calibration begins with. `None` where no such strategy
+/// is registered or it learns nothing.
 #[must_use]
 pub fn learn_from_batteries(
     nodes: Nodes,
@@ -162,8 +165,8 @@ pub struct Replay {
     pub allocations: Vec<Allocation>,
 }
 
-/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs; writes down which
-/// nodes jobs held and when.
+/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs;
+/// writes down which nodes jobs held and when.
 #[must_use]
 pub fn replay(
     nodes: Nodes,

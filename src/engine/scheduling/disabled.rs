@@ -1,5 +1,5 @@
-//! Accepted jobs without their nodes, under a policy that binds jobs to nodes: they lost one, or could not start on time (A-31
-//! to A-33).
+//! Accepted jobs without their nodes, under a policy that binds jobs to nodes: they lost one, or
+//! could not start on time.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +55,8 @@ impl DisabledJobs {
         self.jobs.contains_key(&job)
     }
 
-    /// Lets a job wait for its nodes until another start in time is impossible. Where the rules give it no other start, its nodes
-    /// come back as the error.
+    /// Lets a job wait for its nodes until another start in time is impossible. Where the rules
+    /// give it no other start, its nodes come back as the error.
     pub(super) fn wait(
         &mut self,
         cluster: &mut Cluster,
@@ -86,7 +86,8 @@ impl DisabledJobs {
         self.jobs.keys().copied().collect()
     }
 
-    /// Takes a job out if it can start now, and returns its nodes: they are idle, nobody else holds them, and long enough.
+    /// Takes a job out if it can start now, and returns its nodes: they are idle, nobody else holds
+    /// them, and long enough.
     pub(super) fn take_startable(
         &mut self,
         cluster: &Cluster,
@@ -113,8 +114,8 @@ impl DisabledJobs {
     }
 }
 
-/// Until when `job` may run if it starts now on `nodes`: as long as its promise, its deadline and the next reservation on these
-/// nodes allow.
+/// Until when `job` may run if it starts now on `nodes`: as long as its promise, its deadline and
+/// the next reservation on these nodes allow.
 pub(super) fn latest_end(
     cluster: &Cluster,
     plan: &NodePlan,

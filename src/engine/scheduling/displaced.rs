@@ -11,7 +11,8 @@ use crate::workload::JobId;
 pub(super) struct DisplacedJobs(BTreeMap<JobId, Recovery>);
 
 impl DisplacedJobs {
-    /// A job found no gap for its rest: it is disabled until there is one, or until there can be none any more.
+    /// A job found no gap for its rest: it is disabled until there is one, or until there can be
+    /// none any more.
     pub(super) fn wait(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
         let rest = cluster.to_plan(job);
         let give_up = recovery.give_up(cluster.now(), rest.estimate, rest.deadline);

@@ -39,7 +39,8 @@ impl Hardware {
         }
     }
 
-    /// P_available of these nodes: `Π 1 / (1 + λᵢ/μᵢ)` with the rates that were learned of each, or as [`Self::available`].
+    /// P_available of these nodes: `Π 1 / (1 + λᵢ/μᵢ)` with the rates that were learned of each, or
+    /// as [`Self::available`].
     #[must_use]
     pub fn available_on(&self, nodes: &NodeSet) -> f64 {
         match self.learned() {
@@ -48,9 +49,9 @@ impl Hardware {
         }
     }
 
-    /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common rate λ: the clock of a node that
-    /// fails twice as often runs twice as fast. With the Poisson model of rate λ that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where
-    /// nothing was learned.
+    /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common
+    /// rate λ: the clock of a node that fails twice as often runs twice as fast. With the Poisson
+    /// model of rate λ that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
     #[must_use]
     pub fn survives_on(&self, nodes: &NodeSet, span: Seconds) -> f64 {
         let common = self.reliability.failure_rate_per_hour;

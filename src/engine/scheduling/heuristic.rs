@@ -1,18 +1,22 @@
-//! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every end (spec §3.9, §3.14.5).
+//! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every
+//! end (spec §3.9, §3.14.5).
 //!
-//! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes: concrete nodes (the lowest-numbered
-//! idle ones) are chosen when it starts. After every end, failure and repair each planned job is put back at the earliest
-//! place that is no worse than the one it has.
+//! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes:
+//! concrete nodes (the lowest-numbered idle ones) are chosen when it starts. After every end,
+//! failure and repair each planned job is put back at the earliest place that is no worse than the
+//! one it has.
 //!
-//! A fixed reservation is an entry of the profile like any other, from its acceptance until its end, so that nothing is put into its
-//! window beyond what is left, and slots in front of it end where it starts. It is accepted if the profile (which counts
-//! the nodes that are down as missing for the configured horizon) has its nodes free in its whole window. Re-planning leaves
-//! it alone, because it already has the earliest start that it may have, at full length.
+//! A fixed reservation is an entry of the profile like any other, from its acceptance until its
+//! end, so that nothing is put into its window beyond what is left, and slots in front of it end
+//! where it starts. It is accepted if the profile (which counts the nodes that are down as missing
+//! for the configured horizon) has its nodes free in its whole window. Re-planning leaves it alone,
+//! because it already has the earliest start that it may have, at full length.
 //!
-//! A window that is sold over the tails of jobs is an entry of the profile, too, so that the count is negative where they overlap:
-//! nobody is put there, and whoever ends early fills the gap. At its start it runs if the profile, with what really
-//! ended, has its nodes free in its whole window, and is lost otherwise; windows over tails that were sold later have to wait for
-//! what it leaves.
+//! A window that is sold over the tails of jobs is an entry of the profile, too, so that the count
+//! is negative where they overlap: nobody is put there, and whoever ends early fills the gap. At
+//! its start it runs if the profile, with what really ended, has its nodes free in its whole
+//! window, and is lost otherwise; windows over tails that were sold later have to wait for what it
+//! leaves.
 
 mod best_slot;
 mod replan;
@@ -131,8 +135,8 @@ impl Heuristic {
         }
     }
 
-    /// Brings the profile to now: forgets the past, and counts the nodes that are down as missing for the configured
-    /// horizon.
+    /// Brings the profile to now: forgets the past, and counts the nodes that are down as missing
+    /// for the configured horizon.
     fn refresh(&mut self, now: Seconds, down: u32) {
         self.profile.forget_before(now);
         if self.down > 0 {
@@ -196,7 +200,8 @@ impl Heuristic {
             }
             Placing::LastFit => slots.last(),
             Placing::HighestPos | Placing::BestOpportunity => {
-                // The fee of a job is the same in every slot, so the biggest opportunity is the highest PoS.
+                // The fee of a job is the same in every slot, so the biggest opportunity is the
+                // highest PoS.
                 slots.reduce(|best, slot| {
                     if probability(&slot) > probability(&best) {
                         slot
@@ -354,8 +359,8 @@ impl Heuristic {
         cluster.plan(slot.job, slot.start);
     }
 
-    /// Lets an accepted job that lost its slot wait for another one, or fail where there is none: a fixed reservation has
-    /// no other.
+    /// Lets an accepted job that lost its slot wait for another one, or fail where there is none: a
+    /// fixed reservation has no other.
     fn disable(&mut self, cluster: &mut Cluster, slot: Slot, recovery: Recovery) {
         if recovery == Recovery::None || cluster.is_reservation(slot.job) {
             cluster.fail(slot.job);
@@ -432,7 +437,8 @@ impl Policy for Heuristic {
             self.refresh_for(cluster);
             self.profile.release(cluster.now(), slot.end, slot.nodes);
             self.disable(cluster, slot, self.after_failed_start);
-            // A plan that is blind to outages would offer the same impossible start again, at this very instant.
+            // A plan that is blind to outages would offer the same impossible start again, at this
+            // very instant.
             let is_blind = self.down > 0 && self.down_until <= cluster.now();
             if self.settings.retry == Retry::Events && !is_blind {
                 self.retry_waiting(cluster);

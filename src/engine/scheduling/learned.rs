@@ -1,5 +1,6 @@
-//! What a policy learns while it runs: how often promises are kept, what users' last jobs took, and, where statistics go on learning, how
-//! much of their estimates the jobs of a class need and how long jobs will run.
+//! What a policy learns while it runs: how often promises are kept, what users' last jobs took,
+//! and, where statistics go on learning, how much of their estimates the jobs of a class need and
+//! how long jobs will run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::estimates::{
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
-/// The statistics of an overbooking policy: learned before the simulation, and updated from decided jobs only.
+/// The statistics of an overbooking policy: learned before the simulation, and updated from decided
+/// jobs only.
 #[derive(Clone, Debug)]
 pub struct Learned {
     estimates: Option<Arc<EstimateModel>>,
@@ -91,14 +93,16 @@ impl Learned {
         distribution.range(0.05, 0.95)
     }
 
-    /// The shortest slot that may be booked for a job: what is predicted that it needs; 0 where nobody predicts.
+    /// The shortest slot that may be booked for a job: what is predicted that it needs; 0 where
+    /// nobody predicts.
     pub(super) fn least_slot(&self, job: JobId) -> Seconds {
         let open = self.open.get(&job);
         open.and_then(|open| open.prediction)
             .map_or(Seconds::ZERO, |prediction| prediction.runtime)
     }
 
-    /// The acceptance test as it is now: with the security factor that the promises so far ask for, where that adapts.
+    /// The acceptance test as it is now: with the security factor that the promises so far ask for,
+    /// where that adapts.
     pub(super) fn rule(&self, acceptance: Acceptance) -> Acceptance {
         match &self.balance {
             None => acceptance,
@@ -119,7 +123,8 @@ impl Learned {
         }
     }
 
-    /// What the promise of an overbooked slot records: its calibrated PoF, where promises are calibrated.
+    /// What the promise of an overbooked slot records: its calibrated PoF, where promises are
+    /// calibrated.
     pub(super) fn calibrated(&self, success: Option<&SuccessFactors>) -> Option<f64> {
         let calibrator = self.calibrator.as_ref()?;
         success.map(|success| calibrator.promised(success.pof()))
@@ -200,7 +205,8 @@ impl Learned {
     }
 }
 
-/// How the last run of a job came to its end; `None` where there was none, or it was given up for want of nodes.
+/// How the last run of a job came to its end; `None` where there was none, or it was given up for
+/// want of nodes.
 fn run_end(verdict: Verdict) -> Option<RunEnd> {
     match verdict {
         Verdict::SuccessfulFinished => Some(RunEnd::Finished),

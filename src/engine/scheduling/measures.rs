@@ -1,5 +1,5 @@
-//! What a study measures beside the metrics of its jobs: quantities with their units, and values by name. Each study lists its own in
-//! its folder (`studies`).
+//! What a study measures beside the metrics of its jobs: quantities with their units, and values by
+//! name. Each study lists its own in its folder (`studies`).
 
 /// A quantity with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
-//! Policies on a plan: backfilling, planning, overbooking, and the tests that accept or reject a slot.
+//! Policies on a plan: backfilling, planning, overbooking, and the tests that accept or reject a
+//! slot.
 //!
-//! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the [`ClusterMachine`] carries out
-//! what was planned, in the order of events, and writes down what became of every job.
+//! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the
+//! [`ClusterMachine`] carries out what was planned, in the order of events, and writes down what
+//! became of every job.
 
 mod acceptance;
 mod bandwidth;

@@ -11,8 +11,9 @@ use crate::workload::Job;
 
 /// The complete record of one submitted job: what was asked, promised and kept.
 ///
-/// Money is not here: the fee is [`Job::fee`], earned when the job is successful, and the penalty is the penalty ratio
-/// times that fee when it failed, so that runs that differ only in the ratio share one schedule (spec §3.4.4).
+/// Money is not here: the fee is [`Job::fee`], earned when the job is successful, and the penalty
+/// is the penalty ratio times that fee when it failed, so that runs that differ only in the ratio
+/// share one schedule (spec §3.4.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobOutcome {
     /// The job as it was submitted.
@@ -21,14 +22,17 @@ pub struct JobOutcome {
     pub verdict: Verdict,
     /// Index of the estimate class whose distribution was used, where a policy looked one up.
     pub class: Option<u16>,
-    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise nothing (to anybody but fixed
-    /// reservations, which are promised their window by every policy).
+    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise
+    /// nothing (to anybody but fixed reservations, which are promised their window by every
+    /// policy).
     pub promise: Option<Promise>,
     /// The last actual start, if the job ever started.
     pub start: Option<Seconds>,
-    /// When it ended for good (success, kill, or the moment it was given up); `None` if it was dropped.
+    /// When it ended for good (success, kill, or the moment it was given up); `None` if it was
+    /// dropped.
     pub end: Option<Seconds>,
-    /// How often it was started again: after a node failure, and where jobs save their work after the end of a window.
+    /// How often it was started again: after a node failure, and where jobs save their work after
+    /// the end of a window.
     pub restarts: u32,
     /// How many failures hit nodes while it held them.
     pub node_failures: u32,
@@ -41,8 +45,8 @@ pub struct JobOutcome {
 }
 
 impl JobOutcome {
-    /// A job on a machine that promises nothing and takes nothing back: it ran from its first to its last second, or was wider
-    /// than the machine (`None`).
+    /// A job on a machine that promises nothing and takes nothing back: it ran from its first to
+    /// its last second, or was wider than the machine (`None`).
     #[must_use]
     pub fn unpromised(job: Job, ran: Option<(Seconds, Seconds)>) -> Self {
         let verdict = match ran {
@@ -74,7 +78,8 @@ pub struct JobQuote {
     pub end: Seconds,
     /// Whether the slot is shorter than the estimate.
     pub overbooked: bool,
-    /// The probability of failure as it would be promised, calibrated where promises are. That of a slot at full length is the one of its nodes.
+    /// The probability of failure as it would be promised, calibrated where promises are. That of a
+    /// slot at full length is the one of its nodes.
     pub pof: f64,
 }
 
@@ -89,15 +94,17 @@ pub struct Promise {
     pub overbooked: bool,
     /// The probability of success, where the policy computed one (overbooked slots).
     pub success: Option<SuccessFactors>,
-    /// The probability of failure that was promised, in `[0, 1]`, where the policy corrected what `success` says by how
-    /// earlier promises came true; `None` where nothing was corrected.
+    /// The probability of failure that was promised, in `[0, 1]`, where the policy corrected what
+    /// `success` says by how earlier promises came true; `None` where nothing was corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_pof: Option<f64>,
-    /// Nine tenths of the distribution of how much of its estimate the job would need, as it was known at acceptance: from the 5 % to
-    /// the 95 % quantile. `None` where the policy asks for no distribution.
+    /// Nine tenths of the distribution of how much of its estimate the job would need, as it was
+    /// known at acceptance: from the 5 % to the 95 % quantile. `None` where the policy asks for no
+    /// distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratios: Option<RatioRange>,
-    /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
+    /// Number of distinct direct predecessors that entered the joint distribution (comprehensive
+    /// approach).
     pub predecessors: u32,
 }
 
@@ -116,13 +123,15 @@ impl Promise {
         }
     }
 
-    /// The probability of failure as the model of runtimes and failures gives it, before any calibration.
+    /// The probability of failure as the model of runtimes and failures gives it, before any
+    /// calibration.
     #[must_use]
     pub fn raw_pof(&self) -> Option<f64> {
         self.success.map(|success| success.pof())
     }
 
-    /// The probability of failure that was promised: calibrated where there is such a one, else as the model gives it.
+    /// The probability of failure that was promised: calibrated where there is such a one, else as
+    /// the model gives it.
     #[must_use]
     pub fn pof(&self) -> Option<f64> {
         self.calibrated_pof.or_else(|| self.raw_pof())
@@ -158,14 +167,15 @@ impl SuccessFactors {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Rejected at submission: no slot that the policy would accept, or a fixed reservation whose window is not free. No fee,
-    /// no penalty.
+    /// Rejected at submission: no slot that the policy would accept, or a fixed reservation whose
+    /// window is not free. No fee, no penalty.
     DroppedNoSlot,
     /// Rejected at submission: wider than the cluster.
     DroppedTooWide,
     /// The real runtime elapsed within what was granted. The fee is earned.
     SuccessfulFinished,
-    /// The full estimate was granted and the job did not finish: the user's misestimate, the fee is earned.
+    /// The full estimate was granted and the job did not finish: the user's misestimate, the fee is
+    /// earned.
     SuccessfulFullGrant,
     /// Killed at the end of a window shorter than its estimate. The penalty is due.
     FailedOverbooked,
@@ -225,8 +235,8 @@ impl Verdict {
 pub struct WorkCounters {
     /// Probabilities of failure that were evaluated in full.
     pub pof_evaluations: u64,
-    /// Completion-time distributions that jobs were given, each a convolution of a joint with a runtime distribution (worked out
-    /// when somebody asks for it).
+    /// Completion-time distributions that jobs were given, each a convolution of a joint with a
+    /// runtime distribution (worked out when somebody asks for it).
     pub convolutions: u64,
     /// Times the plan was rebuilt.
     pub replans: u64,
@@ -259,13 +269,16 @@ pub struct SimulationMetrics {
     pub failed_unstartable: u64,
     /// Restarts after node failures, and where jobs save their work after ends of windows.
     pub restarts: u64,
-    /// Fees of successful jobs, `Σ n·x`, less what late ones got back and what the memory of suspended ones cost.
+    /// Fees of successful jobs, `Σ n·x`, less what late ones got back and what the memory of
+    /// suspended ones cost.
     pub fees: NodeSeconds,
-    /// Fees of failed jobs, `Σ n·x`, and the part of it that late ones owe: the penalties at penalty ratio 1.
+    /// Fees of failed jobs, `Σ n·x`, and the part of it that late ones owe: the penalties at
+    /// penalty ratio 1.
     pub forfeited: NodeSeconds,
     /// Node-time in which a job ran (including runs that were lost).
     pub busy: NodeSeconds,
-    /// Node-time of successful runs; of jobs that save their work, what they computed and did not lose.
+    /// Node-time of successful runs; of jobs that save their work, what they computed and did not
+    /// lose.
     pub useful: NodeSeconds,
     /// From the first submission to the last end.
     pub makespan: Seconds,
@@ -275,9 +288,11 @@ pub struct SimulationMetrics {
     pub wait_total: Seconds,
     /// Jobs that started at least once.
     pub started: u64,
-    /// Σ n·ω·(response/ω) over successful jobs, i.e. Σ n·response: numerator of the slowdown weighted by area.
+    /// Σ n·ω·(response/ω) over successful jobs, i.e. Σ n·response: numerator of the slowdown
+    /// weighted by area.
     pub weighted_response: NodeSeconds,
-    /// Σ n·(time held by the last run, or by all where work is saved) over successful jobs: its denominator.
+    /// Σ n·(time held by the last run, or by all where work is saved) over successful jobs: its
+    /// denominator.
     pub weighted_run: NodeSeconds,
     /// What the policy did to get there.
     pub work: WorkCounters,
@@ -290,7 +305,8 @@ pub struct SimulationMetrics {
 }
 
 impl SimulationMetrics {
-    /// Fees minus penalties in virtual coins, at penalty ratio `ratio` (spec §6: gain, profit, income).
+    /// Fees minus penalties in virtual coins, at penalty ratio `ratio` (spec §6: gain, profit,
+    /// income).
     #[must_use]
     pub fn gain(&self, ratio: f64) -> Coins {
         Coins(self.fees.coins().0 - ratio * self.forfeited.coins().0)
@@ -389,9 +405,10 @@ impl SimulationMetrics {
     }
 }
 
-/// How well the distributions that jobs had at their acceptance describe how long they take: the share of decided jobs whose real run time
-/// lies between their 5 % and 95 % quantiles, killed or not, beside the share that the distributions promise and how wide they are.
-/// Rejected jobs and fixed reservations have no such distribution; empty where nobody has.
+/// How well the distributions that jobs had at their acceptance describe how long they take: the
+/// share of decided jobs whose real run time lies between their 5 % and 95 % quantiles, killed or
+/// not, beside the share that the distributions promise and how wide they are. Rejected jobs and
+/// fixed reservations have no such distribution; empty where nobody has.
 pub fn measure_intervals(outcomes: &[JobOutcome], measured: &mut Measured) {
     let (mut jobs, mut within, mut promised, mut width) = (0_u64, 0_u64, 0.0, 0.0);
     for outcome in outcomes {
@@ -409,7 +426,8 @@ pub fn measure_intervals(outcomes: &[JobOutcome], measured: &mut Measured) {
     measured.add_ratio("interval_90_width_percent", width, jobs);
 }
 
-/// What fixed reservations among the jobs of a cluster did, beside the totals that count both; empty where there were none.
+/// What fixed reservations among the jobs of a cluster did, beside the totals that count both;
+/// empty where there were none.
 #[must_use]
 pub fn fixed_measures(outcomes: &[JobOutcome]) -> Measured {
     let mut measured = Measured::default();

@@ -1,20 +1,23 @@
-//! The search of the 2008 algorithm: conservative backfilling with shortened durations (spec §3.1, Birkenheuer et al.,
-//! "Overbooking in Planning Based Scheduling Systems").
+//! The search of the 2008 algorithm: conservative backfilling with shortened durations (spec §3.1,
+//! Birkenheuer et al., "Overbooking in Planning Based Scheduling Systems").
 //!
-//! Pure: anchor points in, a placement out; the policy that owns a plan finds the anchors and enters the placement. A job
-//! is tried at full length, then shortened, then shortened and on top of its direct predecessors, at one anchor after the
-//! other.
+//! Pure: anchor points in, a placement out; the policy that owns a plan finds the anchors and
+//! enters the placement. A job is tried at full length, then shortened, then shortened and on top
+//! of its direct predecessors, at one anchor after the other.
 //!
 //! # Rounding
 //!
-//! The paper calculates in real numbers, bookahead in whole seconds: the shortened duration `d' = d / (1 + maxPoF)` is
-//! rounded up and what may be cut, `o = d − d'`, is therefore rounded down. Neither ever promises more than the formula.
+//! The paper calculates in real numbers, bookahead in whole seconds: the shortened duration
+//! `d' = d / (1 + maxPoF)` is rounded up and what may be cut, `o = d − d'`, is therefore rounded
+//! down. Neither ever promises more than the formula.
 //!
 //! # Where the paper is silent
 //!
-//! * A slot is also cut at the job's own deadline, which the paper tests but forgets when it takes "the whole slot".
-//! * All direct predecessors that the caller names must be overbookable: a fixed one (or one of which nothing may be cut)
-//!   holds nodes that the job needs, so the job cannot start before it has ended.
+//! * A slot is also cut at the job's own deadline, which the paper tests but forgets when it takes
+//!   "the whole slot".
+//! * All direct predecessors that the caller names must be overbookable: a fixed one (or one of
+//!   which nothing may be cut) holds nodes that the job needs, so the job cannot start before it
+//!   has ended.
 //! * only predecessors that end exactly at the anchor are looked at, not their predecessors.
 //! * the moved start never lies before the job's release.
 
@@ -64,10 +67,11 @@ pub struct ShorteningRequest {
 pub struct ShortenedPlacement {
     /// Index of the anchor that was taken.
     pub anchor: usize,
-    /// Nominal start: the anchor, or before it on top of the predecessors. These keep their own reservations: if one still
-    /// runs, the job starts when it has ended.
+    /// Nominal start: the anchor, or before it on top of the predecessors. These keep their own
+    /// reservations: if one still runs, the job starts when it has ended.
     pub start: Seconds,
-    /// End of the reservation: the start plus the estimate, or the end of the slot or of the job's window before that.
+    /// End of the reservation: the start plus the estimate, or the end of the slot or of the job's
+    /// window before that.
     pub end: Seconds,
     /// Which of the three attempts succeeded.
     pub kind: PlacementKind,
@@ -94,7 +98,8 @@ impl PlacementKind {
 
 /// `d' = d / (1 + maxPoF)`, rounded up to whole seconds, at most `d` (spec §3.1.2).
 ///
-/// With a uniform ratio distribution the chance to need more is maxPoF / (1 + maxPoF), a little less than maxPoF (E25).
+/// With a uniform ratio distribution the chance to need more is maxPoF / (1 + maxPoF), a little
+/// less than maxPoF (E25).
 #[must_use]
 pub fn shortened_duration(estimate: Seconds, max_pof: f64) -> Seconds {
     let exact = estimate.0 as f64 / (1.0 + max_pof.max(0.0));
@@ -103,31 +108,35 @@ pub fn shortened_duration(estimate: Seconds, max_pof: f64) -> Seconds {
     Seconds(seconds.min(estimate.0))
 }
 
-/// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds (spec §3.1.2).
+/// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds (spec
+/// §3.1.2).
 #[must_use]
 pub fn overbookable_time(estimate: Seconds, max_pof: f64) -> Seconds {
     estimate - shortened_duration(estimate, max_pof)
 }
 
-/// a job is promising for overbooking if the mean ratio of runtime to estimate in its class is below
-/// 1 / (1 + maxPoF), so that the average job of the class fits into the shortened duration.
+/// a job is promising for overbooking if the mean ratio of runtime to estimate in its class
+/// is below 1 / (1 + maxPoF), so that the average job of the class fits into the shortened
+/// duration.
 #[must_use]
 pub fn is_promising(mean_ratio: f64, max_pof: f64) -> bool {
     mean_ratio < 1.0 / (1.0 + max_pof.max(0.0))
 }
 
-/// The duration that is planned for a job of a user whose jobs outlast their estimates by this factor: `factor · d`, rounded up to
-/// whole seconds, never less than `d` (spec §3.1.6 says "more" and not how much).
+/// The duration that is planned for a job of a user whose jobs outlast their estimates by this
+/// factor: `factor · d`, rounded up to whole seconds, never less than `d` (spec §3.1.6 says "more"
+/// and not how much).
 #[must_use]
 pub fn longer_duration(estimate: Seconds, factor: f64) -> Seconds {
     let exact = estimate.0 as f64 * factor.max(1.0);
     Seconds((libm::ceil(exact - 1e-6) as i64).max(estimate.0))
 }
 
-/// Searches the anchors, which must ascend in time, for the first place of a job; `None` rejects it (spec §3.1.3).
+/// Searches the anchors, which must ascend in time, for the first place of a job; `None` rejects it
+/// (spec §3.1.3).
 ///
-/// Anchors before the job's release or with too few free nodes are passed over; the release itself should be among them if
-/// enough nodes are free then.
+/// Anchors before the job's release or with too few free nodes are passed over; the release itself
+/// should be among them if enough nodes are free then.
 #[must_use]
 pub fn place_shortened(
     anchors: &[AnchorPoint],
@@ -193,8 +202,9 @@ mod tests {
 
     const MAX_POF: f64 = 0.13;
 
-    /// The gap of spec §3.1.4 and §15.1 in units of `minute` from midnight: 03:00 to 07:00 after a job of 6 h. The paper
-    /// rounds to minutes; with a `minute` of 1 its whole minutes come out, with 60 the seconds that bookahead calculates in.
+    /// The gap of spec §3.1.4 and §15.1 in units of `minute` from midnight: 03:00 to 07:00 after a
+    /// job of 6 h. The paper rounds to minutes; with a `minute` of 1 its whole minutes come out,
+    /// with 60 the seconds that bookahead calculates in.
     fn gap(minute: i64, overbookable: i64, fixed: bool) -> AnchorPoint {
         AnchorPoint {
             start: Seconds(180 * minute),
@@ -221,7 +231,8 @@ mod tests {
 
     #[test]
     fn the_shortened_durations_are_those_of_section_15_1() {
-        // 300 min / 1.13 = 265.48672566 min = 15,929.2 s; 360 − 360 / 1.13 = 41.4159292 min = 2,484.96 s.
+        // 300 min / 1.13 = 265.48672566 min = 15,929.2 s; 360 − 360 / 1.13 = 41.4159292 min =
+        // 2,484.96 s.
         assert_eq!(
             shortened_duration(Seconds(18_000), MAX_POF),
             Seconds(15_930)
@@ -263,8 +274,9 @@ mod tests {
 
     #[test]
     fn the_worked_example_is_accepted_with_the_papers_slack_of_34_minutes() {
-        // Section 3.1.4 and 15.1, literal variant: (a) 180 + 300 > 420, (b) 180 + 266 > 420, (c) 146 + 266 = 412 ≤ 420.
-        // The stored duration follows the algorithm's text: 420 − 146 = 274 min.
+        // Section 3.1.4 and 15.1, literal variant: (a) 180 + 300 > 420, (b) 180 + 266 > 420, (c)
+        // 146 + 266 = 412 ≤ 420. The stored duration follows the algorithm's text: 420 − 146 = 274
+        // min.
         let placement = place_shortened(&[gap(1, 34, false)], &job(1), MAX_POF).unwrap();
         let expected = ShortenedPlacement {
             anchor: 0,
@@ -278,11 +290,13 @@ mod tests {
 
     #[test]
     fn the_worked_example_is_accepted_with_the_slack_of_the_formula() {
-        // Section 15.1, formula variant: a = 41.416 min = 2,484 s rounded down, start 138.6 min = 8,316 s.
+        // Section 15.1, formula variant: a = 41.416 min = 2,484 s rounded down, start 138.6 min =
+        // 8,316 s.
         let slack = overbookable_time(Seconds(21_600), MAX_POF);
         let placement = place_shortened(&[gap(60, slack.0, false)], &job(60), MAX_POF).unwrap();
         assert_eq!(placement.start, Seconds(8_316));
-        // 138.584 min to the second above, and d' = 265.487 min ends at 404.1 min, before the slot does.
+        // 138.584 min to the second above, and d' = 265.487 min ends at 404.1 min, before the slot
+        // does.
         assert!((placement.start.0 as f64 / 60.0 - 138.584).abs() < 1.0 / 60.0);
         let ends = placement.start + shortened_duration(Seconds(18_000), MAX_POF);
         assert!((ends.0 as f64 / 60.0 - 404.071).abs() < 2.0 / 60.0);
@@ -338,7 +352,8 @@ mod tests {
 
     #[test]
     fn a_moved_start_respects_the_release() {
-        // released at 150, so a = 30 and the job ends at 150 + 266 = 416; released at 160 it would end at 426.
+        // released at 150, so a = 30 and the job ends at 150 + 266 = 416; released at 160 it
+        // would end at 426.
         let released = |release| ShorteningRequest {
             release: Seconds(release),
             ..job(1)

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::measures::Measured;
 use crate::units::{NodeSeconds, Seconds};
 
-/// `[penalty]`: a penalty that grows with the lateness. Without it a job that misses its deadline has failed and owes all.
+/// `[penalty]`: a penalty that grows with the lateness. Without it a job that misses its deadline
+/// has failed and owes all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PenaltySettings {
     /// Which share of the penalty is owed.
     pub function: PenaltyFunction,
-    /// Which share of the fee is paid back where the full penalty is owed; of the fee of a late job this times the share of the penalty
-    /// is. From 0 to 1.
+    /// Which share of the fee is paid back where the full penalty is owed; of the fee of a late job
+    /// this times the share of the penalty is. From 0 to 1.
     pub refund: f64,
 }
 
@@ -60,7 +61,8 @@ impl PenaltySettings {
         }
     }
 
-    /// The longest lateness at which less than all is owed: it is worth it to end a job until then, and not afterwards.
+    /// The longest lateness at which less than all is owed: it is worth it to end a job until then,
+    /// and not afterwards.
     #[must_use]
     pub fn longest(&self) -> Seconds {
         match &self.function {
@@ -110,7 +112,8 @@ impl LateTotals {
         }
     }
 
-    /// Counts a late job with this fee; what of it is owed at penalty ratio 1 and what is paid back, each rounded to node-seconds.
+    /// Counts a late job with this fee; what of it is owed at penalty ratio 1 and what is paid
+    /// back, each rounded to node-seconds.
     pub(super) fn count(&mut self, late: &Late, fee: NodeSeconds) -> (NodeSeconds, NodeSeconds) {
         let part = |share: f64| NodeSeconds(libm::round(fee.0 as f64 * share) as i64);
         let (owed, returned) = (part(late.penalty), part(late.refund));

@@ -1,7 +1,8 @@
-//! How well promised starts were kept, for queues and for plans alike: the start that a waiting job was promised first against its real
-//! one.
+//! How well promised starts were kept, for queues and for plans alike: the start that a waiting job
+//! was promised first against its real one.
 //!
-//! Responsible for who counts and for the figures; not for who promises what (policies, and the queue with predictions).
+//! Responsible for who counts and for the figures; not for who promises what (policies, and the
+//! queue with predictions).
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
@@ -19,8 +20,9 @@ pub struct PromisedStart {
 }
 
 impl PromisedStart {
-    /// What a plan promised a job at its submission; `None` where that says nothing of a wait: the job was rejected or promised nothing,
-    /// asked for a fixed window itself, or started at once as it was promised.
+    /// What a plan promised a job at its submission; `None` where that says nothing of a wait: the
+    /// job was rejected or promised nothing, asked for a fixed window itself, or started at once as
+    /// it was promised.
     #[must_use]
     pub fn of_plan(outcome: &JobOutcome) -> Option<Self> {
         let promised = outcome.promise?.start;
@@ -34,7 +36,8 @@ impl PromisedStart {
     }
 }
 
-/// The measures of kept promises, over the promises of `jobs` accepted jobs. Nothing where nobody was promised a start.
+/// The measures of kept promises, over the promises of `jobs` accepted jobs. Nothing where nobody
+/// was promised a start.
 #[must_use]
 pub fn promise_measures(jobs: usize, promises: &[PromisedStart]) -> Measured {
     let mut measured = Measured::default();
@@ -81,7 +84,8 @@ fn mean(spans: &[i64]) -> f64 {
     spans.iter().sum::<i64>() as f64 / spans.len() as f64
 }
 
-/// The smallest of the sorted spans that at least `above / below` of them do not exceed; NaN of nothing.
+/// The smallest of the sorted spans that at least `above / below` of them do not exceed; NaN of
+/// nothing.
 fn quantile(sorted: &[i64], above: usize, below: usize) -> f64 {
     let rank = (sorted.len() * above).div_ceil(below);
     let found = rank.checked_sub(1).and_then(|place| sorted.get(place));

@@ -1,12 +1,14 @@
-//! Two rules of the algorithm of 2008 that its paper states without numbers: which jobs are promising for overbooking, and what is
-//! planned for users who underestimate (spec §3.1.2, §3.1.6).
+//! Two rules of the algorithm of 2008 that its paper states without numbers: which jobs are
+//! promising for overbooking, and what is planned for users who underestimate (spec §3.1.2,
+//! §3.1.6).
 
 use serde::{Deserialize, Serialize};
 
 /// What makes a job promising: only promising jobs are shortened (A-43).
 ///
-/// The paper asks whether the estimate "is significantly longer than the application's usual runtime *or* the user tends to
-/// overestimate" and gives no threshold. In every rule what is usual must fit into the shortened duration `d / (1 + maxPoF)`.
+/// The paper asks whether the estimate "is significantly longer than the application's usual
+/// runtime *or* the user tends to overestimate" and gives no threshold. In every rule what is usual
+/// must fit into the shortened duration `d / (1 + maxPoF)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromisingRule {
@@ -42,8 +44,9 @@ pub enum UnderestimatorRule {
     /// Their jobs are planned like those of everybody else.
     #[default]
     AsEstimated,
-    /// Their jobs are never shortened; each is planned and may run longer than its estimate by the factor by which the
-    /// user's jobs have outlasted theirs, if a slot takes that, else for its estimate.
+    /// Their jobs are never shortened; each is planned and may run longer than its estimate by the
+    /// factor by which the user's jobs have outlasted theirs, if a slot takes that, else for its
+    /// estimate.
     MoreTime,
 }
 

@@ -1,13 +1,17 @@
-//! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan of a queue.
+//! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan
+//! of a queue.
 //!
-//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones that do not are kept places
-//! which nobody behind delays. How many places, its depth, is the whole difference between the usual rules ([`Backfilling`]):
-//! none is first come, first served, one is EASY, one for everybody is conservative backfilling. How long a job is planned for is
-//! its request or a prediction.
+//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones
+//! that do not are kept places which nobody behind delays. How many places, its depth, is the whole
+//! difference between the usual rules ([`Backfilling`]): none is first come, first served, one is
+//! EASY, one for everybody is conservative backfilling. How long a job is planned for is its
+//! request or a prediction.
 //!
-//! * Where nodes are all alike ([`backfill`]), what may be had now is a [`View`], and what is fixed beside the queue a [`Room`]:
-//!   a profile ([`due_now`]), or only the [`PlannedEnds`] of running jobs.
-//! * Where they are not, machines of operators say who is allowed and on which nodes (`machine_queue/pass.rs`).
+//! * Where nodes are all alike ([`backfill`]), what may be had now is a [`View`], and what is fixed
+//!   beside the queue a [`Room`]: a profile ([`due_now`]), or only the [`PlannedEnds`] of running
+//!   jobs.
+//! * Where they are not, machines of operators say who is allowed and on which nodes
+//!   (`machine_queue/pass.rs`).
 //!
 //! [`plan_queue`] goes on from pass to pass until everybody has a start.
 
@@ -64,7 +68,8 @@ impl From<&Job> for Waiting {
 impl Waiting {
     /// The rank of a score, of which lower ones come first.
     pub(super) fn rank_of(score: f64) -> i64 {
-        // Bits of floating-point numbers stand in their order once those of negative ones are turned round.
+        // Bits of floating-point numbers stand in their order once those of negative ones are
+        // turned round.
         let bits = score.to_bits().cast_signed();
         bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
     }
@@ -98,7 +103,8 @@ impl QueueOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backfilling {
-    /// Any that delays no job in front of it: each job gets the earliest slot that is left (PLAN_CB).
+    /// Any that delays no job in front of it: each job gets the earliest slot that is left
+    /// (PLAN_CB).
     #[default]
     Conservative,
     /// Any that does not delay the first in the queue (EASY, PLAN_AB).

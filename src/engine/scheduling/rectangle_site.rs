@@ -8,8 +8,9 @@ use crate::plan::{Piece, Purchase, PurchaseError, Slot, SlotList, SlotRules};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestId};
 
-/// A queue that is scheduled by ALG-1 with exact run times: each job gets its place when it is submitted and keeps it. What is
-/// free beside all places is advertised and for sale, and nobody is ever delayed by a sale.
+/// A queue that is scheduled by ALG-1 with exact run times: each job gets its place when it is
+/// submitted and keeps it. What is free beside all places is advertised and for sale, and nobody is
+/// ever delayed by a sale.
 ///
 /// A job lasts as long as its run time, at most its estimate, at least one second, and starts no
 /// earlier than its submission and release. Of one second, ends come before submissions.
@@ -174,7 +175,8 @@ impl RectangleSite {
         true
     }
 
-    /// Takes the piece from several divisible slots of the same prices that each last as long as it does.
+    /// Takes the piece from several divisible slots of the same prices that each last as long as it
+    /// does.
     fn buy_stack(&mut self, piece: Piece, like: &Slot) -> Option<Vec<Piece>> {
         let mut missing = piece.nodes.0;
         let mut stack: Vec<(usize, Piece)> = Vec::new();
@@ -248,7 +250,8 @@ impl RectangleSite {
     }
 }
 
-/// Whether parts are sold of a slot in front of something planned: others that are divisible are extensible, too.
+/// Whether parts are sold of a slot in front of something planned: others that are divisible are
+/// extensible, too.
 fn sells_parts(slot: &Slot) -> bool {
     slot.divisible && !slot.extensible
 }
@@ -287,7 +290,8 @@ mod tests {
             nodes: Nodes(nodes),
             end: Seconds(20),
         };
-        // The first sale changes the slot, so that the second part looks for one that is not there any more.
+        // The first sale changes the slot, so that the second part looks for one that is not there
+        // any more.
         assert_eq!(
             site.buy_all(&[(slot, piece(3)), (slot, piece(1))], false),
             None

@@ -6,14 +6,16 @@ use super::{Backfilling, Comprehensive, Heuristic, Policy, PolicySettings, Queue
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
-/// A registered scheduling policy: its name in configurations and reports, and what a sweep must know about it.
+/// A registered scheduling policy: its name in configurations and reports, and what a sweep must
+/// know about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Strategy {
     /// The name in configurations, in the store and in reports.
     pub name: &'static str,
     /// One line for people.
     pub summary: &'static str,
-    /// Accepts slots shorter than the estimate; only then do estimates, acceptance and reliability matter.
+    /// Accepts slots shorter than the estimate; only then do estimates, acceptance and reliability
+    /// matter.
     pub overbooks: bool,
     /// Security factor S of the risk test in the thesis (spec §3.4.3); 1 where it has none.
     pub security_factor: f64,

@@ -1,5 +1,5 @@
-//! A planning-based machine with advance reservations: variable jobs that are planned anew at every event, reservations with a
-//! fixed start, and the rules by which they are admitted and priced.
+//! A planning-based machine with advance reservations: variable jobs that are planned anew at every
+//! event, reservations with a fixed start, and the rules by which they are admitted and priced.
 //!
 //! [`Replanning`] is the policy, [`ReplanningMachine`] a cluster with it; it uses the same counted
 //! [`Profile`](crate::plan::Profile) as overbooking.

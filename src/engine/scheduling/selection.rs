@@ -1,13 +1,15 @@
-//! One choice among alternatives with a cost and a time each, by the trade-off factor α (spec `provisioning.md` eq. (15),
-//! (20), and step 5 of ALG-7).
+//! One choice among alternatives with a cost and a time each, by the trade-off factor α (spec
+//! `provisioning.md` eq. (15), (20), and step 5 of ALG-7).
 
 /// Comparisons of weighted sums keep this distance, so that rounding never decides a tie (AMB-33).
 pub const TIE: f64 = 1e-9;
 
-/// The index of the alternative with the smallest `α·(cost − min)/(max − min) + (1 − α)·(time − min)/(max − min)`.
+/// The index of the alternative with the smallest
+/// `α·(cost − min)/(max − min) + (1 − α)·(time − min)/(max − min)`.
 ///
-/// α = 0 takes the earliest, α = 1 the cheapest. A term whose values are all equal counts 0. Ties go to the earliest, then to
-/// the cheapest, then to the first (AMB-33). `None` when there is no alternative.
+/// α = 0 takes the earliest, α = 1 the cheapest. A term whose values are all equal counts 0. Ties
+/// go to the earliest, then to the cheapest, then to the first (AMB-33). `None` when there is no
+/// alternative.
 #[must_use]
 pub fn choose(alternatives: impl Iterator<Item = (f64, f64)> + Clone, alpha: f64) -> Option<usize> {
     let range = |value: fn((f64, f64)) -> f64| {

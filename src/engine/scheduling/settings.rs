@@ -1,4 +1,5 @@
-//! What a policy may be told: every documented ambiguity of the specs is a value here, the spec's decision its default.
+//! What a policy may be told: every documented ambiguity of the specs is a value here, the spec's
+//! decision its default.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
 use crate::units::Seconds;
 
-/// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec `overbooking.md` §13.
+/// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec
+/// `overbooking.md` §13.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicySettings {
     /// The policy's name in the registry ([`crate::scheduling::registry`]).
@@ -25,48 +27,57 @@ pub struct PolicySettings {
     pub reliability: Reliability,
     /// Width of the steps of completion-time distributions (A-12; default 60 s).
     pub time_step: Seconds,
-    /// How completion-time distributions are convolved. Direct by default: with at most 101 steps of runtime the sum costs no
-    /// more than the transforms and gives the same bits on every machine.
+    /// How completion-time distributions are convolved. Direct by default: with at most 101 steps
+    /// of runtime the sum costs no more than the transforms and gives the same bits on every
+    /// machine.
     #[serde(default)]
     pub convolution: Convolution,
-    /// Whether a running predecessor's distribution is conditioned on the time it already ran (A-15; default no).
+    /// Whether a running predecessor's distribution is conditioned on the time it already ran
+    /// (A-15; default no).
     pub condition_on_elapsed: bool,
-    /// What a node-mapped overbooking planner believes of the jobs in front of a new one (default: their joint
-    /// distribution; the other value is an ablation).
+    /// What a node-mapped overbooking planner believes of the jobs in front of a new one (default:
+    /// their joint distribution; the other value is an ablation).
     pub predecessors: PredecessorRule,
     /// How long a counting planner assumes that a node which is down stays down (A-30).
     pub down_horizon: DownHorizon,
     /// How often a re-planning pass is repeated before the next event (A-22; default once).
     pub replan_passes: ReplanPasses,
-    /// What becomes of a job that loses a node while it runs (A-31; the strategy's own rule by default).
+    /// What becomes of a job that loses a node while it runs (A-31; the strategy's own rule by
+    /// default).
     pub crash: CrashRule,
-    /// What becomes of a job that cannot start because nodes are missing (A-33; the strategy's own rule by default).
+    /// What becomes of a job that cannot start because nodes are missing (A-33; the strategy's own
+    /// rule by default).
     pub failed_start: FailedStartRule,
-    /// When jobs that wait for nodes are tried again (A-33; default at every event that frees or returns nodes).
+    /// When jobs that wait for nodes are tried again (A-33; default at every event that frees or
+    /// returns nodes).
     pub retry: Retry,
-    /// Whether a counting planner rebuilds its plan when a start fails, as it does at an end, a failure and a repair
-    /// (A-33; default no).
+    /// Whether a counting planner rebuilds its plan when a start fails, as it does at an end, a
+    /// failure and a repair (A-33; default no).
     pub replan_failed_start: bool,
-    /// Whether a node-mapped planner keeps the nodes of a planned overbooked job free of later arrivals until it starts
-    /// (A-18; default no): nobody is placed in front of it, so it can start as soon as its predecessors have ended, as its
-    /// distribution assumes.
+    /// Whether a node-mapped planner keeps the nodes of a planned overbooked job free of later
+    /// arrivals until it starts (A-18; default no): nobody is placed in front of it, so it can
+    /// start as soon as its predecessors have ended, as its distribution assumes.
     pub hold_for_overbooked: bool,
-    /// How much of the dependence between a job and a predecessor of the same user a node-mapped planner counts on, from 0
-    /// (independent, as the thesis has it, A-14; default) to 1 (they use the same quantile of their distributions).
+    /// How much of the dependence between a job and a predecessor of the same user a node-mapped
+    /// planner counts on, from 0 (independent, as the thesis has it, A-14; default) to 1 (they use
+    /// the same quantile of their distributions).
     pub user_factor: f64,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
-    /// Whether the security factor S follows what earlier promises were worth ([`crate::estimates::PromiseBalance`]; default no).
+    /// Whether the security factor S follows what earlier promises were worth
+    /// ([`crate::estimates::PromiseBalance`]; default no).
     #[serde(default, skip_serializing_if = "is_default")]
     pub adapt_security_factor: bool,
-    /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
-    /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
+    /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies
+    /// (the strategy's own rule by default: only comprehensive overbooking does; spec §14.3 asks
+    /// for the ablation).
     pub early_start: EarlyStart,
-    /// What makes a job promising for the algorithm of 2008 (A-43). Left out where it is the default, as is the next, so that what
-    /// does not read them keeps its identity.
+    /// What makes a job promising for the algorithm of 2008 (A-43). Left out where it is the
+    /// default, as is the next, so that what does not read them keeps its identity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub promising: PromisingRule,
-    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
+    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec
+    /// §3.1.6).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
     /// Which node is taken of several that are equally free (A-06).
@@ -75,13 +86,15 @@ pub struct PolicySettings {
     /// How jobs save their work; `None` where they do not (A-31).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSettings>,
-    /// How the penalty grows with the lateness of a job; `None` where a job that misses its deadline owes all.
+    /// How the penalty grows with the lateness of a job; `None` where a job that misses its
+    /// deadline owes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<PenaltySettings>,
 }
 
 impl PolicySettings {
-    /// How many batteries are run before the simulated one, to learn what promises are worth; 0 where nothing asks for that.
+    /// How many batteries are run before the simulated one, to learn what promises are worth; 0
+    /// where nothing asks for that.
     #[must_use]
     pub fn promise_batteries(&self) -> u32 {
         let asks = self.calibration.method != CalibrationMethod::None || self.adapt_security_factor;
@@ -144,7 +157,8 @@ impl Default for PolicySettings {
 pub enum Placing {
     /// The first slot that passes, full-length or overbooked.
     FirstFit,
-    /// First fit without overbooking; only if there is none, first fit with overbooking (what the thesis reports).
+    /// First fit without overbooking; only if there is none, first fit with overbooking (what the
+    /// thesis reports).
     #[default]
     NearBestFit,
     /// The last slot that passes.
@@ -155,7 +169,8 @@ pub enum Placing {
     BestOpportunity,
 }
 
-/// The planner's picture of node reliability, common to all nodes unless rates of each were learned (A-06).
+/// The planner's picture of node reliability, common to all nodes unless rates of each were learned
+/// (A-06).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// Survival of one node over a run (spec §3.10).
@@ -178,8 +193,8 @@ pub enum NodeKnowledge {
     /// Nothing: all have the common rates.
     #[default]
     Common,
-    /// Rates of each, learned from the failures before the simulation starts ([`crate::failures::learn_node_rates`]). Only a plan
-    /// that binds jobs to nodes reads them.
+    /// Rates of each, learned from the failures before the simulation starts
+    /// ([`crate::failures::learn_node_rates`]). Only a plan that binds jobs to nodes reads them.
     Learned {
         /// How many failures the common rates weigh.
         prior_failures: f64,
@@ -197,7 +212,8 @@ impl NodeKnowledge {
     }
 }
 
-/// In which order nodes are numbered, and so which of several equal ones is taken: the one with the lowest number.
+/// In which order nodes are numbered, and so which of several equal ones is taken: the one with the
+/// lowest number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by")]
 pub enum NodeOrder {
@@ -233,7 +249,8 @@ impl Default for Reliability {
     }
 }
 
-/// Whether P_success is the survival probability or the failure probability that the thesis printed (A-02, E1).
+/// Whether P_success is the survival probability or the failure probability that the thesis printed
+/// (A-02, E1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurvivalForm {
@@ -251,7 +268,8 @@ pub enum PredecessorRule {
     /// They end according to the product of their completion-time distributions (spec §3.6).
     #[default]
     Joint,
-    /// They use all their planned time, as the heuristic approach assumes (spec §3.9): shows what the convolutions buy.
+    /// They use all their planned time, as the heuristic approach assumes (spec §3.9): shows what
+    /// the convolutions buy.
     Planned,
 }
 
@@ -279,18 +297,21 @@ pub enum ReplanPasses {
     FixedPoint,
 }
 
-/// What becomes of a job that loses a node while it runs (A-31). It has lost all progress that it did not save.
+/// What becomes of a job that loses a node while it runs (A-31). It has lost all progress that it
+/// did not save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashRule {
-    /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their resources fails. The
-    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do. Where jobs
-    /// save their work, they go on without overbooking, too, where all of the rest fits.
+    /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their
+    /// resources fails. The overbooking strategies … can therefore restart jobs": final without
+    /// overbooking, else any time that is left will do. Where jobs save their work, they go on
+    /// without overbooking, too, where all of the rest fits.
     #[default]
     Strategy,
     /// The job has failed.
     Final,
-    /// It waits as after a failed start of its strategy: what the thesis's description of the procedure says (§5.2.2).
+    /// It waits as after a failed start of its strategy: what the thesis's description of the
+    /// procedure says (§5.2.2).
     Restart,
     /// It waits, and is started again where its full estimate fits before its deadline.
     RestartFull,
@@ -302,8 +323,8 @@ pub enum CrashRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedStartRule {
-    /// What the thesis says (§5.2.2): without overbooking the job waits until its estimate no longer fits before its
-    /// deadline; with overbooking it may start later and run shorter.
+    /// What the thesis says (§5.2.2): without overbooking the job waits until its estimate no
+    /// longer fits before its deadline; with overbooking it may start later and run shorter.
     #[default]
     Strategy,
     /// The job has failed.
@@ -326,7 +347,8 @@ pub(super) enum Recovery {
 }
 
 impl Recovery {
-    /// When the job is given up: the first time at which it could not start any more, which is not in the past of `now`.
+    /// When the job is given up: the first time at which it could not start any more, which is not
+    /// in the past of `now`.
     pub(super) fn give_up(self, now: Seconds, estimate: Seconds, deadline: Seconds) -> Seconds {
         match self {
             Self::None => now,
@@ -395,7 +417,8 @@ pub enum Retry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EarlyStart {
-    /// What the strategy does in the thesis: comprehensive overbooking yes, conservative backfilling no.
+    /// What the strategy does in the thesis: comprehensive overbooking yes, conservative
+    /// backfilling no.
     #[default]
     Strategy,
     /// Release and start early.

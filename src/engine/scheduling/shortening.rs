@@ -1,36 +1,46 @@
-//! The strategy of 2008: conservative backfilling with shortened durations, as a policy on the node-mapped plan (spec §3.1).
+//! The strategy of 2008: conservative backfilling with shortened durations, as a policy on the
+//! node-mapped plan (spec §3.1).
 //!
-//! The search itself is pure and stands in [`super::overbooking_2008`]; here are the anchors that it is given, and what happens
-//! to a placement until its job has ended.
+//! The search itself is pure and stands in [`super::overbooking_2008`]; here are the anchors that
+//! it is given, and what happens to a placement until its job has ended.
 //!
-//! * **Anchors** are "now or the release" and the ends of reservations. At each anchor a full-length slot on the lowest-numbered
-//!   nodes comes first (a); else the nodes that stay free longest are taken, shortened (b) or on top of the
-//!   predecessors (c). The order is that of the listing, so the placing strategies of the dissertation do not apply.
-//! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose user or application says so
-//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`Acceptance::shortening`].
-//! * **Underestimators** may be planned more than their estimate ([`UnderestimatorRule::MoreTime`]): at full length only, first at
-//!   the longer duration, and at the estimate where no slot takes that. Such a job is killed at the end of what it was promised;
-//!   its fee is that of its estimate, and it has kept its contract's side once the estimate was granted.
-//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody holds in their whole window, or not
-//!   at all; nothing may be cut of them, so nobody is placed on top of one. A lead-in (see below) is in their way like any
-//!   reservation. Whoever is in front of one has left its nodes at its start, on top of predecessors or not. If its nodes are
-//!   not all there then, it takes others that are idle and unplanned in its window, or fails.
-//! * **What may be cut of a predecessor** is counted from what it still has: one that was shortened itself is never taken to
-//!   end before its own d'. For a full-length predecessor that is o_k as printed.
+//! * **Anchors** are "now or the release" and the ends of reservations. At each anchor a
+//!   full-length slot on the lowest-numbered nodes comes first (a); else the nodes that stay free
+//!   longest are taken, shortened (b) or on top of the predecessors (c). The order is that
+//!   of the listing, so the placing strategies of the dissertation do not apply.
+//! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
+//!   user or application says so ([`PromisingRule`]); without statistics none is. maxPoF is
+//!   [`Acceptance::shortening`].
+//! * **Underestimators** may be planned more than their estimate
+//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first at the longer duration, and at
+//!   the estimate where no slot takes that. Such a job is killed at the end of what it was
+//!   promised; its fee is that of its estimate, and it has kept its contract's side once the
+//!   estimate was granted.
+//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody
+//!   holds in their whole window, or not at all; nothing may be cut of them, so nobody is placed on
+//!   top of one. A lead-in (see below) is in their way like any reservation. Whoever is in front of
+//!   one has left its nodes at its start, on top of predecessors or not. If its nodes are not all
+//!   there then, it takes others that are idle and unplanned in its window, or fails.
+//! * **What may be cut of a predecessor** is counted from what it still has: one that was shortened
+//!   itself is never taken to end before its own d'. For a full-length predecessor that is o_k as
+//!   printed.
 //!
 //! # Jobs on top of their predecessors
 //!
-//! A job of case (c) has a *nominal start* `t_s − a`, before its predecessors' reservations end at the anchor `t_s`. In the plan it
-//! holds its nodes from `t_s` on only, so that reservations never overlap and predecessors keep all they were promised; the
-//! nominal start is remembered beside it. Where the nodes are free before `t_s` (on nodes without a predecessor that ends
-//! there, and everywhere as soon as a predecessor turns out to end earlier), the job also holds `[t_s − a, t_s)` as a *lead-in*, a second
-//! reservation of the same job: else a job that comes later could take the time that the acceptance counted on. Nodes
-//! without such a predecessor limit `a` to the time that they are free.
+//! A job of case (c) has a *nominal start* `t_s − a`, before its predecessors' reservations end at
+//! the anchor `t_s`. In the plan it holds its nodes from `t_s` on only, so that reservations never
+//! overlap and predecessors keep all they were promised; the nominal start is remembered beside it.
+//! Where the nodes are free before `t_s` (on nodes without a predecessor that ends there, and
+//! everywhere as soon as a predecessor turns out to end earlier), the job also holds
+//! `[t_s − a, t_s)` as a *lead-in*, a second reservation of the same job: else a job that comes
+//! later could take the time that the acceptance counted on. Nodes without such a predecessor limit
+//! `a` to the time that they are free.
 //!
-//! The job starts at the first moment at or after the nominal start at which all its nodes are idle, at the latest at `t_s`; then
-//! it may run until its estimate has elapsed, the next reservation on its nodes starts or its deadline comes. Like every
-//! other job it slides forward when its predecessors end early ("straightening out" the schedule), unless
-//! [`EarlyStart::No`] holds each job to its nominal start and each reservation to its planned end.
+//! The job starts at the first moment at or after the nominal start at which all its nodes are
+//! idle, at the latest at `t_s`; then it may run until its estimate has elapsed, the next
+//! reservation on its nodes starts or its deadline comes. Like every other job it slides forward
+//! when its predecessors end early ("straightening out" the schedule), unless [`EarlyStart::No`]
+//! holds each job to its nominal start and each reservation to its planned end.
 
 mod fixed;
 mod judgement;
@@ -111,7 +121,8 @@ struct Slot {
     nodes: NodeSet,
     /// `t_s`, from which on the nodes are the job's own.
     anchor: Seconds,
-    /// The end of the reservation: that of the slot, but not after the deadline nor more than the estimate from the anchor.
+    /// The end of the reservation: that of the slot, but not after the deadline nor more than the
+    /// estimate from the anchor.
     end: Seconds,
     predecessors: u32,
 }
@@ -178,7 +189,8 @@ impl Shortening {
                 search(&anchor)
             })?;
             let nodes = match placement.kind {
-                // Some n nodes stay free for the whole estimate; the lowest-numbered such are taken.
+                // Some n nodes stay free for the whole estimate; the lowest-numbered such are
+                // taken.
                 PlacementKind::FullLength => {
                     self.plan
                         .first_full(&[start], job.nodes, job.estimate, usable)?
@@ -217,9 +229,10 @@ impl Shortening {
         })
     }
 
-    /// The jobs whose reservation ends exactly at `anchor` on one of `nodes`, with what may be cut of them. Nodes on
-    /// which none ends then cannot be had before their last reservation ends: that limits the cut of all. `None` if there is
-    /// none, or if less than `needed` can be gained.
+    /// The jobs whose reservation ends exactly at `anchor` on one of `nodes`, with what may
+    /// be cut of them. Nodes on which none ends then cannot be had before their last reservation
+    /// ends: that limits the cut of all. `None` if there is none, or if less than `needed` can be
+    /// gained.
     fn direct_predecessors(
         &self,
         nodes: &NodeSet,
@@ -269,8 +282,8 @@ impl Shortening {
         self.bookings.retain(|_, booking| booking.end > now);
     }
 
-    /// Enters what `job` holds into the plan, in place of what it held before: its own window, and for a job on top of its
-    /// predecessors the lead-in wherever nobody else holds its nodes.
+    /// Enters what `job` holds into the plan, in place of what it held before: its own window, and
+    /// for a job on top of its predecessors the lead-in wherever nobody else holds its nodes.
     fn enter(&mut self, job: JobId, now: Seconds) {
         while self.plan.remove(job).is_some() {}
         let Some(booking) = self.bookings.get(&job) else {
@@ -312,7 +325,8 @@ impl Shortening {
         }
     }
 
-    /// Takes a job out of the plan, and lets those who wait on its nodes hold them; returns the nodes.
+    /// Takes a job out of the plan, and lets those who wait on its nodes hold them; returns the
+    /// nodes.
     fn release(&mut self, cluster: &Cluster, job: JobId) -> Option<NodeSet> {
         while self.plan.remove(job).is_some() {}
         let nodes = self.bookings.remove(&job)?.nodes;
@@ -320,7 +334,8 @@ impl Shortening {
         Some(nodes)
     }
 
-    /// Renews the lead-ins of the jobs that wait for some of `touched` on top of their predecessors.
+    /// Renews the lead-ins of the jobs that wait for some of `touched` on top of their
+    /// predecessors.
     fn hold_lead_ins(&mut self, cluster: &Cluster, touched: &NodeSet) {
         let now = cluster.now();
         let waiting: Vec<JobId> = self
@@ -338,7 +353,8 @@ impl Shortening {
         }
     }
 
-    /// Whether all nodes of a planned job are idle and nobody who was planned earlier still waits for one of them.
+    /// Whether all nodes of a planned job are idle and nobody who was planned earlier still waits
+    /// for one of them.
     fn can_start(&self, cluster: &Cluster, job: JobId, booking: &Booking) -> bool {
         let now = cluster.now();
         now >= cluster.job(job).release
@@ -352,7 +368,8 @@ impl Shortening {
             })
     }
 
-    /// Starts planned jobs whose nodes have become idle before their own window begins, in order of planned start.
+    /// Starts planned jobs whose nodes have become idle before their own window begins, in order of
+    /// planned start.
     fn start_waiting(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
         let now = cluster.now();
         let mut waiting: Vec<(Seconds, JobId)> = self
@@ -372,7 +389,8 @@ impl Shortening {
         }
     }
 
-    /// Starts a planned job now: in the window that it was promised, or, where nodes are released early, in the longest one.
+    /// Starts a planned job now: in the window that it was promised, or, where nodes are released
+    /// early, in the longest one.
     fn start(&mut self, cluster: &mut Cluster, job: JobId, booking: Booking) {
         if self.starts_early {
             self.run(cluster, job, booking.nodes);
@@ -381,7 +399,8 @@ impl Shortening {
         }
     }
 
-    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
+    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on
+    /// these nodes allow.
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
         let end = latest_end(cluster, &self.plan, job, &nodes);
@@ -484,7 +503,8 @@ impl Policy for Shortening {
         } else if self.can_start(cluster, job, &booking) {
             self.start(cluster, job, booking);
         } else if cluster.now() < booking.start {
-            // Its predecessors still run; it is started when they end, at the latest when their time is over.
+            // Its predecessors still run; it is started when they end, at the latest when their
+            // time is over.
             cluster.plan(job, booking.start);
         } else {
             self.disable(cluster, job, booking.nodes, Cause::FailedStart);

@@ -1,4 +1,5 @@
-//! What a provider of free slots would advertise over a whole trace: how many slots, how wide, how soon, how long.
+//! What a provider of free slots would advertise over a whole trace: how many slots, how wide, how
+//! soon, how long.
 
 use crate::plan::{ADVERTISING_HORIZON, Slot};
 use crate::units::Seconds;
@@ -21,11 +22,11 @@ const FIGURE_7: [&str; FIGURE_7_BINS] = [
 ];
 const FIGURE_7_BINS: usize = 18;
 
-/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1), unless each of them is to be
-/// kept ([`SlotStatistics::keeping`]).
+/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1),
+/// unless each of them is to be kept ([`SlotStatistics::keeping`]).
 ///
-/// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is longer), and are given as the
-/// lower end of their bin: they are at most 5 minutes too small.
+/// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is
+/// longer), and are given as the lower end of their bin: they are at most 5 minutes too small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlotStatistics {
     samples: u64,
@@ -141,7 +142,8 @@ impl SlotStatistics {
         self.extensible
     }
 
-    /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of Figure 6 (spec §11.1).
+    /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of
+    /// Figure 6 (spec §11.1).
     #[must_use]
     pub fn edge_slots(&self) -> u64 {
         self.on_the_edge
@@ -169,8 +171,8 @@ impl SlotStatistics {
         FIGURE_7.into_iter().zip(self.by_width)
     }
 
-    /// Pearson's correlation of the number of slots with the number of tasks in the system (Figure 5); `None` where either
-    /// never varies.
+    /// Pearson's correlation of the number of slots with the number of tasks in the system
+    /// (Figure 5); `None` where either never varies.
     #[must_use]
     pub fn correlation(&self) -> Option<f64> {
         self.slots_and_tasks.coefficient()
@@ -254,7 +256,8 @@ impl Default for TimeHistogram {
     }
 }
 
-/// Running means and co-moments, which keep their digits over millions of samples where plain sums of squares lose them.
+/// Running means and co-moments, which keep their digits over millions of samples where plain sums
+/// of squares lose them.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Correlation {
     count: f64,

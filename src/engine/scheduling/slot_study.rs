@@ -1,5 +1,6 @@
-//! The statistics of advertised slots (EXP-3 of spec `provisioning.md` §3.7, Figures 4 to 8): with exact runtimes by the
-//! free-rectangle scheduler, with recorded estimates by a plan that is cut into slots.
+//! The statistics of advertised slots (EXP-3 of spec `provisioning.md` §3.7, Figures 4 to 8): with
+//! exact runtimes by the free-rectangle scheduler, with recorded estimates by a plan that is cut
+//! into slots.
 
 use std::sync::Arc;
 
@@ -40,11 +41,12 @@ impl Default for SlotStudySettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlotSource {
-    /// The scheduler keeps free rectangles and nothing else (ALG-1). It knows runtimes exactly: estimates are not read.
+    /// The scheduler keeps free rectangles and nothing else (ALG-1). It knows runtimes exactly:
+    /// estimates are not read.
     #[default]
     FreeRectangles,
-    /// A counted plan, made anew at every event, is cut into rectangles whenever slots are asked for (§3.6, inexact
-    /// estimates).
+    /// A counted plan, made anew at every event, is cut into rectangles whenever slots are asked
+    /// for (§3.6, inexact estimates).
     Plan,
 }
 
@@ -59,8 +61,8 @@ pub struct SlotStudyRun {
     pub samples: Vec<SlotSample>,
 }
 
-/// A machine that advertises slots, watched from the first submission to the last, and its client; `jobs` are in order of submission. Keeps
-/// jobs and samples where outcomes are asked for.
+/// A machine that advertises slots, watched from the first submission to the last, and its client;
+/// `jobs` are in order of submission. Keeps jobs and samples where outcomes are asked for.
 #[must_use]
 pub fn slot_scene(
     jobs: &Arc<[Job]>,
@@ -295,7 +297,8 @@ impl SampledPlan {
         events.into_iter().flatten().min()
     }
 
-    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the jobs.
+    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the
+    /// jobs.
     fn finish(mut self, nodes: Nodes) -> (SlotStatistics, f64, f64, Vec<JobOutcome>) {
         let totals = self.machine.reservation_totals();
         let capacity = nodes.for_span(totals.submitting).0.max(1) as f64;

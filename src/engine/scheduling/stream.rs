@@ -1,9 +1,10 @@
-//! One trace under one policy as fast as it goes: jobs come in one by one, starts come out, and nothing is kept of what has
-//! started and ended.
+//! One trace under one policy as fast as it goes: jobs come in one by one, starts come out, and
+//! nothing is kept of what has started and ended.
 //!
-//! Responsible for schedules: who starts when. Not responsible for promises, deadlines, failures, outcomes a job or which nodes:
-//! that is what [`ClusterMachine`](super::ClusterMachine) and its policies are for. Each engine makes, job by job, the schedule of
-//! a strategy of the registry when no job has a deadline and no node fails:
+//! Responsible for schedules: who starts when. Not responsible for promises, deadlines, failures,
+//! outcomes a job or which nodes: that is what [`ClusterMachine`](super::ClusterMachine) and its
+//! policies are for. Each engine makes, job by job, the schedule of a strategy of the registry when
+//! no job has a deadline and no node fails:
 //!
 //! | engine | the schedule of |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | [`ReservationStream`] | fixed reservations under `heuristic-planning` |
 //! | [`RegisteredStream`] | any strategy; it keeps all jobs |
 //!
-//! Memory holds the plan and the jobs in the system, however long the trace is. Events of one second come in the order of the
-//! cluster: ends, starts, arrivals.
+//! Memory holds the plan and the jobs in the system, however long the trace is. Events of one
+//! second come in the order of the cluster: ends, starts, arrivals.
 
 mod conservative;
 mod easy;
@@ -54,14 +55,15 @@ pub struct StreamRequest {
     pub user: UserIndex,
     /// What is booked, at least one second; the job never gets more.
     pub estimate: Seconds,
-    /// What it uses, from one second to its estimate. Engines read it only to know when the job ends.
+    /// What it uses, from one second to its estimate. Engines read it only to know when the job
+    /// ends.
     pub runtime: Seconds,
 }
 
 /// Who is told what an engine decides.
 pub trait Listener {
-    /// The job starts at `start` and ends `runtime` later. Called once a job, not always in order of starts: an engine says it as
-    /// soon as it cannot change any more.
+    /// The job starts at `start` and ends `runtime` later. Called once a job, not always in order
+    /// of starts: an engine says it as soon as it cannot change any more.
     fn started(&mut self, request: &StreamRequest, start: Seconds);
 
     /// The request gets nothing.

@@ -1,15 +1,18 @@
-//! Virtual advance reservations, and how they go together with real ones (spec `provisioning.md` §7).
+//! Virtual advance reservations, and how they go together with real ones (spec `provisioning.md`
+//! §7).
 //!
-//! A *virtual reservation* (VAR) is an ordinary queued job, submitted early and padded so that it is still running when the
-//! wanted time is over, wherever before the wanted start it begins. It may come too late, and it wastes the nodes until the
-//! wanted start; a real reservation (AR) is certain, but has a price. All functions here are pure; costs leave out the base
-//! charge n·D, which every scheme pays (§7.3).
+//! A *virtual reservation* (VAR) is an ordinary queued job, submitted early and padded so that it
+//! is still running when the wanted time is over, wherever before the wanted start it begins. It
+//! may come too late, and it wastes the nodes until the wanted start; a real reservation (AR) is
+//! certain, but has a price. All functions here are pure; costs leave out the base charge n·D,
+//! which every scheme pays (§7.3).
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
-/// The published distance of the submission times that are tried: 30 s (spec `provisioning.md` §7.2).
+/// The published distance of the submission times that are tried: 30 s (spec `provisioning.md`
+/// §7.2).
 pub const SUBMISSION_STEP: Seconds = Seconds(30);
 
 /// When to submit a virtual reservation, and as what (spec `provisioning.md` §7.2).
@@ -34,12 +37,14 @@ pub enum Padding {
     Once,
 }
 
-/// ALG-5: the submission time from which a job most probably starts by `wanted_start` (spec `provisioning.md` §7.2).
+/// ALG-5: the submission time from which a job most probably starts by `wanted_start` (spec
+/// `provisioning.md` §7.2).
 ///
-/// Tries `now`, `now + step`, … before `wanted_start` (S); `predict` is given the padded runtime and the time from that submission
-/// to S, and returns the probability that a job that asks for this runtime starts within this time. Only a strictly greater
-/// probability replaces an earlier one, so the earliest maximum wins. A site's limit on runtimes is expressed by a
-/// probability of 0 above it. A step below one second counts as one second.
+/// Tries `now`, `now + step`, … before `wanted_start` (S); `predict` is given the padded runtime
+/// and the time from that submission to S, and returns the probability that a job that asks for
+/// this runtime starts within this time. Only a strictly greater probability replaces an earlier
+/// one, so the earliest maximum wins. A site's limit on runtimes is expressed by a probability of 0
+/// above it. A step below one second counts as one second.
 ///
 /// `None` if no submission has a probability above 0, as when `now` is not before `wanted_start`.
 pub fn submission_time(
@@ -71,8 +76,9 @@ pub fn submission_time(
     best
 }
 
-/// The extra cost of a virtual reservation: (S − T2)·n, the nodes that idle from its actual start T2 until S (spec
-/// `provisioning.md` §7.3). `None` if it failed: if it did not start, or only after S.
+/// The extra cost of a virtual reservation: (S − T2)·n, the nodes that idle from its actual start
+/// T2 until S (spec `provisioning.md` §7.3). `None` if it failed: if it did not start, or only
+/// after S.
 #[must_use]
 pub fn virtual_cost(
     wanted_start: Seconds,
@@ -83,33 +89,37 @@ pub fn virtual_cost(
     (idle >= Seconds::ZERO).then(|| nodes.for_span(idle))
 }
 
-/// The most that a virtual reservation can cost: (S − T1)·n, T1 being its submission, or, before that is chosen, the present
-/// (spec `provisioning.md` §7.3).
+/// The most that a virtual reservation can cost: (S − T1)·n, T1 being its submission, or, before
+/// that is chosen, the present (spec `provisioning.md` §7.3).
 #[must_use]
 pub fn virtual_cost_bound(wanted_start: Seconds, submit: Seconds, nodes: Nodes) -> NodeSeconds {
     nodes.for_span(wanted_start - submit)
 }
 
-/// An extra cost as a share of the base charge n·D, which must be above 0 (spec `provisioning.md` §7.3, eq. 22).
+/// An extra cost as a share of the base charge n·D, which must be above 0 (spec `provisioning.md`
+/// §7.3, eq. 22).
 #[must_use]
 pub fn normalised_cost(extra: NodeSeconds, nodes: Nodes, duration: Seconds) -> f64 {
     extra.0 as f64 / nodes.for_span(duration).0 as f64
 }
 
-/// p·f, what it costs to cancel a reservation of price f (spec `provisioning.md` §7.5, eq. 23), to the nearest node-second, so
-/// that costs can be compared and added up exactly. The factor is at least 0.
+/// p·f, what it costs to cancel a reservation of price f (spec `provisioning.md` §7.5, eq. 23), to
+/// the nearest node-second, so that costs can be compared and added up exactly. The factor is at
+/// least 0.
 #[must_use]
 pub fn cancellation_penalty(price: NodeSeconds, penalty_factor: f64) -> NodeSeconds {
     NodeSeconds((price.0 as f64 * penalty_factor).round() as i64)
 }
 
-/// ALG-6: which of a reservation and a virtual one is kept in the end (spec `provisioning.md` §7.6).
+/// ALG-6: which of a reservation and a virtual one is kept in the end (spec `provisioning.md`
+/// §7.6).
 ///
-/// `price` is f, the reservation's extra price, or `None` if it is refused (f = ∞); `penalty_factor` is p ≥ 0; `wanted_start` is
-/// S; `virtual_start` is T2, when the virtual reservation would start, or `None` if it never does or was never submitted; one
-/// after S counts as none. A reservation without a price is taken at once. Otherwise it is kept as a safety net, and given up
-/// for a virtual one in time if (S − T2)·n + p·f ≤ f, equality included (AMB-28). Where only one of the two exists, that one is
-/// used at its own cost (AMB-29b).
+/// `price` is f, the reservation's extra price, or `None` if it is refused (f = ∞);
+/// `penalty_factor` is p ≥ 0; `wanted_start` is S; `virtual_start` is T2, when the virtual
+/// reservation would start, or `None` if it never does or was never submitted; one after S counts
+/// as none. A reservation without a price is taken at once. Otherwise it is kept as a safety net,
+/// and given up for a virtual one in time if (S − T2)·n + p·f ≤ f, equality included (AMB-28).
+/// Where only one of the two exists, that one is used at its own cost (AMB-29b).
 #[must_use]
 pub fn combine(
     price: Option<NodeSeconds>,
@@ -150,7 +160,8 @@ pub fn combine(
 pub struct CombinedOutcome {
     /// What was used.
     pub scheme: CombinedScheme,
-    /// What it cost beyond the base charge, the penalty for a cancelled reservation included; `None` if the request failed.
+    /// What it cost beyond the base charge, the penalty for a cancelled reservation included;
+    /// `None` if the request failed.
     pub extra_cost: Option<NodeSeconds>,
 }
 

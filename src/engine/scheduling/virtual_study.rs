@@ -1,9 +1,10 @@
-//! Virtual against adaptive reservations on one trace: which is cheaper, which succeeds, and what both together do (spec
-//! `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
+//! Virtual against adaptive reservations on one trace: which is cheaper, which succeeds, and what
+//! both together do (spec `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
 //!
-//! The trace is replayed once. At one instant a day the machine is forked, and one request is tried out in the forks: as a
-//! reservation that is priced, as a virtual one, and as both. The replay itself never sees a request. A fork lives as long as its
-//! request is tried out, so the days do not add up in memory.
+//! The trace is replayed once. At one instant a day the machine is forked, and one request is tried
+//! out in the forks: as a reservation that is priced, as a virtual one, and as both. The replay
+//! itself never sees a request. A fork lives as long as its request is tried out, so the days do
+//! not add up in memory.
 
 mod background;
 mod measures;
@@ -27,24 +28,25 @@ use crate::scheduling::outcome::JobOutcome;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
-/// The deadlines whose predicted probability is held against every wait: the leads of the published requests, 1, 4 and 8 h
-/// (spec `provisioning.md` §7.7).
+/// The deadlines whose predicted probability is held against every wait: the leads of the published
+/// requests, 1, 4 and 8 h (spec `provisioning.md` §7.7).
 pub const CALIBRATED_DEADLINES_HOURS: [i64; 3] = [1, 4, 8];
 
 /// The quantiles whose upper bounds are held against every wait (AMB-25).
 pub const CALIBRATED_QUANTILES: [f64; 3] = [0.5, 0.75, 0.95];
 
-/// What a study found: see [`measures`](Self::measures) for the figures of spec `provisioning.md` §11.4.
+/// What a study found: see [`measures`](Self::measures) for the figures of spec `provisioning.md`
+/// §11.4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VirtualStudyRun {
     /// One trial an instant, in order of time.
     pub trials: Vec<VirtualTrial>,
-    /// How well the predictor knew the waits of the trace's own jobs, namely of those submitted from the end of the warm-up
-    /// to the end of the day of the last instant: what it said at their submission about [`CALIBRATED_DEADLINES_HOURS`] and
-    /// [`CALIBRATED_QUANTILES`].
+    /// How well the predictor knew the waits of the trace's own jobs, namely of those submitted
+    /// from the end of the warm-up to the end of the day of the last instant: what it said at their
+    /// submission about [`CALIBRATED_DEADLINES_HOURS`] and [`CALIBRATED_QUANTILES`].
     pub calibration: WaitCalibration,
-    /// What became of the trace's own jobs without any request, of those submitted before the end of the day of the last
-    /// instant; in order of submission, by which they are numbered.
+    /// What became of the trace's own jobs without any request, of those submitted before the end
+    /// of the day of the last instant; in order of submission, by which they are numbered.
     pub jobs: Vec<JobOutcome>,
 }
 
@@ -63,14 +65,16 @@ impl VirtualStudy {
 
     /// Checks the settings and draws the instants.
     ///
-    /// `jobs` are planned with the estimates and run for the runtimes that they have; their order does not matter, and those wider
-    /// than the machine are left out. The warm-up counts from the first submission; each of the days after it has one instant, at
-    /// a second drawn from `stream`. One number is drawn a day and nothing else, so studies that differ only in the request see
-    /// the same instants of the same replay, and more instants extend fewer.
+    /// `jobs` are planned with the estimates and run for the runtimes that they have; their order
+    /// does not matter, and those wider than the machine are left out. The warm-up counts from the
+    /// first submission; each of the days after it has one instant, at a second drawn from
+    /// `stream`. One number is drawn a day and nothing else, so studies that differ only in the
+    /// request see the same instants of the same replay, and more instants extend fewer.
     ///
     /// # Errors
-    /// [`VirtualStudyError`] if a setting is out of range, if the request is wider than the machine, or if the trace does not
-    /// reach from the warm-up over all instants to the last wanted start.
+    /// [`VirtualStudyError`] if a setting is out of range, if the request is wider than the
+    /// machine, or if the trace does not reach from the warm-up over all instants to the last
+    /// wanted start.
     pub fn new(
         jobs: &[Job],
         nodes: Nodes,
@@ -101,15 +105,17 @@ impl VirtualStudy {
         )
     }
 
-    /// The machine that replays the trace, its client, and the one that asks for reservations once a day (EXP-6, spec
-    /// `provisioning.md` §7.7 and AMB-26).
+    /// The machine that replays the trace, its client, and the one that asks for reservations once
+    /// a day (EXP-6, spec `provisioning.md` §7.7 and AMB-26).
     ///
-    /// At each instant, after everything that happens in its second, and independently (AMB-26b: no request sees another):
+    /// At each instant, after everything that happens in its second, and independently (AMB-26b: no
+    /// request sees another):
     ///
-    /// * The reservation is priced by ALG-4 on the snapshot, for the start S = instant + lead; refused where it collides with what
-    ///   runs.
-    /// * ALG-5 chooses the submission T1 with the predictor as of the instant, which has seen the wait of every job that has
-    ///   started. The padded job goes into a fork at T1, the trace plays on, and T2 is read if it is not after S.
+    /// * The reservation is priced by ALG-4 on the snapshot, for the start S = instant + lead;
+    ///   refused where it collides with what runs.
+    /// * ALG-5 chooses the submission T1 with the predictor as of the instant, which has seen the
+    ///   wait of every job that has started. The padded job goes into a fork at T1, the trace plays
+    ///   on, and T2 is read if it is not after S.
     /// * ALG-6 decides between them, by [`VirtualStudySettings::combination`].
     ///
     /// # Errors
@@ -141,7 +147,8 @@ impl VirtualStudy {
     }
 }
 
-/// The one that asks for a reservation once a day. The replay never sees a request: what a fork would do is found out here.
+/// The one that asks for a reservation once a day. The replay never sees a request: what a fork
+/// would do is found out here.
 struct Requester {
     study: VirtualStudy,
     trials: Vec<VirtualTrial>,

@@ -1,4 +1,5 @@
-//! The study of co-reservations: several clusters and a broker that reserves parts at them together (Meltzer 2005).
+//! The study of co-reservations: several clusters and a broker that reserves parts at them together
+//! (Meltzer 2005).
 
 pub mod measures;
 
@@ -63,8 +64,8 @@ impl CoReservationStudy {
 }
 
 impl Study for CoReservationStudy {
-    /// What the algorithm, the network and the requests do not read. What is measured under every algorithm (backlog times, costs) is
-    /// read under every algorithm.
+    /// What the algorithm, the network and the requests do not read. What is measured under every
+    /// algorithm (backlog times, costs) is read under every algorithm.
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         common.without_failures();
         common.without_policy();

@@ -1,4 +1,5 @@
-//! The study of a queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.
+//! The study of a queue on a machine as its operators configure it: partitions, priorities, limits,
+//! classes of nodes and a calendar.
 
 pub(super) mod measures;
 
@@ -27,7 +28,8 @@ pub enum MachineSource {
     Text(String),
 }
 
-/// Which machine, and what is added to it. What is in the files is part of a simulation's identity by its content.
+/// Which machine, and what is added to it. What is in the files is part of a simulation's identity
+/// by its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineQueueSettings {
     /// Where the machine is described.

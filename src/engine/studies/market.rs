@@ -1,4 +1,5 @@
-//! The study of a market: overbooking clusters quote price and risk of single jobs, and a broker delegates (2012 thesis, outlook).
+//! The study of a market: overbooking clusters quote price and risk of single jobs, and a broker
+//! delegates (2012 thesis, outlook).
 
 pub(super) mod measures;
 

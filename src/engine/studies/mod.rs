@@ -1,7 +1,8 @@
 //! Studies: what a simulation can be about. One file a study, and one line in the list below.
 //!
-//! A study says what determines its simulations ([`StudySpec`] holds the settings of one), which settings it does not read, and what its
-//! simulations cost. The machines, policies and brokers that it runs are in the modules beside this one.
+//! A study says what determines its simulations ([`StudySpec`] holds the settings of one), which
+//! settings it does not read, and what its simulations cost. The machines, policies and brokers
+//! that it runs are in the modules beside this one.
 
 pub mod measures;
 mod spec_format;
@@ -18,11 +19,13 @@ use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
 pub trait Study {
-    /// Sets everything that cannot change the result to its default, in the study's own settings and in those that simulations have in
-    /// common, so that equal simulations have equal specifications.
+    /// Sets everything that cannot change the result to its default, in the study's own settings
+    /// and in those that simulations have in common, so that equal simulations have equal
+    /// specifications.
     fn normalise(&mut self, common: CommonSettings<'_>);
 
-    /// Jobs and requests of a simulation, about, each weighed by how much more than a job of a short queue it costs.
+    /// Jobs and requests of a simulation, about, each weighed by how much more than a job of a
+    /// short queue it costs.
     fn work(&self, simulation: &SimulationSpec) -> f64;
 
     /// Seconds that one of them takes on one core, about, before anything was measured.
@@ -31,8 +34,8 @@ pub trait Study {
     /// Bytes that the outcomes of a simulation take in a store, about.
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
 
-    /// Whether its jobs are only what goes on at a machine while something else is studied: they are kept with outcomes, but their
-    /// waits are no result of the study.
+    /// Whether its jobs are only what goes on at a machine while something else is studied: they
+    /// are kept with outcomes, but their waits are no result of the study.
     fn jobs_are_background(&self) -> bool {
         false
     }
@@ -42,7 +45,8 @@ pub trait Study {
         false
     }
 
-    /// How often the engine has changed the results of this study only, and what changed them last; `None` where it never did.
+    /// How often the engine has changed the results of this study only, and what changed them last;
+    /// `None` where it never did.
     fn revision(&self) -> Option<u32> {
         None
     }
@@ -74,16 +78,19 @@ impl CommonSettings<'_> {
     }
 }
 
-/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity, and kept in the store.
+/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's
+/// identity, and kept in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulationSpec {
     /// The jobs.
     pub workload: WorkloadSettings,
-    /// The statistics; `None` where the policy never asks for a distribution, so that all families share one baseline.
+    /// The statistics; `None` where the policy never asks for a distribution, so that all families
+    /// share one baseline.
     pub estimates: Option<EstimateSettings>,
     /// Node failures.
     pub failures: FailureSettings,
-    /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
+    /// The policy; values that the strategy does not read are set to their defaults, for the same
+    /// reason.
     pub scheduling: PolicySettings,
     /// What is simulated.
     #[serde(flatten)]
@@ -119,31 +126,37 @@ impl SimulationSpec {
     }
 }
 
-/// The list of studies: each is handed, with its comment, its variant, its module and its settings, to the macro that is named.
+/// The list of studies: each is handed, with its comment, its variant, its module and its settings,
+/// to the macro that is named.
 ///
-/// Settings (here) and inputs, keys, tables and runs (`bookahead-lab`) of a study are found through it. Its order is the one of tables,
-/// of keys and of their documentation.
+/// Settings (here) and inputs, keys, tables and runs (`bookahead-lab`) of a study are found through
+/// it. Its order is the one of tables, of keys and of their documentation.
 #[macro_export]
 macro_rules! for_each_study {
     ($callback:ident) => {
         $callback! {
             /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
             Overbooking(overbooking::OverbookingStudy),
-            /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
+            /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008,
+            /// chapter 5).
             Reservations(reservations::ReservationsStudy),
             /// A machine that advertises slots (Singh 2008, chapter 3).
             Slots(slots::SlotsStudy),
-            /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
+            /// A machine at which virtual and adaptive reservations are tried out side by side
+            /// (Singh 2008, chapter 6).
             VirtualReservations(virtual_reservations::VirtualReservationsStudy),
             /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
             CoReservation(co_reservation::CoReservationStudy),
-            /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
+            /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and
+            /// 7).
             Provisioning(provisioning::ProvisioningStudy),
-            /// A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).
+            /// A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al.
+            /// 2015).
             PredictedQueue(predicted_queue::PredictedQueueStudy),
             /// Clusters that quote price and risk of single jobs, and a broker that delegates them.
             Market(market::MarketStudy),
-            /// A queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.
+            /// A queue on a machine as its operators configure it: partitions, priorities, limits,
+            /// classes of nodes and a calendar.
             MachineQueue(machine_queue::MachineQueueStudy),
         }
     };
@@ -210,7 +223,8 @@ pub fn policy_alone() -> StudySpec {
     overbooking::OverbookingStudy::default().into()
 }
 
-/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where a policy's name stands.
+/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where
+/// a policy's name stands.
 #[must_use]
 pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, StudySpec) {
     let name = predicted_queue::STRATEGY.map_or("", |study| study.name);
@@ -220,17 +234,19 @@ pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, Stud
     )
 }
 
-/// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).
+/// What stands for a study with a machine of its own where a policy's name stands
+/// (`scheduling.strategy`).
 #[derive(Clone, Copy, Debug)]
 pub struct Strategy {
     /// Its name.
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// Whether the metrics of its jobs (utilisation, slowdown) say something of it beside its measures.
+    /// Whether the metrics of its jobs (utilisation, slowdown) say something of it beside its
+    /// measures.
     pub has_metrics: bool,
-    /// The measure, or the metric of jobs, by which two of its runs are compared: declared here so that nobody chooses it after the
-    /// results were seen.
+    /// The measure, or the metric of jobs, by which two of its runs are compared: declared here so
+    /// that nobody chooses it after the results were seen.
     pub primary: &'static str,
 }
 

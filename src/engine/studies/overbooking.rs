@@ -24,7 +24,8 @@ pub(super) use measures::MEASURES;
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OverbookingStudy {
-    /// Reservations that are made from the jobs, taken as jobs with a fixed window; `None` where there are none.
+    /// Reservations that are made from the jobs, taken as jobs with a fixed window; `None` where
+    /// there are none.
     #[serde(
         rename = "reservations",
         default,
@@ -40,10 +41,11 @@ pub struct OverbookingStudy {
 }
 
 impl Study for OverbookingStudy {
-    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a rule of time does not test slots
-    /// of full length. A strategy that does not
-    /// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
-    /// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
+    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
+    /// rule of time does not test slots of full length. A strategy that does not overbook reads no
+    /// estimates and no time step; acceptance only where full-length slots are tested too, the
+    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
+    /// [`DownHorizon::Mttr`] asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
         self.requests = self
             .requests
@@ -109,8 +111,9 @@ impl Study for OverbookingStudy {
     }
 }
 
-/// How much longer a job takes than with the default settings, about: measured on CTC SP2 in batteries of 1,000 jobs, where placing
-/// rules took 56, 316, 387 and 641 µs a job with node plans, and 17, 31, 34 and 32 µs with counts.
+/// How much longer a job takes than with the default settings, about: measured on CTC SP2 in
+/// batteries of 1,000 jobs, where placing rules took 56, 316, 387 and 641 µs a job with node plans,
+/// and 17, 31, 34 and 32 µs with counts.
 fn per_job(policy: &PolicySettings) -> f64 {
     let is_counted = policy.strategy == "heuristic-overbooking";
     let is_mapped = policy.strategy == "comprehensive-overbooking";
@@ -130,8 +133,9 @@ fn per_job(policy: &PolicySettings) -> f64 {
 }
 
 impl OverbookingStudy {
-    /// How many batteries are run before the simulated one, to learn from them: promises also from those that the statistics know already,
-    /// the statistics only from those after their learning jobs.
+    /// How many batteries are run before the simulated one, to learn from them: promises also from
+    /// those that the statistics know already, the statistics only from those after their learning
+    /// jobs.
     #[must_use]
     pub fn batteries_before(simulation: &SimulationSpec) -> u32 {
         if simulation.workload.whole.is_some() {
@@ -214,7 +218,8 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
     }
 }
 
-/// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the strategy's own are written out.
+/// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the
+/// strategy's own are written out.
 fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     let default = PolicySettings::default();
     let recovering = PolicySettings {
@@ -267,8 +272,8 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     }
 }
 
-/// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn from where failures came before the
-/// simulation starts.
+/// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn
+/// from where failures came before the simulation starts.
 fn nodes_read(
     strategy: Option<&Strategy>,
     failures: &FailureSettings,
@@ -291,8 +296,9 @@ fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
     })
 }
 
-/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it; a security factor that adapts
-/// only looks back over its half-life, on what the batteries before teach.
+/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes
+/// it; a security factor that adapts only looks back over its half-life, on what the batteries
+/// before teach.
 fn calibration_read(
     computes: bool,
     adapts: bool,

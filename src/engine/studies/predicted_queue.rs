@@ -1,4 +1,5 @@
-//! The study of predictions: a queue with backfilling that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).
+//! The study of predictions: a queue with backfilling that plans with predicted run times (Tsafrir
+//! et al. 2007; Gaussier et al. 2015).
 
 pub(super) mod measures;
 

@@ -1,4 +1,5 @@
-//! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008, chapters 4 and 7).
+//! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008,
+//! chapters 4 and 7).
 
 pub(super) mod measures;
 
@@ -60,13 +61,14 @@ pub struct ProvisionedSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "of")]
 pub enum RelativeWish {
-    /// A deadline as a multiple of the longest path, each task at its fastest site and without transfers.
+    /// A deadline as a multiple of the longest path, each task at its fastest site and without
+    /// transfers.
     Deadline {
         /// Above 0.
         factor: f64,
     },
-    /// A budget as a multiple of the processor-hours of all tasks, each at its cheapest site: what best effort costs where
-    /// processors are alike.
+    /// A budget as a multiple of the processor-hours of all tasks, each at its cheapest site: what
+    /// best effort costs where processors are alike.
     Budget {
         /// Above 0.
         factor: f64,
@@ -159,14 +161,16 @@ impl Study for ProvisioningStudy {
         f64::from(self.settings.applications()) * self.about.tasks() * TASK_BYTES
     }
 
-    /// 1: tasks that are ready together do not all go to the site that had the fewest before them (AMB-24d).
+    /// 1: tasks that are ready together do not all go to the site that had the fewest before them
+    /// (AMB-24d).
     fn revision(&self) -> Option<u32> {
         (self.about.sites.len() > 1).then_some(1)
     }
 }
 
 impl ProvisionedSettings {
-    /// Tasks of the application, about, wide ones counted more than once: they have more places to choose from.
+    /// Tasks of the application, about, wide ones counted more than once: they have more places to
+    /// choose from.
     fn weight(&self) -> f64 {
         match &self.application.source {
             ApplicationSource::Synthetic(settings) => {

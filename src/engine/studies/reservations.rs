@@ -1,4 +1,5 @@
-//! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et al. 2005; Singh 2008, chapter 5).
+//! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et
+//! al. 2005; Singh 2008, chapter 5).
 
 pub(super) mod measures;
 
@@ -39,7 +40,8 @@ fn named<S: Serializer>(settings: &ReplanningSettings, serializer: S) -> Result<
 }
 
 impl ReservationsStudy {
-    /// How much longer a simulation takes when its queue grows: reservations that push jobs away do that.
+    /// How much longer a simulation takes when its queue grows: reservations that push jobs away do
+    /// that.
     fn congestion(&self) -> f64 {
         let Some(requests) = self
             .requests
@@ -65,7 +67,8 @@ impl ReservationsStudy {
 }
 
 impl Study for ReservationsStudy {
-    /// Without requests the rules of admission are not read, and without moving jobs not what becomes of them.
+    /// Without requests the rules of admission are not read, and without moving jobs not what
+    /// becomes of them.
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         *common.estimates = None;
         common.without_policy();

@@ -1,6 +1,8 @@
-//! How specifications are written: one flat table, whatever the study. Identities are hashed from it, so its fields never change.
+//! How specifications are written: one flat table, whatever the study. Identities are hashed from
+//! it, so its fields never change.
 //!
-//! A study says itself how its settings are named there. Those of its machine stand in a table `study` that begins with the study's name.
+//! A study says itself how its settings are named there. Those of its machine stand in a table
+//! `study` that begins with the study's name.
 
 use serde::{Deserialize as _, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -23,7 +25,8 @@ pub(super) fn named<T: Serialize, S: Serializer>(
     Named { machine, settings }.serialize(serializer)
 }
 
-/// The name of a stored study, `None` for the one without a machine of its own, and its settings without the name.
+/// The name of a stored study, `None` for the one without a machine of its own, and its settings
+/// without the name.
 pub(super) fn stored<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<(Option<String>, Value), D::Error> {

@@ -1,4 +1,5 @@
-//! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
+//! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine
+//! (Singh 2008, chapter 6).
 
 pub(super) mod measures;
 

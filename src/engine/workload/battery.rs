@@ -1,5 +1,5 @@
-//! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression, execution windows
-//! (spec `overbooking.md` §5.1–5.3, A-35, A-36).
+//! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression,
+//! execution windows (spec `overbooking.md` §5.1–5.3, A-35, A-36).
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ pub struct Batteries {
     pub batteries: Vec<Arc<[Job]>>,
     /// The compression factor f of each battery.
     pub factors: Vec<f64>,
-    /// Offered load of the evaluation jobs by their estimates over their own span, before compression; `None` where
-    /// they were all submitted at once.
+    /// Offered load of the evaluation jobs by their estimates over their own span, before
+    /// compression; `None` where they were all submitted at once.
     pub offered_load: Option<f64>,
 }
 
@@ -57,17 +57,20 @@ impl Deref for FirstJobs {
     }
 }
 
-/// No deadline of a battery may be later: ten times the longest time of a trace. Sums of node-time stay exact up to here.
+/// No deadline of a battery may be later: ten times the longest time of a trace. Sums of node-time
+/// stay exact up to here.
 const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 
 /// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries. Of a
 /// log with fresh replications the evaluated jobs are the one battery that lies as many batteries
 /// before the last as the number of the replication says.
 ///
-/// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, `d = o + ⌊laxity · x⌋`.
+/// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`,
+/// `d = o + ⌊laxity · x⌋`.
 ///
 /// # Errors
-/// [`WorkloadError`] where settings are impossible, there are too few jobs, or a load is asked of jobs without a span.
+/// [`WorkloadError`] where settings are impossible, there are too few jobs, or a load is asked of
+/// jobs without a span.
 pub fn split(
     label: &str,
     records: u64,
@@ -146,9 +149,9 @@ pub fn split(
     ))
 }
 
-/// Offered load by estimates, `Σ n·x / (nodes · span)` with the span from the first to the last submit time
-/// (spec §5.2); 1 is the whole machine. Jobs wider than the machine are left out, because they are dropped at
-/// submission. `None` without a span.
+/// Offered load by estimates, `Σ n·x / (nodes · span)` with the span from the first to the last
+/// submit time (spec §5.2); 1 is the whole machine. Jobs wider than the machine are left out,
+/// because they are dropped at submission. `None` without a span.
 #[must_use]
 pub fn offered_load(jobs: &[Job], machine: Nodes) -> Option<f64> {
     let span = jobs.last()?.submit - jobs.first()?.submit;
@@ -167,8 +170,9 @@ pub fn compressed(submit: Seconds, first: Seconds, factor: f64) -> Seconds {
     Seconds(((submit - first).0 as f64 * factor).floor() as i64)
 }
 
-/// The battery that lies `back` batteries (from 1) before the evaluated ones: the jobs of the end of `learning`, made as the
-/// evaluated batteries are, at the compression factor `factor`. `None` where there are not so many jobs.
+/// The battery that lies `back` batteries (from 1) before the evaluated ones: the jobs of the end
+/// of `learning`, made as the evaluated batteries are, at the compression factor `factor`. `None`
+/// where there are not so many jobs.
 #[must_use]
 pub fn battery_before(
     learning: &[Job],
@@ -336,8 +340,8 @@ mod tests {
 
     #[test]
     fn a_target_load_divides_the_offered_load() {
-        // Σ n·x = 2·50 + 1·100 = 200 on 10 nodes for 100 s: load 0.2; for a load of 2 the arrivals shrink to a tenth.
-        // The job of 11 nodes does not fit the machine and offers nothing to it.
+        // Σ n·x = 2·50 + 1·100 = 200 on 10 nodes for 100 s: load 0.2; for a load of 2 the arrivals
+        // shrink to a tenth. The job of 11 nodes does not fit the machine and offers nothing to it.
         let jobs = vec![job(0, 2, 50), job(40, 11, 1_000), job(100, 1, 100)];
         assert_eq!(offered_load(&jobs, Nodes(10)), Some(0.2));
         let whole = settings(3, 3, Compression::TargetLoad { load: 2.0 });

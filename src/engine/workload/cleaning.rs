@@ -1,8 +1,9 @@
-//! Which records are usable jobs, and a count of everything that was dropped or bent (spec `overbooking.md` §5.3, A-08,
-//!
+//! Which records are usable jobs, and a count of everything that was dropped or bent (spec
+//! `overbooking.md` §5.3, A-08, A-28, A-37).
 //!
-//! A record is dropped by the first rule of [`CleaningReport::dropped`] that it breaks, so the counts of that list and the
-//! usable jobs add up to the records. Rules of [`CleaningReport::noted`] drop nothing.
+//! A record is dropped by the first rule of [`CleaningReport::dropped`] that it breaks, so the
+//! counts of that list and the usable jobs add up to the records. Rules of
+//! [`CleaningReport::noted`] drop nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,8 @@ const CANCELLED: i64 = 5;
 /// Status of a record whose job ended by itself.
 const COMPLETED: i64 = 1;
 
-/// What cleaning did to a trace: how many records each named rule dropped, and what was kept but noted.
+/// What cleaning did to a trace: how many records each named rule dropped, and what was kept but
+/// noted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleaningReport {
     /// Records in the trace.
@@ -39,10 +41,12 @@ pub struct CleaningReport {
     pub overrun: u64,
     /// Dropped: status "cancelled", where the rules say so.
     pub cancelled: u64,
-    /// Dropped: status other than "completed" (failed, cancelled, partial or unknown), where the rules say so.
+    /// Dropped: status other than "completed" (failed, cancelled, partial or unknown), where the
+    /// rules say so.
     #[serde(default)]
     pub not_completed: u64,
-    /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 % (A-08).
+    /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 %
+    ///
     pub kept_overruns: u64,
     /// Kept: run time 0.
     pub kept_zero_runtime: u64,
@@ -175,7 +179,8 @@ impl CleaningReport {
 /// The usable jobs of a trace in order of submission, and what was dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CleanedTrace {
-    /// The jobs: submit times as in the trace, no execution window yet (release and deadline equal the submit time).
+    /// The jobs: submit times as in the trace, no execution window yet (release and deadline equal
+    /// the submit time).
     pub jobs: Vec<Job>,
     /// For each job, the index of its record in the trace.
     pub origins: Vec<u32>,
@@ -183,7 +188,8 @@ pub struct CleanedTrace {
     pub report: CleaningReport,
 }
 
-/// Applies the rules to every record. `machine` only decides which jobs are counted as wider than the machine.
+/// Applies the rules to every record. `machine` only decides which jobs are counted as wider than
+/// the machine.
 #[must_use]
 pub fn clean(trace: &ParsedTrace, rules: &CleaningRules, machine: Nodes) -> CleanedTrace {
     let mut report = CleaningReport {
@@ -211,7 +217,8 @@ pub fn clean(trace: &ParsedTrace, rules: &CleaningRules, machine: Nodes) -> Clea
     }
 }
 
-/// The job of one record (its id 0), or `None` where a rule drops it; counts what it did, except how many were seen and kept.
+/// The job of one record (its id 0), or `None` where a rule drops it; counts what it did, except
+/// how many were seen and kept.
 pub(super) fn usable(
     record: &SwfRecord,
     rules: &CleaningRules,

@@ -1,7 +1,8 @@
-//! Excerpts of one trace as the workloads of several clusters (spec `co-reservation.md` §5.5, Q19 to Q21, Q46).
+//! Excerpts of one trace as the workloads of several clusters (spec `co-reservation.md` §5.5, Q19
+//! to Q21, Q46).
 //!
-//! Windows of equal length are chosen in the trace (`windows`), the jobs submitted in each are merged (`merging`) and
-//! rebased to time 0. Neither knows what the clusters are for.
+//! Windows of equal length are chosen in the trace (`windows`), the jobs submitted in each are
+//! merged (`merging`) and rebased to time 0. Neither knows what the clusters are for.
 
 mod fingerprint;
 mod merging;
@@ -43,17 +44,17 @@ pub struct ClusterExcerpt {
 pub struct ClusterExcerpts {
     /// One a cluster.
     pub clusters: Vec<ClusterExcerpt>,
-    /// For each cluster the merged jobs of its window as they are on a machine of full size, rebased: what requests are made
-    /// from. They do not depend on whether the cluster's own jobs are merged, nor on its size, so that requests do not either
-    /// (Q45).
+    /// For each cluster the merged jobs of its window as they are on a machine of full size,
+    /// rebased: what requests are made from. They do not depend on whether the cluster's own jobs
+    /// are merged, nor on its size, so that requests do not either (Q45).
     pub templates: Vec<Arc<[Job]>>,
     /// The length of the windows: when submissions end.
     pub stop: Seconds,
 }
 
 impl ClusterExcerpts {
-    /// The jobs of the trace that are in no window: what statistics can be learned from. All jobs, where every one is in some
-    /// window.
+    /// The jobs of the trace that are in no window: what statistics can be learned from. All jobs,
+    /// where every one is in some window.
     #[must_use]
     pub fn outside(&self, jobs: &[Job]) -> Vec<Job> {
         let outside = |job: &&Job| {
@@ -70,10 +71,12 @@ impl ClusterExcerpts {
     }
 }
 
-/// Cuts the workloads of several clusters out of the jobs of a trace, which are in order of submission and begin at 0.
+/// Cuts the workloads of several clusters out of the jobs of a trace, which are in order of
+/// submission and begin at 0.
 ///
-/// Jobs wider than `machine` are dropped, run times are clamped to the limit (Q46). On smaller clusters the width of every job is
-/// scaled with the cluster and rounded up. `stream` is drawn from where excerpts are drawn, and nowhere else.
+/// Jobs wider than `machine` are dropped, run times are clamped to the limit (Q46). On smaller
+/// clusters the width of every job is scaled with the cluster and rounded up. `stream` is drawn
+/// from where excerpts are drawn, and nowhere else.
 ///
 /// # Errors
 /// [`WorkloadError`] where the trace does not hold so many windows, or settings are impossible.
@@ -162,8 +165,8 @@ fn rebased(jobs: &[Job], buckets: &[Bucket], start: Seconds, first_id: u32) -> V
         .collect()
 }
 
-/// A job's width on a cluster of another size: in proportion, rounded up, so that no job vanishes and none is wider than its
-/// cluster.
+/// A job's width on a cluster of another size: in proportion, rounded up, so that no job vanishes
+/// and none is wider than its cluster.
 fn scaled(width: Nodes, cluster: Nodes, machine: Nodes) -> Nodes {
     let product = u64::from(width.0) * u64::from(cluster.0);
     let scaled = product.div_ceil(u64::from(machine.0.max(1)));

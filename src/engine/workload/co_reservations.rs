@@ -1,4 +1,5 @@
-//! Co-reservation requests: several parts that start together, each on a cluster of its own (spec `co-reservation.md` §2.2).
+//! Co-reservation requests: several parts that start together, each on a cluster of its own (spec
+//! `co-reservation.md` §2.2).
 
 mod generator;
 mod settings;
@@ -13,15 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};
 
-/// The position of a request among the co-reservation requests of one simulation, from 0, in the order of submission.
+/// The position of a request among the co-reservation requests of one simulation, from 0, in the
+/// order of submission.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct CoRequestId(pub u32);
 
-/// Somebody asks for CPUs at several clusters at once: every part has the same start and the same duration, and no two parts
-/// share a cluster (§2.2, Table 1).
+/// Somebody asks for CPUs at several clusters at once: every part has the same start and the same
+/// duration, and no two parts share a cluster (§2.2, Table 1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoRequest {
     /// Position among the requests.
@@ -64,14 +66,15 @@ impl Default for Preference {
 }
 
 impl CoRequest {
-    /// How far the start may be moved: `deadline − earliest − duration`; negative where no start is possible.
+    /// How far the start may be moved: `deadline − earliest − duration`; negative where no start is
+    /// possible.
     #[must_use]
     pub fn slack(&self) -> Seconds {
         self.deadline - self.earliest - self.duration
     }
 
-    /// The parts in the order in which they are placed: most CPUs first, ties as asked (§3.1, step 2). Each entry is an index
-    /// into [`CoRequest::parts`].
+    /// The parts in the order in which they are placed: most CPUs first, ties as asked (§3.1, step
+    /// 2). Each entry is an index into [`CoRequest::parts`].
     #[must_use]
     pub fn largest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.parts.len()).collect();

@@ -1,4 +1,5 @@
-//! The daily cycle of arrivals in the model of Lublin and Feitelson: how many jobs arrive in each half hour of a day.
+//! The daily cycle of arrivals in the model of Lublin and Feitelson: how many jobs arrive in each
+//! half hour of a day.
 
 use super::variates::Gamma;
 
@@ -6,11 +7,12 @@ use super::variates::Gamma;
 const BUCKETS: usize = 48;
 /// Seconds of a half hour.
 const BUCKET_SECONDS: f64 = 1_800.0;
-/// The gamma distribution of arrivals covers the half hours 11 to 58; those from 48 on belong to the morning.
+/// The gamma distribution of arrivals covers the half hours 11 to 58; those from 48 on belong to
+/// the morning.
 const FIRST_BUCKET: usize = 11;
 
-/// Weights of the half hours of a day, with mean 1: a second of a half hour of weight w counts as w *points*, and jobs
-/// arrive at a steady rate in points.
+/// Weights of the half hours of a day, with mean 1: a second of a half hour of weight w counts as w
+/// *points*, and jobs arrive at a steady rate in points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DailyCycle {
     weights: [f64; BUCKETS],
@@ -38,7 +40,8 @@ impl DailyCycle {
         Self { weights, running }
     }
 
-    /// The moment, in seconds from a midnight, at which `points` (in seconds of mean weight) have passed.
+    /// The moment, in seconds from a midnight, at which `points` (in seconds of mean weight) have
+    /// passed.
     pub(super) fn moment(&self, points: f64) -> f64 {
         let day_points = self.running[BUCKETS - 1];
         let points = points / BUCKET_SECONDS;

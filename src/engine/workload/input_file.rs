@@ -1,4 +1,5 @@
-//! Opening what users give: plain, gzip or xz, told apart by the first bytes, with bounds on what a small file may blow up to.
+//! Opening what users give: plain, gzip or xz, told apart by the first bytes, with bounds on what a
+//! small file may blow up to.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -17,11 +18,12 @@ const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0x00];
 /// What the xz decoder may take: twice of what `xz -9` asks for. A header can ask for 4 GB.
 const XZ_MEMORY_BYTES: u64 = 128 << 20;
 
-/// The largest file that is read as a whole, unpacked. The largest published ones (LANL's table, workflows of 100,000 tasks) have a
-/// tenth of it.
+/// The largest file that is read as a whole, unpacked. The largest published ones (LANL's table,
+/// workflows of 100,000 tasks) have a tenth of it.
 pub const LARGEST_WHOLE_FILE_BYTES: u64 = 256 << 20;
 
-/// What a byte of such a file costs with what is made of it, at most: one of JSON, of which many numbers are single digits.
+/// What a byte of such a file costs with what is made of it, at most: one of JSON, of which many
+/// numbers are single digits.
 const BYTES_A_BYTE: u64 = 16;
 
 /// A file that is read from its start, and how it is compressed (`gzip`, `xz`).
@@ -37,8 +39,9 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Refuses what is there and no file. A folder has no text; a named pipe waits for a writer who may never come, and a device need
-/// not end. What this process was handed open (`/dev/stdin`, and `/dev/fd/63` of a shell's `<(…)`) is read whatever it is.
+/// Refuses what is there and no file. A folder has no text; a named pipe waits for a writer who may
+/// never come, and a device need not end. What this process was handed open (`/dev/stdin`, and
+/// `/dev/fd/63` of a shell's `<(…)`) is read whatever it is.
 ///
 /// # Errors
 ///
@@ -118,8 +121,8 @@ pub fn open(path: &Path) -> io::Result<OpenedFile> {
     }
 }
 
-/// The first of these paths that is a file; else the first where something other than a folder is, whose
-/// reader says why it is not read.
+/// The first of these paths that is a file; else the first where something other than a folder is,
+/// whose reader says why it is not read.
 #[must_use]
 pub fn first_there(paths: &[PathBuf]) -> Option<&PathBuf> {
     let file = paths.iter().find(|path| path.is_file());
@@ -131,7 +134,8 @@ pub fn first_there(paths: &[PathBuf]) -> Option<&PathBuf> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, has more than [`LARGEST_WHOLE_FILE_BYTES`], or takes more than the budget with what is made of it.
+/// When it cannot be read, has more than [`LARGEST_WHOLE_FILE_BYTES`], or takes more than the
+/// budget with what is made of it.
 pub fn read_whole(path: &Path, memory: MemoryBudget) -> io::Result<Vec<u8>> {
     let affordable = memory.bytes() / BYTES_A_BYTE;
     if affordable >= LARGEST_WHOLE_FILE_BYTES {
@@ -160,7 +164,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// What is wrong with JSON, without the values and names that stand there: before it is known what a file is, it may be any.
+/// What is wrong with JSON, without the values and names that stand there: before it is known what
+/// a file is, it may be any.
 #[must_use]
 pub fn json_fault(error: &serde_json::Error) -> String {
     let said = error.to_string();

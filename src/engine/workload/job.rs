@@ -41,9 +41,10 @@ pub enum JobKind {
     /// May start anywhere in its window, and may be overbooked.
     #[default]
     Flexible,
-    /// A fixed reservation: its execution window is exactly as long as its estimate, so that it starts exactly at its release
-    /// with its full length or is rejected at its submission. It can be neither moved nor overbooked (spec `overbooking.md`
-    /// §2 "fixed reservation", §14.1; `grid-reservations.md` §2 "reservation", option reject).
+    /// A fixed reservation: its execution window is exactly as long as its estimate, so that it
+    /// starts exactly at its release with its full length or is rejected at its submission. It can
+    /// be neither moved nor overbooked (spec `overbooking.md` §2 "fixed reservation", §14.1;
+    /// `grid-reservations.md` §2 "reservation", option reject).
     Reservation,
 }
 
@@ -55,8 +56,8 @@ impl JobKind {
     }
 }
 
-/// A rigid parallel job: `nodes` nodes held exclusively for one contiguous interval within `[release, deadline]`
-/// (spec `overbooking.md` §1.2, Table 3.1 of the dissertation).
+/// A rigid parallel job: `nodes` nodes held exclusively for one contiguous interval within
+/// `[release, deadline]` (spec `overbooking.md` §1.2, Table 3.1 of the dissertation).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Position in this simulation's workload.
@@ -79,7 +80,8 @@ pub struct Job {
     pub user: Option<i64>,
     /// The application's (executable's, or worker's) number in the trace, where known.
     pub application: Option<i64>,
-    /// What the request leaves to the planner. Flexible jobs are written without it, as before there were reservations.
+    /// What the request leaves to the planner. Flexible jobs are written without it, as before
+    /// there were reservations.
     #[serde(default, skip_serializing_if = "JobKind::is_flexible")]
     pub kind: JobKind,
 }
@@ -91,7 +93,8 @@ impl Job {
         self.nodes.for_span(self.estimate)
     }
 
-    /// The same request as a fixed reservation that starts at `start`: its window is `[start, start + estimate)`.
+    /// The same request as a fixed reservation that starts at `start`: its window is
+    /// `[start, start + estimate)`.
     #[must_use]
     pub fn into_reservation(self, start: Seconds) -> Self {
         Self {
@@ -108,8 +111,8 @@ impl Job {
         self.kind == JobKind::Reservation
     }
 
-    /// First second held and first second no longer held of a fixed reservation, `[release, release + estimate)`; `None` for
-    /// a flexible job.
+    /// First second held and first second no longer held of a fixed reservation,
+    /// `[release, release + estimate)`; `None` for a flexible job.
     #[must_use]
     pub fn fixed_window(&self) -> Option<(Seconds, Seconds)> {
         self.is_reservation()

@@ -24,7 +24,8 @@ pub enum JobStreamError {
     },
 }
 
-/// What all jobs of a stream ask for, in exact whole numbers; jobs wider than the machine are left out.
+/// What all jobs of a stream ask for, in exact whole numbers; jobs wider than the machine are left
+/// out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Jobs.
@@ -52,8 +53,8 @@ impl Demand {
         }
     }
 
-    /// Load by run times, `Σ n·min(ω, x) / (machine · span)` with the span of the submissions; 1 is the whole machine. `None`
-    /// without a span.
+    /// Load by run times, `Σ n·min(ω, x) / (machine · span)` with the span of the submissions; 1 is
+    /// the whole machine. `None` without a span.
     #[must_use]
     pub fn used_load(&self, machine: Nodes) -> Option<f64> {
         self.load(self.used, machine)
@@ -72,7 +73,8 @@ impl Demand {
     }
 }
 
-/// The usable jobs of records that come one by one. Ids count from 0 and start again after 2³² jobs.
+/// The usable jobs of records that come one by one. Ids count from 0 and start again after 2³²
+/// jobs.
 pub struct JobStream<I> {
     records: I,
     rules: CleaningRules,

@@ -1,4 +1,5 @@
-//! What a log says of a job beyond what was asked: when it ended there, and which job it came after.
+//! What a log says of a job beyond what was asked: when it ended there, and which job it came
+//! after.
 
 use std::collections::HashMap;
 

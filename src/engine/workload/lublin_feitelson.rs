@@ -1,17 +1,18 @@
-//! The workload model of Lublin and Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
-//! rigid jobs", Journal of Parallel and Distributed Computing 63 (2003), with user estimates of
-//! [`tsafrir`](super::tsafrir).
+//! The workload model of Lublin and Feitelson, "The workload on parallel supercomputers: modeling
+//! the characteristics of rigid jobs", Journal of Parallel and Distributed Computing 63 (2003),
+//! with user estimates of [`tsafrir`](super::tsafrir).
 //!
-//! * **Sizes**: 1 with probability `serial`; otherwise `2^u` with `u` from a two-stage uniform distribution, rounded to a
-//!   whole power of two with probability `power_of_two`.
-//! * **Runtimes**: `e^g` with `g` from a hyper-gamma distribution whose first branch has probability
-//!   `p = slope · size + intercept`, so that larger jobs run longer.
+//! * **Sizes**: 1 with probability `serial`; otherwise `2^u` with `u` from a two-stage uniform
+//!   distribution, rounded to a whole power of two with probability `power_of_two`.
+//! * **Runtimes**: `e^g` with `g` from a hyper-gamma distribution whose first branch has
+//!   probability `p = slope · size + intercept`, so that larger jobs run longer.
 //! * **Arrivals**: gaps `e^a` with `a` from a gamma distribution, stretched by a daily cycle.
 //!
-//! The constants are the published ones, fitted to machines of 128 nodes. For another machine size the upper bounds of the
-//! sizes move with its logarithm, as the authors advise; everything else stays. Three things are ours: a power of two
-//! that would exceed the machine becomes the largest that fits; on machines of fewer than 8 nodes, where the published
-//! bounds would cross, they are pulled together; and users and applications are added (see [`generate`]).
+//! The constants are the published ones, fitted to machines of 128 nodes. For another machine size
+//! the upper bounds of the sizes move with its logarithm, as the authors advise; everything else
+//! stays. Three things are ours: a power of two that would exceed the machine becomes the largest
+//! that fits; on machines of fewer than 8 nodes, where the published bounds would cross, they are
+//! pulled together; and users and applications are added (see [`generate`]).
 
 use super::daily_cycle::DailyCycle;
 use super::error::WorkloadError;
@@ -118,17 +119,18 @@ pub const INTERACTIVE_JOBS: JobKind = JobKind {
 pub enum JobMix {
     /// One stream of [`ALL_JOBS`].
     Together,
-    /// Two streams, [`BATCH_JOBS`] (queue 1) and [`INTERACTIVE_JOBS`] (queue 0), as the authors' program does by default; more
-    /// than four fifths of the jobs are then interactive and run for seconds.
+    /// Two streams, [`BATCH_JOBS`] (queue 1) and [`INTERACTIVE_JOBS`] (queue 0), as the authors'
+    /// program does by default; more than four fifths of the jobs are then interactive and run for
+    /// seconds.
     BatchAndInteractive,
 }
 
 /// Generates `jobs` records of a replication for a machine of `nodes`: [`JobMix::Together`],
 /// estimates up to 18 hours, users and applications.
 ///
-/// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating well or badly and with few
-/// applications, so that statistics by user and by application have something to find; sizes, runtimes, estimates and
-/// arrivals do not depend on that.
+/// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating
+/// well or badly and with few applications, so that statistics by user and by application have
+/// something to find; sizes, runtimes, estimates and arrivals do not depend on that.
 ///
 /// # Errors
 /// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
@@ -210,10 +212,12 @@ pub fn generate_mix(
     ))
 }
 
-/// Records of the model one by one, at constant memory, without users: the submissions, sizes and run times of [`generate`].
+/// Records of the model one by one, at constant memory, without users: the submissions, sizes and
+/// run times of [`generate`].
 ///
-/// The estimates of Tsafrir's model are dealt out to many jobs at once. Here they are dealt out to each [`STREAM_BLOCK`] jobs, so each
-/// block has popular estimates of its own; up to one block, the jobs are those of [`generate`].
+/// The estimates of Tsafrir's model are dealt out to many jobs at once. Here they are dealt out to
+/// each [`STREAM_BLOCK`] jobs, so each block has popular estimates of its own; up to one block, the
+/// jobs are those of [`generate`].
 pub struct RecordStream {
     jobs: RigidJobs<'static>,
     left: u64,
@@ -224,8 +228,8 @@ pub struct RecordStream {
 /// Jobs that share a histogram of estimates in a [`RecordStream`].
 pub const STREAM_BLOCK: u64 = 100_000;
 
-/// Records of the model one by one ([`JobMix::Together`]). Without `estimates` the requested time is the run time, which costs
-/// less; jobs, arrivals and run times are the same.
+/// Records of the model one by one ([`JobMix::Together`]). Without `estimates` the requested time
+/// is the run time, which costs less; jobs, arrivals and run times are the same.
 ///
 /// # Errors
 /// [`WorkloadError::ImpossibleSetting`] for no nodes.
@@ -456,7 +460,8 @@ mod tests {
             count as f64 / trace.records.len() as f64
         };
         assert!((share(&|n| n == 1) - 0.244).abs() < 0.01);
-        // Some of the other sizes are powers of two by rounding, so the share of 0.576 is a lower bound.
+        // Some of the other sizes are powers of two by rounding, so the share of 0.576 is a lower
+        // bound.
         let powers = share(&|n| n > 1 && n.count_ones() == 1);
         assert!((0.566..0.70).contains(&powers), "{powers}");
         assert_eq!(share(&|n| (1..=128).contains(&n)), 1.0);

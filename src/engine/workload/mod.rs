@@ -1,8 +1,8 @@
 //! What arrives: jobs, traces, cleaning, load scaling, model generators.
 //!
-//! Records (of a trace or a model) → [`clean`] → usable jobs → learning set and batteries. [`prepare`] goes the whole way;
-//! [`load`] and [`prepare_parsed`] are its halves, so that settings which differ only in machine size, cleaning or scaling
-//! share one parsed trace.
+//! Records (of a trace or a model) → [`clean`] → usable jobs → learning set and batteries.
+//! [`prepare`] goes the whole way; [`load`] and [`prepare_parsed`] are its halves, so that settings
+//! which differ only in machine size, cleaning or scaling share one parsed trace.
 
 pub mod arminius;
 pub mod battery;

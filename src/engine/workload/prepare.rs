@@ -16,22 +16,23 @@ use super::{lublin_feitelson, uniform_ratio};
 use crate::random;
 use crate::units::Nodes;
 
-/// Everything that simulations of one workload need to know about it; read-only, shared by all of them.
+/// Everything that simulations of one workload need to know about it; read-only, shared by all of
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// What a report calls it; a model's label says that it is one.
     pub label: String,
     /// Recorded (and the file) or generated.
     pub provenance: Provenance,
-    /// All usable jobs before the evaluated ones, at their original times: what statistics are learned from. Only their
-    /// ratio of runtime to estimate and their classes matter.
+    /// All usable jobs before the evaluated ones, at their original times: what statistics are
+    /// learned from. Only their ratio of runtime to estimate and their classes matter.
     pub learning: FirstJobs,
     /// The evaluated jobs: each battery starts at time 0 on an empty machine.
     pub batteries: Vec<Arc<[Job]>>,
     /// The compression factor f of each battery.
     pub factors: Vec<f64>,
-    /// Offered load of the evaluated jobs by their estimates over their own span, before compression; `None` where they
-    /// have no span.
+    /// Offered load of the evaluated jobs by their estimates over their own span, before
+    /// compression; `None` where they have no span.
     pub offered_load: Option<f64>,
     /// What cleaning dropped and noted.
     pub report: CleaningReport,
@@ -43,12 +44,13 @@ pub struct Workload {
 
 /// Reads the trace or runs the model that `source` names, without cleaning or scaling it.
 ///
-/// Settings with the same [`WorkloadSettings::source_key`] give the same records for the same seed, so one parsed trace
-/// serves all of them. Seed and draw matter for models only; `nodes` is the size of the machine
-/// that a model makes jobs for.
+/// Settings with the same [`WorkloadSettings::source_key`] give the same records for the same seed,
+/// so one parsed trace serves all of them. Seed and draw matter for models only; `nodes` is the
+/// size of the machine that a model makes jobs for.
 ///
 /// # Errors
-/// [`WorkloadError`] where the trace is missing or faulty, or takes more memory than the folder's budget allows.
+/// [`WorkloadError`] where the trace is missing or faulty, or takes more memory than the folder's
+/// budget allows.
 pub fn load(
     source: &WorkloadSource,
     nodes: Nodes,
@@ -76,7 +78,8 @@ pub fn load(
 /// one.
 ///
 /// # Errors
-/// [`WorkloadError`] where the trace is missing or faulty, or the settings ask for what it does not hold.
+/// [`WorkloadError`] where the trace is missing or faulty, or the settings ask for what it does not
+/// hold.
 pub fn prepare(
     settings: &WorkloadSettings,
     folder: &TraceFolder,

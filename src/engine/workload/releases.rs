@@ -1,5 +1,5 @@
-//! Release times in the future: jobs that are submitted now and may start later only (dissertation §5.1.1, whose evaluation
-//! releases every job at its submission).
+//! Release times in the future: jobs that are submitted now and may start later only (dissertation
+//! §5.1.1, whose evaluation releases every job at its submission).
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ impl ReleaseSettings {
         self.share_percent <= 0.0 || self.spread <= Seconds::ZERO
     }
 
-    /// The jobs with later release times; windows keep their lengths, so deadlines move with them. A reservation has said when it
-    /// starts and keeps its window.
+    /// The jobs with later release times; windows keep their lengths, so deadlines move with them.
+    /// A reservation has said when it starts and keeps its window.
     ///
-    /// Two numbers are drawn a job whatever becomes of it, so that a larger share contains the smaller one, and a longer spread
-    /// stretches the times of a shorter one.
+    /// Two numbers are drawn a job whatever becomes of it, so that a larger share contains the
+    /// smaller one, and a longer spread stretches the times of a shorter one.
     #[must_use]
     pub fn applied(&self, jobs: &[Job], draws: &mut Stream) -> Arc<[Job]> {
         jobs.iter()

@@ -1,5 +1,5 @@
-//! Reservation requests generated from the jobs of a trace, because no trace records any (spec `grid-reservations.md` §4.2,
-//! `provisioning.md` §6.7).
+//! Reservation requests generated from the jobs of a trace, because no trace records any (spec
+//! `grid-reservations.md` §4.2, `provisioning.md` §6.7).
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -9,14 +9,16 @@ use super::job::{Job, JobId, JobKind};
 use crate::random;
 use crate::units::{Nodes, Seconds};
 
-/// The position of a request among the requests of one simulation, from 0, in the order of submission.
+/// The position of a request among the requests of one simulation, from 0, in the order of
+/// submission.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct RequestId(pub u32);
 
-/// Somebody asks for `nodes` nodes for `duration`, at a fixed start or at one that they choose from an offer.
+/// Somebody asks for `nodes` nodes for `duration`, at a fixed start or at one that they choose from
+/// an offer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReservationRequest {
     /// Position among the requests.
@@ -64,8 +66,8 @@ impl ReservationRequest {
 pub enum WantedStart {
     /// Exactly this one, or none (query form (17), `provisioning.md` §6.4).
     At(Seconds),
-    /// Any from this one on, chosen from the offers by α (forms (18) and (19), eq. (20)): 0 takes the earliest, 1 the
-    /// cheapest.
+    /// Any from this one on, chosen from the offers by α (forms (18) and (19), eq. (20)): 0 takes
+    /// the earliest, 1 the cheapest.
     From {
         /// Earliest start that is of use.
         earliest: Seconds,
@@ -150,7 +152,8 @@ pub enum StartRule {
     },
     /// Any start, chosen from the offers by α.
     Choice {
-        /// α in `[0, 1]`; `None` draws one uniformly for each request (`provisioning.md` §6.7, Figure 29).
+        /// α in `[0, 1]`; `None` draws one uniformly for each request (`provisioning.md` §6.7,
+        /// Figure 29).
         alpha: Option<f64>,
     },
 }
@@ -189,8 +192,9 @@ pub struct MixedWorkload {
 }
 
 impl MixedWorkload {
-    /// Jobs and requests as one list for policies on a cluster: a request with a fixed start becomes a job with a fixed window,
-    /// one that would choose asks for its earliest start. Behind the jobs of the same second; ids from 0.
+    /// Jobs and requests as one list for policies on a cluster: a request with a fixed start
+    /// becomes a job with a fixed window, one that would choose asks for its earliest start. Behind
+    /// the jobs of the same second; ids from 0.
     #[must_use]
     pub fn into_jobs(self) -> Vec<Job> {
         let mut jobs = self.jobs;
@@ -220,9 +224,9 @@ impl MixedWorkload {
 
 /// Makes requests from jobs (spec `grid-reservations.md` §4.2).
 ///
-/// Everything is drawn for every job before any is chosen, from streams that depend on `seed`, `workload_key` and
-/// `replication` alone: all rules, start factors and shares see the same draws (A17), and a larger share contains the
-/// smaller one.
+/// Everything is drawn for every job before any is chosen, from streams that depend on `seed`,
+/// `workload_key` and `replication` alone: all rules, start factors and shares see the same draws
+/// (A17), and a larger share contains the smaller one.
 #[must_use]
 pub fn generate_requests(
     jobs: &[Job],
@@ -317,7 +321,8 @@ mod tests {
         generate_requests(&jobs(200), settings, 1, "w", 0)
     }
 
-    /// The vector of `grid-reservations.md` §7: submit 100, estimate 3600, SF 2, draw 0.25 gives start 1900.
+    /// The vector of `grid-reservations.md` §7: submit 100, estimate 3600, SF 2, draw 0.25 gives
+    /// start 1900.
     #[test]
     fn the_start_is_the_submission_plus_the_drawn_part_of_the_estimate() {
         let lead = lead_of(Seconds(3600), 2.0, 0.25, LeadRounding::Nearest);

@@ -1,4 +1,5 @@
-//! What determines a workload: where the jobs come from, which of them are used, and how arrivals and deadlines are made.
+//! What determines a workload: where the jobs come from, which of them are used, and how arrivals
+//! and deadlines are made.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ pub struct WorkloadSettings {
     pub source: WorkloadSource,
     /// Size of the machine.
     pub nodes: Nodes,
-    /// How many of the last usable jobs are evaluated; everything usable before them is for learning (spec §5.3).
+    /// How many of the last usable jobs are evaluated; everything usable before them is for
+    /// learning (spec §5.3).
     pub evaluation_jobs: u32,
     /// Jobs a battery: consecutive blocks of the evaluation jobs, each rebased to time 0.
     pub battery_jobs: u32,
@@ -22,7 +24,8 @@ pub struct WorkloadSettings {
     pub compression: Compression,
     /// Deadline `d = o + laxity · x` (spec §5.1: 2).
     pub laxity: f64,
-    /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs are not looked at then.
+    /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs
+    /// are not looked at then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeTrace>,
     /// Whether every replication is a workload of its own that does not depend on how many there
@@ -36,8 +39,8 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// A trace that is simulated as one, for studies whose machines accept every job (`grid-reservations.md` §4.1,
-/// `provisioning.md` §6.7, §9.2).
+/// A trace that is simulated as one, for studies whose machines accept every job
+/// (`grid-reservations.md` §4.1, `provisioning.md` §6.7, §9.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WholeTrace {
     /// Only the jobs submitted within so many days of the first; `None` for all.
@@ -49,8 +52,9 @@ pub struct WholeTrace {
     /// From when times count.
     #[serde(default, skip_serializing_if = "Origin::is_first_job")]
     pub origin: Origin,
-    /// Every submission is moved by a whole number of seconds of its own, uniform from −so many to so many, in each replication by
-    /// others: what one run owes to chance becomes an interval (`prediction.md` §10).
+    /// Every submission is moved by a whole number of seconds of its own, uniform from −so many to
+    /// so many, in each replication by others: what one run owes to chance becomes an interval
+    /// (`prediction.md` §10).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shake_seconds: u32,
 }
@@ -66,7 +70,8 @@ pub enum Origin {
     /// The first usable job is submitted at 0.
     #[default]
     FirstJob,
-    /// As the log has it: what depends on the time of day sees the same as there (`prediction.md` §3.1).
+    /// As the log has it: what depends on the time of day sees the same as there (`prediction.md`
+    /// §3.1).
     Log,
 }
 
@@ -120,9 +125,9 @@ impl WorkloadSettings {
         }
     }
 
-    /// A stable text that names the source of the jobs: settings with the same text share one parsed trace or one draw of
-    /// a model. Folders and compression endings of a trace's name do not matter; the machine's size does for models whose
-    /// jobs depend on it.
+    /// A stable text that names the source of the jobs: settings with the same text share one
+    /// parsed trace or one draw of a model. Folders and compression endings of a trace's name do
+    /// not matter; the machine's size does for models whose jobs depend on it.
     #[must_use]
     pub fn source_key(&self) -> String {
         match &self.source {
@@ -137,8 +142,8 @@ impl WorkloadSettings {
         }
     }
 
-    /// A stable text that names the workload with everything that shapes its jobs; random streams that must be common to
-    /// all strategies of a comparison derive from it.
+    /// A stable text that names the workload with everything that shapes its jobs; random streams
+    /// that must be common to all strategies of a comparison derive from it.
     #[must_use]
     pub fn key(&self) -> String {
         let Self {
@@ -225,7 +230,8 @@ impl WorkloadSettings {
 pub enum WorkloadSource {
     /// A trace in the Standard Workload Format.
     Trace {
-        /// File name, with or without `.gz`/`.xz`: looked up as it stands, then in the folder of traces.
+        /// File name, with or without `.gz`/`.xz`: looked up as it stands, then in the folder of
+        /// traces.
         file: String,
     },
     /// Lublin–Feitelson 2003 jobs with Tsafrir-style user estimates.
@@ -238,7 +244,8 @@ pub enum WorkloadSource {
         /// Jobs generated in all (learning and evaluation).
         jobs: u32,
     },
-    /// A model fitted to the published totals of the Arminius log (spec §4.2–4.6), labelled as such in every report.
+    /// A model fitted to the published totals of the Arminius log (spec §4.2–4.6), labelled as such
+    /// in every report.
     Arminius {
         /// Jobs generated in all (learning and evaluation).
         jobs: u32,
@@ -254,7 +261,8 @@ pub enum Compression {
         /// f > 0.
         factor: f64,
     },
-    /// One factor for the trace, chosen so that the evaluation jobs' estimates offer this load on the machine.
+    /// One factor for the trace, chosen so that the evaluation jobs' estimates offer this load on
+    /// the machine.
     TargetLoad {
         /// Offered load by estimates, 1 = the whole machine.
         load: f64,
@@ -266,8 +274,8 @@ pub enum Compression {
     },
 }
 
-/// Which trace records are usable jobs (spec §5.3, A-08, A-37). The defaults are those of the cross-checks: run time,
-/// processors and requested time must be positive.
+/// Which trace records are usable jobs (spec §5.3, A-08, A-37). The defaults are those of the
+/// cross-checks: run time, processors and requested time must be positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleaningRules {
     /// Which field gives the node count when both are present.
@@ -278,7 +286,8 @@ pub struct CleaningRules {
     pub drop_overruns: bool,
     /// Drop records whose status is "cancelled" (5) although they have a run time.
     pub drop_cancelled: bool,
-    /// Drop records whose status is not "completed" (1), from what is evaluated and from what is learned.
+    /// Drop records whose status is not "completed" (1), from what is evaluated and from what is
+    /// learned.
     pub completed_only: bool,
     /// What becomes of records without a requested time.
     #[serde(default, skip_serializing_if = "MissingEstimate::is_default")]
@@ -299,7 +308,8 @@ pub enum MissingEstimate {
 }
 
 impl MissingEstimate {
-    /// Whether it is the rule that was there before there was a choice, which specifications leave out.
+    /// Whether it is the rule that was there before there was a choice, which specifications leave
+    /// out.
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

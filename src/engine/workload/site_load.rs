@@ -1,4 +1,5 @@
-//! A trace at every load: thinned, as it is, or with jobs of a second copy (spec `provisioning.md` §9.2).
+//! A trace at every load: thinned, as it is, or with jobs of a second copy (spec `provisioning.md`
+//! §9.2).
 
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use crate::units::Seconds;
 /// How much later the second copy of a trace is submitted (AMB-19).
 pub const SECOND_COPY_SHIFT: Seconds = Seconds(7 * 86_400);
 
-/// A trace whose load can be chosen. A level of 100 is the trace as it is; below, each job is kept with this probability in
-/// percent; above, each job of a second copy, a week later, is submitted too with the probability `level − 100` (AMB-19).
+/// A trace whose load can be chosen. A level of 100 is the trace as it is; below, each job is kept
+/// with this probability in percent; above, each job of a second copy, a week later, is submitted
+/// too with the probability `level − 100` (AMB-19).
 ///
 /// Each job has one draw, so that a higher level contains every lower one.
 #[derive(Clone, Debug)]
@@ -26,7 +28,8 @@ impl AdjustableTrace {
     /// The highest level: both copies in full.
     pub const HIGHEST: f64 = 200.0;
 
-    /// A trace from time 0 on, in order of submission. `key` names it; loads of the same key and seed see the same draws.
+    /// A trace from time 0 on, in order of submission. `key` names it; loads of the same key and
+    /// seed see the same draws.
     #[must_use]
     pub fn new(jobs: Arc<[Job]>, seed: u64, key: &str) -> Self {
         let mut stream = random::stream(seed, key, 0, "site load");
@@ -60,8 +63,9 @@ impl AdjustableTrace {
         jobs.into()
     }
 
-    /// When loads are measured, the same for all levels: from the beginning of the second copy to the last submission of the
-    /// first; from the first submission where the trace is not longer than two weeks.
+    /// When loads are measured, the same for all levels: from the beginning of the second copy to
+    /// the last submission of the first; from the first submission where the trace is not longer
+    /// than two weeks.
     #[must_use]
     pub fn window(&self) -> (Seconds, Seconds) {
         let first = self.jobs.first().map_or(Seconds::ZERO, |job| job.submit);

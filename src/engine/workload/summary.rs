@@ -12,8 +12,8 @@ use super::trace_file::TraceFile;
 use crate::memory::{MemoryBudget, OverBudget};
 use crate::units::Nodes;
 
-/// Minimum, quartiles, 90 % and 99 % points and maximum; each is a value that occurs (the smallest with at least that share
-/// of the values at or below it).
+/// Minimum, quartiles, 90 % and 99 % points and maximum; each is a value that occurs (the smallest
+/// with at least that share of the values at or below it).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantiles {
     /// The smallest value.
@@ -69,7 +69,8 @@ fn at_rank(values: &[(i64, u64)], rank: u64) -> Option<i64> {
 struct Tally(HashMap<i64, u64>);
 
 impl Tally {
-    /// Bytes of a value in a table that doubles when it is seven eighths full, and once more in order.
+    /// Bytes of a value in a table that doubles when it is seven eighths full, and once more in
+    /// order.
     const BYTES_A_VALUE: usize = 80;
 
     fn count(&mut self, value: i64) {
@@ -139,7 +140,8 @@ pub struct TraceSummary {
     pub nodes: Nodes,
     /// Seconds from the first to the last submit time.
     pub span_seconds: i64,
-    /// `Σ n·ω / (nodes · span)` of the jobs that fit the machine, ω cut at the estimate; `None` without a span.
+    /// `Σ n·ω / (nodes · span)` of the jobs that fit the machine, ω cut at the estimate; `None`
+    /// without a span.
     pub load_by_runtime: Option<f64>,
     /// `Σ n·x / (nodes · span)` of the jobs that fit the machine; `None` without a span.
     pub load_by_estimate: Option<f64>,
@@ -167,10 +169,12 @@ pub struct TraceSummary {
     pub acknowledgement: Option<String>,
 }
 
-/// Summarises the usable jobs of a trace: one reading, which keeps no job but the different values of all.
+/// Summarises the usable jobs of a trace: one reading, which keeps no job but the different values
+/// of all.
 ///
 /// # Errors
-/// Faults of reading; [`SwfError::TooManyValues`](super::SwfError::TooManyValues) where the values do not fit into the budget.
+/// Faults of reading; [`SwfError::TooManyValues`](super::SwfError::TooManyValues) where the values
+/// do not fit into the budget.
 pub fn summarise(
     trace: &TraceFile,
     rules: CleaningRules,

@@ -1,4 +1,5 @@
-//! A trace that stays in its file, for what needs one job after the other: read as often as wanted, at constant memory.
+//! A trace that stays in its file, for what needs one job after the other: read as often as wanted,
+//! at constant memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,8 @@ pub type TraceRecords<'t> = Box<dyn Iterator<Item = Result<SwfRecord, SwfError>>
 
 /// What one reading of a trace found, and where its records are.
 ///
-/// A file whose records stand in order of submission is read again whenever they are wanted. One that has another order, and a
-/// pipe, which can be read once, are kept in memory.
+/// A file whose records stand in order of submission is read again whenever they are wanted. One
+/// that has another order, and a pipe, which can be read once, are kept in memory.
 #[derive(Debug)]
 pub struct TraceFile {
     /// The log's name.
@@ -104,8 +105,8 @@ impl TraceFile {
     /// The records from the first.
     ///
     /// # Errors
-    /// [`SwfError::Read`] where the file cannot be opened again. The iterator ends with [`SwfError::Changed`] where it is no longer
-    /// the one that was read first.
+    /// [`SwfError::Read`] where the file cannot be opened again. The iterator ends with
+    /// [`SwfError::Changed`] where it is no longer the one that was read first.
     pub fn records(&self) -> Result<TraceRecords<'_>, SwfError> {
         let found = match &self.kept {
             Kept::InMemory(records) => return Ok(Box::new(records.iter().copied().map(Ok))),

@@ -1,17 +1,21 @@
-//! User runtime estimates after Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates", JSSPP 2005.
+//! User runtime estimates after Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates",
+//! JSSPP 2005.
 //!
-//! Estimates are modal: 20 popular round values hold 89 % of the jobs, and the largest allowed one is the most popular.
-//! The model makes a histogram of estimates and deals them out so that no job's estimate is below its runtime.
+//! Estimates are modal: 20 popular round values hold 89 % of the jobs, and the largest allowed one
+//! is the most popular. The model makes a histogram of estimates and deals them out so that no
+//! job's estimate is below its runtime.
 //!
-//! The published constants and steps are kept: how many values there are, the 15 values that all logs share, the sizes of
-//! the head (exponential) and of the tail (power law), which time gets which popularity (drawn between those of four
-//! logs), the times of the tail, and the dealing. Simplified, and named here:
+//! The published constants and steps are kept: how many values there are, the 15 values that all
+//! logs share, the sizes of the head (exponential) and of the tail (power law), which time gets
+//! which popularity (drawn between those of four logs), the times of the tail, and the dealing.
+//! Simplified, and named here:
 //! * no values of a site are given to it (the original takes up to 20 of them);
-//! * percentages become whole jobs by largest remainders, so that a rare value may hold no job at all (the original gives
-//!   each value at least one job and takes the surplus from the others);
-//! * where too few estimates are long enough for the runtimes, the missing ones are raised to the next value of the
-//!   histogram and counted (the original program stops);
-//! * for fewer than about 200 jobs there is no tail and the head holds all jobs (the original wants 200 jobs).
+//! * percentages become whole jobs by largest remainders, so that a rare value may hold no job at
+//!   all (the original gives each value at least one job and takes the surplus from the others);
+//! * where too few estimates are long enough for the runtimes, the missing ones are raised to the
+//!   next value of the histogram and counted (the original program stops);
+//! * for fewer than about 200 jobs there is no tail and the head holds all jobs (the original wants
+//!   200 jobs).
 
 use super::variates::{below, shuffle};
 use crate::random::Stream;
@@ -23,8 +27,8 @@ const HEAD: usize = 20;
 /// Percent of the jobs that use a popular estimate.
 const HEAD_PERCENT: f64 = 89.0;
 
-/// Popularity rank (1 = most popular) of the popular estimates in four logs (SDSC SP2, CTC, KTH, SDSC Blue Horizon); row 0
-/// is the largest allowed estimate, the others follow by length.
+/// Popularity rank (1 = most popular) of the popular estimates in four logs (SDSC SP2, CTC, KTH,
+/// SDSC Blue Horizon); row 0 is the largest allowed estimate, the others follow by length.
 const POPULARITY: [[usize; 4]; HEAD] = [
     [3, 1, 1, 1],
     [1, 3, 4, 6],
@@ -111,14 +115,16 @@ impl Default for EstimateModel {
 pub struct Assignment {
     /// The estimate of each job in seconds, in the order of the runtimes; never below the runtime.
     pub estimates: Vec<i64>,
-    /// Runtimes cut to the largest allowed estimate, as a scheduler would have killed the job there.
+    /// Runtimes cut to the largest allowed estimate, as a scheduler would have killed the job
+    /// there.
     pub cut_runtimes: u32,
     /// Estimates raised because too few were long enough.
     pub raised_estimates: u32,
 }
 
 impl EstimateModel {
-    /// A histogram of estimates for `jobs` jobs: ascending estimates in seconds with their number of jobs (sum: `jobs`).
+    /// A histogram of estimates for `jobs` jobs: ascending estimates in seconds with their number
+    /// of jobs (sum: `jobs`).
     pub fn histogram(&self, jobs: usize, stream: &mut Stream) -> Vec<(i64, usize)> {
         let largest = self.largest.max(HOUR);
         let head_times = head_times(largest);
@@ -148,7 +154,8 @@ impl EstimateModel {
         whole_jobs(&percents, jobs)
     }
 
-    /// Deals estimates out to jobs of the given runtimes in seconds. Runtimes above the largest estimate are cut to it.
+    /// Deals estimates out to jobs of the given runtimes in seconds. Runtimes above the largest
+    /// estimate are cut to it.
     pub fn assign(&self, runtimes: &mut [i64], stream: &mut Stream) -> Assignment {
         let largest = self.largest.max(HOUR);
         let mut cut_runtimes = 0;
@@ -173,8 +180,8 @@ impl EstimateModel {
                 raised_estimates += 1;
             }
         }
-        // Longest job first: any estimate that is long enough is equally likely; the one swapped into its place is
-        // long enough for every job that is still to come.
+        // Longest job first: any estimate that is long enough is equally likely; the one swapped
+        // into its place is long enough for every job that is still to come.
         let mut estimates = vec![0; runtimes.len()];
         let mut long_enough = 0;
         for (place, &job) in by_length.iter().enumerate() {
@@ -210,7 +217,8 @@ fn head_times(largest: i64) -> Vec<i64> {
     times
 }
 
-/// Percent of the jobs by popularity rank: `14.0491 · e^(−0.177531 r) + 0.462513` from rank 2 on, the rest for rank 1.
+/// Percent of the jobs by popularity rank: `14.0491 · e^(−0.177531 r) + 0.462513` from rank 2 on,
+/// the rest for rank 1.
 fn head_sizes(count: usize, total: f64) -> Vec<f64> {
     let mut sizes: Vec<f64> = (0..count)
         .map(|index| 14.0491 * libm::exp(-0.177_531 * (index as f64 + 1.0)) + 0.462_513)
@@ -220,9 +228,9 @@ fn head_sizes(count: usize, total: f64) -> Vec<f64> {
     sizes
 }
 
-/// For each popular estimate its popularity, as an index from 0. The largest is the most popular; each other one draws
-/// twice among the ranks that it or a shorter one has in a log and keeps the more popular, but takes a rank at the latest
-/// where no longer estimate has it in any log.
+/// For each popular estimate its popularity, as an index from 0. The largest is the most popular;
+/// each other one draws twice among the ranks that it or a shorter one has in a log and keeps the
+/// more popular, but takes a rank at the latest where no longer estimate has it in any log.
 fn popularity_ranks(count: usize, stream: &mut Stream) -> Vec<usize> {
     let mut latest = [0; HEAD + 1];
     for (row, ranks) in POPULARITY.iter().enumerate() {
@@ -270,8 +278,9 @@ fn distinct_estimates(jobs: usize) -> usize {
     (y0 + ((jobs - x0) * (y1 - y0) / (x1 - x0)).round()) as usize
 }
 
-/// The times of the other estimates: relative time `(a − 1)·x / (a − x)` of the relative rank x, with
-/// `a = 1 + 12.1039 · k^(−0.6026)` for k distinct estimates; whole minutes, shifted by some seconds where taken.
+/// The times of the other estimates: relative time `(a − 1)·x / (a − x)` of the relative rank x,
+/// with `a = 1 + 12.1039 · k^(−0.6026)` for k distinct estimates; whole minutes, shifted by some
+/// seconds where taken.
 fn tail_times(largest: i64, head: &[i64], count: usize, distinct: usize) -> Vec<i64> {
     let a = 1.0 + 12.1039 * libm::pow(distinct.max(1) as f64, -0.6026);
     let mut times: Vec<i64> = Vec::with_capacity(count);
@@ -333,8 +342,9 @@ mod tests {
         let times = head_times(18 * HOUR);
         assert_eq!(times.len(), HEAD);
         assert_eq!(times[0], 18 * HOUR);
-        // 14 shared values below 18 h; of the round ones 10 h and 5 h are there already, 15 h (5 h), then 16 h, 14 h (2 h)
-        // and, 12, 10, 8, 6, 4 and 2 h being shared, 17 h and 13 h... as far as 20 are reached.
+        // 14 shared values below 18 h; of the round ones 10 h and 5 h are there already, 15 h (5
+        // h), then 16 h, 14 h (2 h) and, 12, 10, 8, 6, 4 and 2 h being shared, 17 h and 13 h... as
+        // far as 20 are reached.
         for hours in [15, 16, 14] {
             assert!(times.contains(&(hours * HOUR)), "{hours} h");
         }
@@ -360,7 +370,8 @@ mod tests {
             matches!(last, Some((time, 2_100..=2_250)) if time == model.largest),
             "{last:?}"
         );
-        // 90 distinct estimates for 10,000 jobs, some of them too rare for a job or without a free time.
+        // 90 distinct estimates for 10,000 jobs, some of them too rare for a job or without a free
+        // time.
         assert!((80..=90).contains(&histogram.len()));
     }
 

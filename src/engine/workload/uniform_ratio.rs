@@ -1,9 +1,11 @@
-//! Jobs whose ratio of run time to estimate is uniform, as the 2008 paper on overbooking assumes when it derives how much of an
-//! estimate may be cut (Birkenheuer et al. 2008; spec §3.1.2, §3.1.6).
+//! Jobs whose ratio of run time to estimate is uniform, as the 2008 paper on overbooking assumes
+//! when it derives how much of an estimate may be cut (Birkenheuer et al. 2008; spec §3.1.2,
+//! §3.1.6).
 //!
-//! Arrivals, sizes, estimates, users and applications are those of [`super::lublin_feitelson`] with the same
-//! seed. The run time of each job is drawn anew, uniformly among the whole seconds from 1 to its estimate, and independently of
-//! everything else: no attribute of a job says anything about its ratio, and nobody underestimates.
+//! Arrivals, sizes, estimates, users and applications are those of [`super::lublin_feitelson`] with
+//! the same seed. The run time of each job is drawn anew, uniformly among the whole seconds from 1
+//! to its estimate, and independently of everything else: no attribute of a job says anything about
+//! its ratio, and nobody underestimates.
 
 use super::error::WorkloadError;
 use super::lublin_feitelson;

@@ -1,8 +1,9 @@
 //! Users and applications for models that know none.
 //!
-//! Users follow a Zipf-like law. Each has a habit: a part of the range from bad to good estimates in which most of their
-//! jobs lie. A job looks for a user by how well it was estimated, so the other properties of the jobs stay as the model
-//! made them. Each user has a main and a second application.
+//! Users follow a Zipf-like law. Each has a habit: a part of the range from bad to good estimates
+//! in which most of their jobs lie. A job looks for a user by how well it was estimated, so the
+//! other properties of the jobs stay as the model made them. Each user has a main and a second
+//! application.
 
 use super::swf::SwfRecord;
 use super::variates::{running_sums, uniform, weighted};

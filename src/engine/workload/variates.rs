@@ -1,7 +1,7 @@
 //! Random variates with the same bits on every machine: only IEEE basic operations and `libm`.
 //!
-//! `rand_distr` would do, but its mathematics follows a feature that other crates of the build switch to the
-//! platform's own library.
+//! `rand_distr` would do, but its mathematics follows a feature that other crates of the build
+//! switch to the platform's own library.
 
 use rand::RngExt;
 
@@ -45,7 +45,8 @@ pub(super) fn normal(stream: &mut Stream) -> f64 {
     }
 }
 
-/// A gamma distribution with density proportional to `x^(shape−1) · e^(−x/scale)`, mean `shape · scale`.
+/// A gamma distribution with density proportional to `x^(shape−1) · e^(−x/scale)`, mean
+/// `shape · scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gamma {
     /// Shape α > 0.
@@ -81,8 +82,9 @@ impl Gamma {
         }
     }
 
-    /// The cumulative distribution, by the series of the lower incomplete gamma function. All of its terms are positive,
-    /// so it is accurate as long as it converges: meant for `x` up to some hundreds of `scale`.
+    /// The cumulative distribution, by the series of the lower incomplete gamma function. All of
+    /// its terms are positive, so it is accurate as long as it converges: meant for `x` up to some
+    /// hundreds of `scale`.
     pub(super) fn cumulative(self, x: f64) -> f64 {
         let z = x / self.scale;
         if z <= 0.0 {
@@ -100,7 +102,8 @@ impl Gamma {
     }
 }
 
-/// Draws an index with probability proportional to its weight, given the running sums of the weights.
+/// Draws an index with probability proportional to its weight, given the running sums of the
+/// weights.
 pub(super) fn weighted(running_sums: &[f64], stream: &mut Stream) -> usize {
     weighted_at(running_sums, uniform(stream))
 }

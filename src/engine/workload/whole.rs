@@ -1,4 +1,5 @@
-//! A whole trace as one simulation: no batteries, no deadlines, and a second copy where more load is wanted.
+//! A whole trace as one simulation: no batteries, no deadlines, and a second copy where more load
+//! is wanted.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::units::Seconds;
 
 const DAY: Seconds = Seconds(86_400);
 
-/// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the compression factor.
+/// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the
+/// compression factor.
 ///
 /// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, which `stream` opens by a
 /// key, one draw a job, so that a larger percentage contains the smaller one. Deadlines are
@@ -85,8 +87,9 @@ pub fn whole(
     Ok((jobs.into(), factor))
 }
 
-/// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to `most` but not below 0, and ids anew in
-/// order of submission, ties as before (`prediction.md` §10).
+/// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
+/// `most` but not below 0, and ids anew in order of submission, ties as before (`prediction.md`
+/// §10).
 #[must_use]
 pub fn shaken(jobs: &[Job], most: u32, draws: &mut Stream) -> Arc<[Job]> {
     let most = i64::from(most);

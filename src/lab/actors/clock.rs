@@ -9,8 +9,8 @@ use super::messages::{Advance, Ended, HandOver, Noted, Play, React, Silent, Told
 use crate::kernel::{Clock, Machine, Pending};
 use crate::units::Seconds;
 
-/// Grants windows of virtual time, one after the other, and passes what sources hand over to the machine, and what becomes of it to
-/// sources that listen.
+/// Grants windows of virtual time, one after the other, and passes what sources hand over to the
+/// machine, and what becomes of it to sources that listen.
 #[derive(Actor)]
 pub struct ClockActor<M: Machine> {
     pub(super) clock: Clock,

@@ -12,8 +12,9 @@ use super::members::{MachineActor, ServiceActor, SourceActor};
 use super::messages::{Play, Silent};
 use crate::kernel::{Clock, Machine, Pending, Played, Scene};
 
-/// Plays a scene to its end as actors, on a runtime of this thread. Keeps what the machine hands out where that is wanted. Its result is
-/// that of [`drive`](crate::kernel::drive), beside how many messages were handled.
+/// Plays a scene to its end as actors, on a runtime of this thread. Keeps what the machine hands
+/// out where that is wanted. Its result is that of [`drive`](crate::kernel::drive), beside how many
+/// messages were handled.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The actors of one simulation: a machine, those that it asks, and what comes to it from outside. Each counts its messages.
+//! The actors of one simulation: a machine, those that it asks, and what comes to it from outside.
+//! Each counts its messages.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,5 @@
-//! What the actors of one simulation say to each other. Every exchange inside simulated time is ask and reply.
+//! What the actors of one simulation say to each other. Every exchange inside simulated time is ask
+//! and reply.
 
 use kameo::Reply;
 
@@ -42,8 +43,8 @@ pub struct HandOver<I> {
 #[derive(Clone, Debug)]
 pub struct Told<O>(pub O);
 
-/// To a source that reacts: hand over the first second of the next window ([`Clock::first_second`]), knowing what became final in the
-/// last one.
+/// To a source that reacts: hand over the first second of the next window
+/// ([`Clock::first_second`]), knowing what became final in the last one.
 #[derive(Clone, Debug)]
 pub struct React<O> {
     /// What became final; `None` before the first window.

@@ -1,8 +1,10 @@
-//! The actors of one simulation: clock, machine, services behind it and sources, and the messages between them.
+//! The actors of one simulation: clock, machine, services behind it and sources, and the messages
+//! between them.
 //!
-//! One simulation is one actor system on one worker thread with a current-thread runtime of its own; nothing mutable is shared
-//! between simulations. Actors hold state and speak the protocol of [`messages`]; they compute nothing: each wraps a state
-//! machine of the domain. A broker is a machine that asks clusters, which are services behind it.
+//! One simulation is one actor system on one worker thread with a current-thread runtime of its
+//! own; nothing mutable is shared between simulations. Actors hold state and speak the protocol of
+//! [`messages`]; they compute nothing: each wraps a state machine of the domain. A broker is a
+//! machine that asks clusters, which are services behind it.
 
 mod clock;
 mod conduct;
@@ -50,7 +52,8 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// When an actor panics, or when not everything is over at the end: a policy, which `strategy` names, has lost something.
+    /// When an actor panics, or when not everything is over at the end: a policy, which `strategy`
+    /// names, has lost something.
     pub fn play<M: Machine>(
         &self,
         scene: Scene<M>,
@@ -104,7 +107,8 @@ pub enum SimulationError {
     /// A study of virtual reservations that its trace or its machine does not allow.
     #[error(transparent)]
     Virtual(#[from] VirtualStudyError),
-    /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
+    /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost
+    /// them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
     /// An actor stopped: its state machine panicked.

@@ -221,7 +221,8 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
 
-/// Median processor times of plain calls and of actors in alternation, and the median of their ratio.
+/// Median processor times of plain calls and of actors in alternation, and the median of their
+/// ratio.
 fn compare<M: Machine>(name: &str, pairs: usize, scene: impl Fn() -> Scene<M>) {
     let called = || drop(drive(scene(), true));
     let acted = || drop(conduct(scene(), true).unwrap());
@@ -252,7 +253,8 @@ fn first_of(config: &str) -> SimulationSpec {
     experiment.sweep.simulations.get(0)
 }
 
-/// `cargo test --release -p bookahead-lab what_actors_cost -- --ignored --nocapture`, with the traces of the archive.
+/// `cargo test --release -p bookahead-lab what_actors_cost -- --ignored --nocapture`, with the
+/// traces of the archive.
 #[test]
 #[ignore = "a measurement"]
 fn what_actors_cost_beside_plain_calls() {

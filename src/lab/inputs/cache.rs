@@ -65,7 +65,8 @@ impl<T> Cache<T> {
                 make().map(Arc::new)
             })
             .clone();
-        // What a worker waits for another one counts as work in its simulation; the log tells it apart.
+        // What a worker waits for another one counts as work in its simulation; the log tells it
+        // apart.
         let waited = begun.elapsed();
         if !made_here && waited > WORTH_A_LINE {
             tracing::debug!(

@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::workload::CleaningReport;
 
-/// A workload that lacks more than this share of its records is another workload than its name says.
+/// A workload that lacks more than this share of its records is another workload than its name
+/// says.
 const WORTH_A_WARNING: f64 = 0.01;
 
 /// What cleaning dropped of one workload. Shown as a sentence.
@@ -15,7 +16,8 @@ pub struct RecordLoss {
     pub workload: String,
     /// Its records.
     pub records: u64,
-    /// How many records each rule dropped, by the rule's name; rules that dropped none are left out.
+    /// How many records each rule dropped, by the rule's name; rules that dropped none are left
+    /// out.
     pub dropped: BTreeMap<String, u64>,
 }
 

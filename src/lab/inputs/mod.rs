@@ -103,12 +103,14 @@ pub(crate) fn write_sorted(value: &Value, into: &mut String) {
     }
 }
 
-/// Folders in which inputs are looked for when they are not found as they stand, and how much memory inputs may take.
+/// Folders in which inputs are looked for when they are not found as they stand, and how much
+/// memory inputs may take.
 #[derive(Clone, Debug, Default)]
 pub struct InputFolders {
     /// Traces: the environment variable `BOOKAHEAD_TRACES`.
     pub traces: Option<PathBuf>,
-    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside the folder of traces.
+    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside
+    /// the folder of traces.
     pub failures: Option<PathBuf>,
     /// Workflows: the environment variable `BOOKAHEAD_WORKFLOWS`.
     pub workflows: Option<PathBuf>,
@@ -219,7 +221,8 @@ impl Inputs {
         }
     }
 
-    /// The same for simulations that also keep what a study samples (slots that are advertised, starts that are offered).
+    /// The same for simulations that also keep what a study samples (slots that are advertised,
+    /// starts that are offered).
     #[must_use]
     pub fn keeping_samples(self, keep_samples: bool) -> Self {
         Self {
@@ -248,8 +251,8 @@ impl Inputs {
             .expect("a value is kept under its own type")
     }
 
-    /// What cleaning dropped of the workloads that were made so far, by name; of workloads with one name but several rules, the
-    /// greatest loss.
+    /// What cleaning dropped of the workloads that were made so far, by name; of workloads with one
+    /// name but several rules, the greatest loss.
     pub(crate) fn losses(&self) -> Vec<RecordLoss> {
         let mut losses: BTreeMap<String, RecordLoss> = BTreeMap::new();
         for workload in self.workloads.made() {
@@ -299,7 +302,8 @@ impl Inputs {
         requests: &RequestSettings,
         jobs: &[Job],
     ) -> MixedWorkload {
-        // The source alone: exact and recorded estimates, and every admission rule, see the same requests.
+        // The source alone: exact and recorded estimates, and every admission rule, see the same
+        // requests.
         let key = self.sources.source_key(&spec.workload);
         generate_requests(jobs, requests, spec.seed, &key, spec.replication)
     }
@@ -310,7 +314,8 @@ impl Inputs {
         workload: &PreparedWorkload,
         spec: &SimulationSpec,
     ) -> Result<Arc<[Job]>, Arc<InputError>> {
-        // A whole trace is the same in every replication, unless it is shaken: what differs is drawn from it.
+        // A whole trace is the same in every replication, unless it is shaken: what differs is
+        // drawn from it.
         let shake = (spec.workload.whole).map_or(0, |whole| whole.shake_seconds);
         let has_one = spec.workload.whole.is_some() || spec.workload.fresh;
         let battery = if has_one {
@@ -375,7 +380,8 @@ impl Inputs {
         })
     }
 
-    /// The records of a workload before cleaning. They are not kept for it: they take several times as much as the jobs.
+    /// The records of a workload before cleaning. They are not kept for it: they take several times
+    /// as much as the jobs.
     pub(crate) fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
         let draw = spec.workload.draw_of(spec.replication);
         (self.sources).records(&spec.workload, spec.seed, draw, self.held())
@@ -555,8 +561,9 @@ impl Inputs {
     }
 }
 
-/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a queue that promises
-/// nothing works off what was submitted, for which twice the time of a packed machine and the longest job are added.
+/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a
+/// queue that promises nothing works off what was submitted, for which twice the time of a packed
+/// machine and the longest job are added.
 fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
     let last = jobs
         .iter()

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What `work` makes of every item, in the order of the items, on at most so many threads.
 ///
-/// Threads begin far apart: items beside each other often need the same input, which one of them makes while the others would
-/// wait for it.
+/// Threads begin far apart: items beside each other often need the same input, which one of them
+/// makes while the others would wait for it.
 ///
 /// # Errors
 ///
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn what_two_items_share_is_not_in_the_way_of_what_others_need() {
-        // Four items of one kind and four of another: with two threads both kinds are begun at once.
+        // Four items of one kind and four of another: with two threads both kinds are begun at
+        // once.
         let barrier = std::sync::Barrier::new(2);
         let kinds: [OnceLock<()>; 2] = [OnceLock::new(), OnceLock::new()];
         let items = [0, 0, 0, 0, 1, 1, 1, 1];

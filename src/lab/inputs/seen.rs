@@ -1,4 +1,5 @@
-//! What a simulation saw: hashes of the jobs and of the failures that it was handed. Results may be paired where both are equal.
+//! What a simulation saw: hashes of the jobs and of the failures that it was handed. Results may be
+//! paired where both are equal.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -31,12 +32,13 @@ pub(crate) fn digits(hash: Sha256) -> HashDigits {
 /// What a simulation saw; `None` where that is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seen {
-    /// Hash of what users brought: all jobs in their order with submission, nodes, run time, user and application, and what else a
-    /// study was asked for. Estimates, deadlines and release times are left out: settings derive them, and whoever compares settings
-    /// wants the same jobs under both.
+    /// Hash of what users brought: all jobs in their order with submission, nodes, run time, user
+    /// and application, and what else a study was asked for. Estimates, deadlines and release times
+    /// are left out: settings derive them, and whoever compares settings wants the same jobs under
+    /// both.
     pub jobs: Option<HashDigits>,
-    /// Hash of the failures that it was handed, as far as settings cannot move them ([`Handed::failures`]);
-    /// the word `none` where there are none.
+    /// Hash of the failures that it was handed, as far as settings cannot move them
+    /// ([`Handed::failures`]); the word `none` where there are none.
     pub failures: Option<HashDigits>,
 }
 
@@ -59,7 +61,8 @@ impl Seen {
         self.jobs.is_some() && self.jobs == other.jobs
     }
 
-    /// Whether both saw the same jobs and the same failures, so that what differs between them is not theirs.
+    /// Whether both saw the same jobs and the same failures, so that what differs between them is
+    /// not theirs.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.same_jobs(other) && self.failures.is_some() && self.failures == other.failures
@@ -183,12 +186,12 @@ impl<'c> Handed<'c> {
 
     /// The failures of the next machine.
     ///
-    /// How late jobs may end is a setting (deadlines, estimates), and failures are handed over until
-    /// then: under a later deadline a few more of the same ones. So outages count that begin before
-    /// `certain`, each with its repair. That instant must follow from what [`Self::jobs`] and
-    /// [`Self::request`] hash (`latest_work`); it is [`Seconds::FAR`] where no setting moves the
-    /// end. Where no outage begins before it, all count: that two clocks are quiet at first does not
-    /// make them the same.
+    /// How late jobs may end is a setting (deadlines, estimates), and failures are handed over
+    /// until then: under a later deadline a few more of the same ones. So outages count that begin
+    /// before `certain`, each with its repair. That instant must follow from what [`Self::jobs`]
+    /// and [`Self::request`] hash (`latest_work`); it is [`Seconds::FAR`] where no setting moves
+    /// the end. Where no outage begins before it, all count: that two clocks are quiet at first
+    /// does not make them the same.
     pub fn failures(&mut self, failures: &Arc<FailureTrace>, certain: Seconds) {
         let hash = self.cache.failures.get(failures, certain, |failures| {
             let early = failures.beginning_before(certain);
@@ -239,8 +242,8 @@ impl SeenCache {
     }
 }
 
-/// Hashes by where the hashed value is and how much of it counts. A value that is gone keeps its place as long as its entry stands, so
-/// that no other one is taken for it.
+/// Hashes by where the hashed value is and how much of it counts. A value that is gone keeps its
+/// place as long as its entry stands, so that no other one is taken for it.
 #[derive(Debug)]
 struct OfShared<T: ?Sized>(Mutex<HashMap<Place, (Weak<T>, HashDigits)>>);
 

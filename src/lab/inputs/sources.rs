@@ -11,7 +11,8 @@ use crate::workload::{
     self, CleaningReport, FirstJobs, Job, ParsedTrace, TraceFolder, UsableJobs, WorkloadSettings,
 };
 
-/// Where a sweep finds traces, failure tables and workflows, and how it makes jobs, statistics and failures of them.
+/// Where a sweep finds traces, failure tables and workflows, and how it makes jobs, statistics and
+/// failures of them.
 #[derive(Clone, Debug)]
 pub struct InputSources {
     traces: TraceFolder,

@@ -1,5 +1,5 @@
-//! How a key is declared, once: `section!` makes of one declaration the structure that serde reads and what messages, the
-//! page of the configuration and the schema say about the key.
+//! How a key is declared, once: `section!` makes of one declaration the structure that serde reads
+//! and what messages, the page of the configuration and the schema say about the key.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use std::ops::{Deref, Range};
@@ -157,8 +157,8 @@ impl Key {
         format!("{words}{}{default}", self.note)
     }
 
-    /// What holds where the key is left out, as it stands in a file (a text without its quotes). `None` where that depends
-    /// on other keys, or nothing does.
+    /// What holds where the key is left out, as it stands in a file (a text without its quotes).
+    /// `None` where that depends on other keys, or nothing does.
     #[must_use]
     pub fn default(&self) -> Option<String> {
         match self.default {
@@ -370,7 +370,8 @@ fn default_of<T: Serialize + Default>() -> String {
 /// The names of an enum's variants as serde reads them.
 pub(crate) fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut names: &'static [&'static str] = &[];
-    // Asked for a value, an enum says first which names it knows. There is no value, so the answer is always an error.
+    // Asked for a value, an enum says first which names it knows. There is no value, so the answer
+    // is always an error.
     let _ = T::deserialize(Asked(&mut names));
     names.to_vec()
 }
@@ -400,34 +401,34 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 }
 
-/// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a key is what it is; behind
-/// the type of its field stands what is allowed. Tables in the table are named last. `list` after the path says that there may be
-/// several of them.
+/// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a
+/// key is what it is; behind the type of its field stands what is allowed. Tables in the table are
+/// named last. `list` after the path says that there may be several of them.
 macro_rules! section {
     (
-        #[doc = $doc:literal]
+        $( #[doc = $doc:literal] )+
         $section:ident = $path:literal $($list:ident)?, $raw:ident {
-            $( #[doc = $about:literal] $field:ident: $type:ty = $key:expr, )*
+            $( $( #[doc = $about:literal] )+ $field:ident: $type:ty = $key:expr, )*
         }
-        $( tables { $( #[doc = $below:literal] $table:ident: $table_type:ty, )* } )?
+        $( tables { $( $( #[doc = $below:literal] )+ $table:ident: $table_type:ty, )* } )?
     ) => {
-        #[doc = $doc]
+        #[doc = concat!($($doc),+)]
         #[derive(Debug, Default, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $raw {
-            $( #[doc = $about] pub $field: $type, )*
-            $( $( #[doc = $below] #[serde(default)] pub $table: $table_type, )* )?
+            $( #[doc = concat!($($about),+)] pub $field: $type, )*
+            $( $( #[doc = concat!($($below),+)] #[serde(default)] pub $table: $table_type, )* )?
         }
 
         /// Keys as they are declared, with what the file gives.
         #[allow(dead_code)] // Of names, lists and enums the structure alone is read.
         impl $raw {
             $(
-                #[doc = $about]
+                #[doc = concat!($($about),+)]
                 pub(crate) const fn $field(&self) -> Field<'_, $type> {
                     const KEY: &Key = &Key {
                         path: concat!($path, ".", stringify!($field)),
-                        about: $about.trim_ascii(),
+                        about: concat!($($about),+).trim_ascii(),
                         ..$key
                     };
                     Field::new(KEY, &self.$field)
@@ -435,15 +436,15 @@ macro_rules! section {
             )*
         }
 
-        #[doc = $doc]
+        #[doc = concat!($($doc),+)]
         pub(crate) const $section: Section = Section {
             path: $path,
             is_list: !concat!($(stringify!($list))?).is_empty(),
-            about: $doc.trim_ascii(),
+            about: concat!($($doc),+).trim_ascii(),
             keys: &[ $(
                 Key {
                     path: concat!($path, ".", stringify!($field)),
-                    about: $about.trim_ascii(),
+                    about: concat!($($about),+).trim_ascii(),
                     ..$key
                 },
             )* ],
@@ -452,7 +453,8 @@ macro_rules! section {
 }
 pub(crate) use section;
 
-/// Declares which tables are a study's: field, structure and section of each, and of what may stand in it.
+/// Declares which tables are a study's: field, structure and section of each, and of what may stand
+/// in it.
 macro_rules! tables {
     ($($field:ident: $raw:ident = $section:ident $(with $below:ident)?,)*) => {
         /// What a file says of the study.

@@ -59,7 +59,8 @@ section! {
         burst_same_node: Given<f64> = real().from(0.0).to(1.0)
             .note(", a share")
             .default_is("0.5"),
-        /// The rate by hour of the day, from the hour after time 0 of the failure clock on; scaled to the mean 1.
+        /// The rate by hour of the day, from the hour after time 0 of the failure clock on; scaled
+        /// to the mean 1.
         hour_factors: Given<Vec<f64>> = reals().from(0.0)
             .words("24 factors of 0 or more, not all 0"),
         /// How much more a machine of age 0 fails, as a share of the rate that remains.
@@ -105,9 +106,11 @@ section! {
             .decides("A-01"),
         /// Whether survival is computed correctly, or as printed.
         form: Option<SurvivalForm> = named::<SurvivalForm>().decides("A-02"),
-        /// Whether each node has rates of its own, learned from the failures before the simulation starts.
+        /// Whether each node has rates of its own, learned from the failures before the simulation
+        /// starts.
         nodes: Given<String> = one_of(|| vec!["common", "learned"]).default_is("common").decides("A-06"),
-        /// Which of several equally free nodes is taken: the one with the lowest number, or the most reliable one.
+        /// Which of several equally free nodes is taken: the one with the lowest number, or the
+        /// most reliable one.
         node_order: Given<String> = one_of(|| vec!["index", "reliability"]).default_is("index"),
         /// How many failures the common rates weigh where rates of nodes are learned.
         prior_failures: Given<f64> = real().above(0.0).default_is("1.0"),

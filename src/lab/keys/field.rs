@@ -1,4 +1,5 @@
-//! Reading a key as it is declared: the range is checked and the default filled in where the value is read.
+//! Reading a key as it is declared: the range is checked and the default filled in where the value
+//! is read.
 
 use std::fmt::Display;
 use std::ops::{Range, RangeBounds as _};
@@ -57,7 +58,8 @@ impl<'a, T> Field<'a, T> {
 
     /// What holds where the key is left out, as it is declared.
     fn declared(self) -> &'static str {
-        // A key that is read this way without a default is a defect of its declaration that the first experiment shows.
+        // A key that is read this way without a default is a defect of its declaration that the
+        // first experiment shows.
         let default = self.key.plain_default();
         default.unwrap_or_else(|| panic!("`{}` is declared without a default", self.key.path))
     }
@@ -87,7 +89,8 @@ impl<'a, T> Field<'a, Given<T>> {
 }
 
 impl<'a, N: Number> Field<'a, Given<N>> {
-    /// Refuses what this refuses, too: an end of the range that nobody reaches who knows what the key means.
+    /// Refuses what this refuses, too: an end of the range that nobody reaches who knows what the
+    /// key means.
     pub(crate) const fn limited(mut self, fits: fn(f64) -> bool) -> Self {
         self.fits = fits;
         self

@@ -1,6 +1,8 @@
-//! What experiment files are made of: keys, declared once, how they are read, and what is said of them when they are wrong.
+//! What experiment files are made of: keys, declared once, how they are read, and what is said of
+//! them when they are wrong.
 //!
-//! Here stand the keys that every study has; those of a study stand in its folder. `sweep/keys.rs` knows all of them.
+//! Here stand the keys that every study has; those of a study stand in its folder. `sweep/keys.rs`
+//! knows all of them.
 
 pub(crate) mod declaration;
 pub(crate) mod estimates;

@@ -1,12 +1,14 @@
 //! Which files may be shown when they are wrong.
 //!
-//! A file can be named by somebody else: a link in a shared folder, a name in an experiment. What it holds may be for its owner alone, so
-//! an error shows lines, keys and values only of a file that is recognised as one of ours: TOML with a table of ours that has one of its
-//! keys. Of any other file an error says the place alone.
+//! A file can be named by somebody else: a link in a shared folder, a name in an experiment. What
+//! it holds may be for its owner alone, so an error shows lines, keys and values only of a file
+//! that is recognised as one of ours: TOML with a table of ours that has one of its keys. Of any
+//! other file an error says the place alone.
 
 use toml::de::{DeTable, DeValue};
 
-/// Whether TOML has a table of ours with one of its keys, however wrong the rest is. `is_key` knows the keys by their dotted paths.
+/// Whether TOML has a table of ours with one of its keys, however wrong the rest is. `is_key` knows
+/// the keys by their dotted paths.
 #[must_use]
 pub fn is_ours(text: &str, is_key: impl Fn(&str) -> bool) -> bool {
     let (root, _) = DeTable::parse_recoverable(text);
@@ -30,8 +32,8 @@ pub(crate) fn has_our_table(root: &DeTable<'_>, is_key: &impl Fn(&str) -> bool) 
     })
 }
 
-/// What is said of TOML that cannot be read: the error with its lines where the file [`is_ours`], else the line's number and `expected`, which
-/// says what the file should be.
+/// What is said of TOML that cannot be read: the error with its lines where the file [`is_ours`],
+/// else the line's number and `expected`, which says what the file should be.
 #[must_use]
 pub fn told(
     error: &toml::de::Error,

@@ -1,4 +1,5 @@
-//! What is wrong with an experiment file: every problem with its file, line, key, underlined place and what is allowed.
+//! What is wrong with an experiment file: every problem with its file, line, key, underlined place
+//! and what is allowed.
 
 use bookahead_engine::printable::{one_line, printable};
 use std::fmt;
@@ -180,7 +181,8 @@ impl Diagnostic for Rendered<'_> {
 const LONGEST_LINE: usize = 400;
 
 impl Problem {
-    /// The longest of the lines that a picture of the place shows: the place's own, the one before and the one after.
+    /// The longest of the lines that a picture of the place shows: the place's own, the one before
+    /// and the one after.
     fn longest_line_shown(&self) -> usize {
         let first = self.line.saturating_sub(2);
         let lines = self.text.inner().split('\n').skip(first).take(3);
@@ -195,7 +197,8 @@ impl Problem {
         }
     }
 
-    /// The problem as a picture of the file with the place underlined, for a terminal (with colours where it has them).
+    /// The problem as a picture of the file with the place underlined, for a terminal (with colours
+    /// where it has them).
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
         if !self.is_shown || self.longest_line_shown() > LONGEST_LINE {
@@ -244,7 +247,8 @@ impl Problems {
         }
     }
 
-    /// The file is none of ours: its problems say where they are, and show nothing of what it holds.
+    /// The file is none of ours: its problems say where they are, and show nothing of what it
+    /// holds.
     pub(crate) fn conceal(&mut self) {
         self.is_ours = false;
     }

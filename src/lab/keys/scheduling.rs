@@ -121,7 +121,8 @@ section! {
 }
 
 section! {
-    /// Whether jobs save their work, so that one which is stopped or loses a node goes on from there.
+    /// Whether jobs save their work, so that one which is stopped or loses a node goes on from
+    /// there.
     CHECKPOINT = "checkpoint", RawCheckpoint {
         /// How much a job computes between two checkpoints.
         interval: Given<String> = one_of(|| vec!["none", "fixed", "young", "daly"])

@@ -14,7 +14,8 @@ pub(crate) const MOST_JOBS: i64 = 10_000_000;
 const TOO_MANY_JOBS: &str = "jobs do not fit into memory (ten millions take five gigabytes; `bookahead simulate` streams any number)";
 
 section! {
-    /// What the experiment is called, its seed, and how often it is repeated: what no axis may change.
+    /// What the experiment is called, its seed, and how often it is repeated: what no axis may
+    /// change.
     EXPERIMENT = "experiment", RawHeader {
         /// The name of the experiment.
         name: Given<String> = text("up to 100 letters, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit"),
@@ -87,7 +88,8 @@ section! {
             .decides("AMB-1"),
         /// From when the times of a whole trace count.
         origin: Given<Origin> = named::<Origin>().decides("prediction §3.1"),
-        /// By how many seconds, at most, every submission of a whole trace is moved, in each replication by others.
+        /// By how many seconds, at most, every submission of a whole trace is moved, in each
+        /// replication by others.
         shake_seconds: Given<u32> = integer_within(0, 86_400)
             .refused("s is too little", "s is more than a day")
             .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")

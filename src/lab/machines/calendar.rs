@@ -1,8 +1,10 @@
-//! Windows of the calendar: first occurrence and repetition on the local clock, put on the clock of a trace.
+//! Windows of the calendar: first occurrence and repetition on the local clock, put on the clock of
+//! a trace.
 //!
-//! A window that repeats begins at the same local time every day or week, so across a change of summer time its beginnings are 23 or 25 hours
-//! apart; it lasts its hours as a stop watch counts them. A beginning in the hour that the local clock skips is that much later; in the hour
-//! that comes twice it is the first one.
+//! A window that repeats begins at the same local time every day or week, so across a change of
+//! summer time its beginnings are 23 or 25 hours apart; it lasts its hours as a stop watch counts
+//! them. A beginning in the hour that the local clock skips is that much later; in the hour that
+//! comes twice it is the first one.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -49,7 +51,8 @@ impl CalendarEntry {
         }
     }
 
-    /// Its windows on the clock whose second 0 is `start` in seconds since 1970, in order, open to these users.
+    /// Its windows on the clock whose second 0 is `start` in seconds since 1970, in order, open to
+    /// these users.
     pub(super) fn windows(
         &self,
         zone: &TimeZone,

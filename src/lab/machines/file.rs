@@ -1,4 +1,5 @@
-//! What a machine file may say, as it stands there: nothing is checked here but types and names of keys.
+//! What a machine file may say, as it stands there: nothing is checked here but types and names of
+//! keys.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,11 @@
-//! Machines as their operators configure them: machine files, a subset of `slurm.conf`, and where the jobs of a trace run on them.
+//! Machines as their operators configure them: machine files, a subset of `slurm.conf`, and where
+//! the jobs of a trace run on them.
 //!
-//! A machine file (TOML) is read and checked here and becomes a [`QueueMachine`]; its calendar is put on the clock of a trace
-//! ([`MachineDescription::on_the_clock_of`]), and its lists of queues, partitions and groups find the place of every record
-//! ([`Placement`]). A `slurm.conf` is converted to a machine file first, so there is one set of checks. How such a machine schedules is no
-//! business of this module.
+//! A machine file (TOML) is read and checked here and becomes a [`QueueMachine`]; its calendar is
+//! put on the clock of a trace ([`MachineDescription::on_the_clock_of`]), and its lists of queues,
+//! partitions and groups find the place of every record ([`Placement`]). A `slurm.conf` is
+//! converted to a machine file first, so there is one set of checks. How such a machine schedules
+//! is no business of this module.
 
 mod calendar;
 mod file;
@@ -89,7 +91,8 @@ fn in_words(problems: &[Problem]) -> String {
     }
 }
 
-/// A machine file that was read: the machine but for its calendar, and how jobs of a trace find their place on it.
+/// A machine file that was read: the machine but for its calendar, and how jobs of a trace find
+/// their place on it.
 #[derive(Clone, Debug)]
 pub struct MachineDescription {
     machine: QueueMachine,
@@ -104,7 +107,8 @@ pub struct MachineDescription {
 }
 
 impl MachineDescription {
-    /// Reads a machine file, or a `slurm.conf` (by its name or by what stands in it), which may include files from `includes`.
+    /// Reads a machine file, or a `slurm.conf` (by its name or by what stands in it), which may
+    /// include files from `includes`.
     ///
     /// # Errors
     /// [`MachineError`]: a file that cannot be read, or with every problem that was found in it.
@@ -151,8 +155,8 @@ impl MachineDescription {
         &self.text
     }
 
-    /// The machine with its calendar on the clock of a trace whose second 0 is `start`, in seconds since 1970. Windows that end before that
-    /// second are left out.
+    /// The machine with its calendar on the clock of a trace whose second 0 is `start`, in seconds
+    /// since 1970. Windows that end before that second are left out.
     ///
     /// # Errors
     /// [`MachineError::NoClock`].

@@ -19,8 +19,8 @@ impl<'t> Places<'t> {
         }
     }
 
-    /// The bytes of the value at a dotted path, in which numbers count the tables of a list from 0; of the deepest table above it that there
-    /// is, where the value is missing.
+    /// The bytes of the value at a dotted path, in which numbers count the tables of a list from 0;
+    /// of the deepest table above it that there is, where the value is missing.
     pub(super) fn span(&self, path: &str) -> Range<usize> {
         let mut steps = path.split('.');
         let mut node = match steps.next().and_then(|first| self.root.get(first)) {

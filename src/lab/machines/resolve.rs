@@ -459,7 +459,8 @@ impl Checks<'_, '_> {
                 self.require(until >= begin.date(), &path("until"), || {
                     "it is before the first beginning".to_owned()
                 });
-                // The shortest local day has 23 hours, in some zones fewer; a night that meets itself is still found.
+                // The shortest local day has 23 hours, in some zones fewer; a night that meets
+                // itself is still found.
                 let room = Seconds::HOUR * (24 * i64::from(days) - 1);
                 self.require(length <= room, &path("length_hours"), || {
                     "the window is longer than the time to the next one".to_owned()

@@ -1,4 +1,5 @@
-//! From the records of a trace to jobs of a machine: which partition, quality of service and account each has.
+//! From the records of a trace to jobs of a machine: which partition, quality of service and
+//! account each has.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -228,8 +229,9 @@ impl Placement {
         })
     }
 
-    /// The job of a usable record. `job` says when it is submitted, how wide it is and how long it runs; what it asks for is the record's
-    /// own, else its partition's default. Graphics processors are in no field of a trace: none are asked for.
+    /// The job of a usable record. `job` says when it is submitted, how wide it is and how long it
+    /// runs; what it asks for is the record's own, else its partition's default. Graphics
+    /// processors are in no field of a trace: none are asked for.
     ///
     /// # Errors
     /// [`Unplaced`].
@@ -253,7 +255,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// What a job that says nothing asks for: its partition's default; `None` for a job that says something, and where there is none.
+    /// What a job that says nothing asks for: its partition's default; `None` for a job that says
+    /// something, and where there is none.
     #[must_use]
     pub fn default_request(&self) -> Option<Seconds> {
         self.default_request.filter(|_| self.request.is_none())

@@ -1,4 +1,5 @@
-//! Readers of what was counted when simulations finished: distributions, calibration, times. None of them reads a job row.
+//! Readers of what was counted when simulations finished: distributions, calibration, times. None
+//! of them reads a job row.
 
 use rusqlite::params;
 
@@ -33,7 +34,8 @@ pub enum PofKind {
     Raw,
 }
 
-/// Predicted against realised failures of the overbooked jobs of one simulation in one bin of predictions.
+/// Predicted against realised failures of the overbooked jobs of one simulation in one bin of
+/// predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationRow {
     /// The simulation: a number that means something inside one store only.
@@ -88,7 +90,8 @@ pub struct MissingPoint {
 pub(super) const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
 
 impl Store {
-    /// The histogram of a quantity over simulations (by number), in order of the bins; empty where nothing was counted.
+    /// The histogram of a quantity over simulations (by number), in order of the bins; empty where
+    /// nothing was counted.
     ///
     /// # Errors
     ///
@@ -124,8 +127,9 @@ impl Store {
             .collect())
     }
 
-    /// Predicted against realised failures of a run, each simulation once. In order of the simulations' identities, so that
-    /// sums of fractions over them do not depend on who wrote first; then by kind and bin.
+    /// Predicted against realised failures of a run, each simulation once. In order of the
+    /// simulations' identities, so that sums of fractions over them do not depend on who wrote
+    /// first; then by kind and bin.
     ///
     /// # Errors
     ///
@@ -194,7 +198,8 @@ impl Store {
             .map_err(|error| self.error("reading how long simulations took", error))
     }
 
-    /// The points of a run that were neither done nor failed, in the order of the sweep; at most `most`.
+    /// The points of a run that were neither done nor failed, in the order of the sweep; at most
+    /// `most`.
     ///
     /// # Errors
     ///

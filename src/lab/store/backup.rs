@@ -9,12 +9,13 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Store, StoreError, Verification};
 
 impl Store {
-    /// Copies the store as it is at this instant; others may go on writing. The copy is looked through as
-    /// [`Store::verify`] does before it gets its name. Nothing is overwritten.
+    /// Copies the store as it is at this instant; others may go on writing. The copy is looked
+    /// through as [`Store::verify`] does before it gets its name. Nothing is overwritten.
     ///
     /// # Errors
     ///
-    /// When there is something at `to`, when the copy cannot be written, or when it is not as it was written.
+    /// When there is something at `to`, when the copy cannot be written, or when it is not as it
+    /// was written.
     pub fn back_up(&self, to: &Path) -> Result<Verification, StoreError> {
         let refuse = |reason: String| StoreError::Copy {
             path: to.to_owned(),
@@ -55,7 +56,8 @@ impl Store {
                 std::io::ErrorKind::AlreadyExists => taken(),
                 _ => refuse(error.error.to_string()),
             })?;
-        // The name is on the disk when the folder is; where folders cannot be synced, the system does it in its time.
+        // The name is on the disk when the folder is; where folders cannot be synced, the system
+        // does it in its time.
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();
         }

@@ -1,4 +1,5 @@
-//! One quantity of a run at every combination of its axes: what findings about curves are judged by.
+//! One quantity of a run at every combination of its axes: what findings about curves are judged
+//! by.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +16,18 @@ use crate::sweep::{AxisValue, Seen};
 pub struct CurveSamples {
     /// The value on every axis, by the axis's dotted key.
     pub values: BTreeMap<String, AxisValue>,
-    /// Replication and value, in the order of the replications; those without a value (no job started) are left out.
+    /// Replication and value, in the order of the replications; those without a value (no job
+    /// started) are left out.
     pub samples: Vec<(u32, f64)>,
     /// What the simulation of each of them saw.
     pub seen: Vec<Seen>,
 }
 
 impl Store {
-    /// A quantity of the done points of a run by their axis values, in the order of the axes: a metric (one of
-    /// [`metric_names`](super::metric_names)), else the measure of this name, of a cluster where it names one ([`ClusterMeasureName`]). Empty where nothing of this name was measured. A simulation that
-    /// several points share counts at each of them.
+    /// A quantity of the done points of a run by their axis values, in the order of the axes: a
+    /// metric (one of [`metric_names`](super::metric_names)), else the measure of this name, of a
+    /// cluster where it names one ([`ClusterMeasureName`]). Empty where nothing of this name was
+    /// measured. A simulation that several points share counts at each of them.
     ///
     /// # Errors
     ///
@@ -49,7 +52,8 @@ impl Store {
                     AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
             ),
         };
-        // A row an axis of each point, those of a point one after the other; one row without an axis where the run has none.
+        // A row an axis of each point, those of a point one after the other; one row without an
+        // axis where the run has none.
         let query = format!(
             "SELECT rp.place, p.replication, {value} AS value, pa.axis, pa.value, a.key, v.kind, v.value,
                 m.jobs_hash, m.failures_hash

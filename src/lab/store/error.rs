@@ -43,7 +43,8 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A writer that was killed left a journal in a folder that is read-only, and it cannot be read there.
+    /// A writer that was killed left a journal in a folder that is read-only, and it cannot be read
+    /// there.
     #[error(
         "the store `{path}` cannot be read with its journal (-wal) in a folder that is read-only: {reason}; copy both into a \
          folder that you may write to, and name that one with --store"
@@ -287,8 +288,8 @@ impl StoreError {
         }
     }
 
-    /// The same for reading rows as the program writes them: the tables say what each column holds and that nothing refers to what
-    /// is not there, so a value of another kind is damage.
+    /// The same for reading rows as the program writes them: the tables say what each column holds
+    /// and that nothing refers to what is not there, so a value of another kind is damage.
     pub(super) fn from_reading(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,

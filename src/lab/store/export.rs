@@ -1,4 +1,5 @@
-//! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
+//! What `bookahead export` asks: one question a kind of row, each column with a type that holds in
+//! every row.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -86,8 +87,9 @@ pub struct Export {
 
 use ExportType::{Flag, Integer, Number, Text};
 
-/// The simulations of a run, once each, in the order of their numbers (which SQLite would drop without a LIMIT). The rows of
-/// each come in the order of their keys, as the CROSS JOIN keeps the simulations outside: nothing is sorted in memory.
+/// The simulations of a run, once each, in the order of their numbers (which SQLite would drop
+/// without a LIMIT). The rows of each come in the order of their keys, as the CROSS JOIN keeps the
+/// simulations outside: nothing is sorted in memory.
 const SIMULATIONS: &str =
     "(SELECT DISTINCT p.simulation AS id FROM run_point rp JOIN point p ON p.id = rp.point
     WHERE rp.run = RUN AND rp.place PLACES ORDER BY 1 LIMIT -1)";

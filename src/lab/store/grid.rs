@@ -1,4 +1,5 @@
-//! Reading studies of several clusters: values of clusters over a run, requests and time lines of one simulation.
+//! Reading studies of several clusters: values of clusters over a run, requests and time lines of
+//! one simulation.
 
 use std::collections::HashMap;
 
@@ -32,7 +33,8 @@ impl ClusterValues {
         clusters.max().unwrap_or(0)
     }
 
-    /// A value of one cluster of a simulation (by its number in the store); the class is empty for a value about all.
+    /// A value of one cluster of a simulation (by its number in the store); the class is empty for
+    /// a value about all.
     #[must_use]
     pub fn get(&self, simulation: i64, cluster: u16, measure: &str, class: &str) -> Option<f64> {
         self.0
@@ -52,10 +54,11 @@ pub struct CoRequestRow {
     pub lead: Option<i64>,
     /// Parts that were refused, and parts that were given back.
     pub wasted: i64,
-    /// Share of the jobs waiting at its submission that still wait at its start; `None` where it was not granted.
+    /// Share of the jobs waiting at its submission that still wait at its start; `None` where it
+    /// was not granted.
     pub unfairness: Option<f64>,
-    /// With r parts, the r-th smallest backlog time of the clusters for its earliest start, seconds; `None` where fewer were
-    /// probed.
+    /// With r parts, the r-th smallest backlog time of the clusters for its earliest start,
+    /// seconds; `None` where fewer were probed.
     pub bound: Option<i64>,
 }
 
@@ -138,8 +141,8 @@ impl Store {
             .map_err(|error| self.error("reading co-reservation requests", error))
     }
 
-    /// How the clusters of a simulation were used from one instant up to, but without, another; in order of cluster and time.
-    /// Empty where it was not kept.
+    /// How the clusters of a simulation were used from one instant up to, but without, another; in
+    /// order of cluster and time. Empty where it was not kept.
     ///
     /// # Errors
     ///
@@ -170,8 +173,8 @@ impl Store {
             .map_err(|error| self.error("reading time lines", error))
     }
 
-    /// The calendar of a simulation of several clusters; `None` of any other. Where its specification does not say when the
-    /// week begins, it is the default, Wednesday 18:00.
+    /// The calendar of a simulation of several clusters; `None` of any other. Where its
+    /// specification does not say when the week begins, it is the default, Wednesday 18:00.
     ///
     /// # Errors
     ///

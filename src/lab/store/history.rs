@@ -1,4 +1,5 @@
-//! What earlier runs left behind: single points with their jobs, and whole runs as columns to be laid side by side.
+//! What earlier runs left behind: single points with their jobs, and whole runs as columns to be
+//! laid side by side.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +30,9 @@ pub struct MeasuredPoint {
     pub replication: u32,
     /// What its simulation saw.
     pub seen: Seen,
-    /// The place of the first point of its run with the same strategy and axis values whose simulation
-    /// saw the same and has the same results; its own where its replication repeats no other.
+    /// The place of the first point of its run with the same strategy and axis values whose
+    /// simulation saw the same and has the same results; its own where its replication repeats no
+    /// other.
     pub original: i64,
     /// Everything that determines its simulation, as JSON.
     pub spec: String,
@@ -187,7 +189,8 @@ impl Store {
         Ok(with_originals(points))
     }
 
-    /// The points of a run that failed, were not run yet or are under way, in the order of the sweep.
+    /// The points of a run that failed, were not run yet or are under way, in the order of the
+    /// sweep.
     ///
     /// # Errors
     ///
@@ -215,7 +218,8 @@ impl Store {
             .map_err(sql)
     }
 
-    /// What the studies of a run measured, by simulation; names that this program does not know are left out.
+    /// What the studies of a run measured, by simulation; names that this program does not know are
+    /// left out.
     fn measured_simulations(
         &self,
         run: RunId,
@@ -396,8 +400,8 @@ impl Store {
             .map_err(sql)
     }
 
-    /// How many inputs (jobs, replayed failures) a run read, and a hash of their contents: two runs with the same hash read the
-    /// same. `None` for runs of stores that did not keep it.
+    /// How many inputs (jobs, replayed failures) a run read, and a hash of their contents: two runs
+    /// with the same hash read the same. `None` for runs of stores that did not keep it.
     ///
     /// # Errors
     ///
@@ -416,7 +420,8 @@ impl Store {
         Ok((!contents.is_empty()).then_some((contents.len(), digest)))
     }
 
-    /// What a run read, in order: for people, and as a hash of its content. Empty for runs of stores that did not keep it.
+    /// What a run read, in order: for people, and as a hash of its content. Empty for runs of
+    /// stores that did not keep it.
     ///
     /// # Errors
     ///
@@ -434,7 +439,8 @@ impl Store {
             .map_err(|error| self.error("reading what a run read", error))
     }
 
-    /// What cleaning dropped of the workloads of a run, by workload; nothing for runs of stores that did not keep it.
+    /// What cleaning dropped of the workloads of a run, by workload; nothing for runs of stores
+    /// that did not keep it.
     ///
     /// # Errors
     ///
@@ -465,8 +471,9 @@ impl Store {
         Ok(losses)
     }
 
-    /// How many replications earlier runs of the same experiment had that ended with fewer and some of whose results this run uses: each
-    /// of them may have been looked at before it was decided to go on. Ascending, each number once.
+    /// How many replications earlier runs of the same experiment had that ended with fewer and some
+    /// of whose results this run uses: each of them may have been looked at before it was decided
+    /// to go on. Ascending, each number once.
     ///
     /// # Errors
     ///

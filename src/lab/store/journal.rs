@@ -1,7 +1,7 @@
 //! The size of a store's journal, and who keeps it from shrinking.
 //!
-//! A checkpoint cannot pass what a reader still sees, so a reader that never ends makes the journal grow for as long as something is
-//! written. The writer cannot change that; it says whom to end.
+//! A checkpoint cannot pass what a reader still sees, so a reader that never ends makes the journal
+//! grow for as long as something is written. The writer cannot change that; it says whom to end.
 
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
@@ -62,7 +62,8 @@ impl JournalWatch {
     }
 }
 
-/// The other processes that read the store at this moment, in words; `None` where the system does not tell.
+/// The other processes that read the store at this moment, in words; `None` where the system does
+/// not tell.
 #[cfg(target_os = "linux")]
 fn readers(shared_memory: &Path) -> Option<Vec<String>> {
     use std::os::unix::fs::MetadataExt as _;
@@ -77,12 +78,14 @@ fn readers(_: &Path) -> Option<Vec<String>> {
     None
 }
 
-/// The processes with a lock on one of the places of SQLite's shared memory that stand for a reader, but for those that write at this
-/// moment, which soon come to an end. A line of `/proc/locks`: `1: POSIX  ADVISORY  READ 4711 08:01:1234 124 124`. The process is -1 or 0
-/// where it is none of this container.
+/// The processes with a lock on one of the places of SQLite's shared memory that stand for a
+/// reader, but for those that write at this moment, which soon come to an end. A line of
+/// `/proc/locks`: `1: POSIX  ADVISORY  READ 4711 08:01:1234 124 124`. The process is -1 or 0 where
+/// it is none of this container.
 #[cfg(target_os = "linux")]
 fn reading(locks: &str, file: u64) -> Vec<i64> {
-    /// WAL_WRITE_LOCK and WAL_READ_LOCK(0) to WAL_READ_LOCK(4) in SQLite's `wal.c`, behind UNIX_SHM_BASE.
+    /// WAL_WRITE_LOCK and WAL_READ_LOCK(0) to WAL_READ_LOCK(4) in SQLite's `wal.c`, behind
+    /// UNIX_SHM_BASE.
     const WRITER: std::ops::RangeInclusive<u64> = 120..=120;
     const READERS: std::ops::RangeInclusive<u64> = 123..=127;
     let holders = |kind: &str, places: std::ops::RangeInclusive<u64>| -> BTreeSet<i64> {

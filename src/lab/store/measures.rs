@@ -1,4 +1,5 @@
-//! Reading what studies measured: measures by name as columns, and how prices and waits of reservations are distributed.
+//! Reading what studies measured: measures by name as columns, and how prices and waits of
+//! reservations are distributed.
 
 use std::collections::HashMap;
 
@@ -25,7 +26,8 @@ pub struct MeasureColumn {
 /// How many granted reservations of a simulation had a price and a wait in every bin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReservationCounts {
-    /// By price in SU; empty where nobody asked for prices. The first bin holds what costs less than 0.1 SU.
+    /// By price in SU; empty where nobody asked for prices. The first bin holds what costs less
+    /// than 0.1 SU.
     pub prices: Vec<Bin>,
     /// By seconds from the request to the start. The first bin holds what waits less than a second.
     pub waits: Vec<Bin>,
@@ -35,15 +37,17 @@ pub struct ReservationCounts {
 const TENTH: f64 = 360.0;
 
 impl Store {
-    /// The measures that any of these points has, in the order of [`measures::MEASURES`], then those that this program does
-    /// not know, by name. `simulation` is the simulation of every point.
+    /// The measures that any of these points has, in the order of [`measures::MEASURES`], then
+    /// those that this program does not know, by name. `simulation` is the simulation of every
+    /// point.
     pub(super) fn measure_columns(
         &self,
         run: RunId,
         simulation: &[i64],
     ) -> Result<Vec<MeasureColumn>, StoreError> {
         let sql = |error| self.error("reading measures", error);
-        // Most stores hold no study, and then not even the simulations of the run need to be looked up.
+        // Most stores hold no study, and then not even the simulations of the run need to be looked
+        // up.
         let any: bool = self
             .connection
             .query_row(
@@ -117,7 +121,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Prices and waits of the granted reservations of a run, by simulation; empty where their outcomes were not kept.
+    /// Prices and waits of the granted reservations of a run, by simulation; empty where their
+    /// outcomes were not kept.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! Joining stores: the shares of an experiment, or any runs of it, become one run of one store.
 //!
-//! Everything is checked first (`agree`), then written: what is to be done in one transaction, numbered as one machine would
-//! number it, then the results in transactions of whole simulations. A kill at any instant loses nothing that was committed, and
-//! the same command goes on. The tables, their keys and what refers to what come from the schema (`crate::tables`).
+//! Everything is checked first (`agree`), then written: what is to be done in one transaction,
+//! numbered as one machine would number it, then the results in transactions of whole simulations.
+//! A kill at any instant loses nothing that was committed, and the same command goes on. The
+//! tables, their keys and what refers to what come from the schema (`crate::tables`).
 
 mod agree;
 mod attached;
@@ -34,7 +35,8 @@ const FAILED: i64 = 3;
 /// How stores are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Whether results of several versions of the program may be joined, as long as their result format is the same.
+    /// Whether results of several versions of the program may be joined, as long as their result
+    /// format is the same.
     pub mixed_programs: bool,
     /// What a power failure may cost.
     pub durability: Durability,
@@ -77,10 +79,12 @@ struct Input {
     open: Rc<RefCell<OpenStores>>,
 }
 
-/// Inputs by number with their connections and private copies, the one that was opened first in front.
+/// Inputs by number with their connections and private copies, the one that was opened first in
+/// front.
 type OpenStores = VecDeque<(usize, Rc<Connection>, Option<TempDir>)>;
 
-/// So many stores are open at once: a process may not have too many files open, and each takes three.
+/// So many stores are open at once: a process may not have too many files open, and each takes
+/// three.
 const OPEN_TOGETHER: usize = 100;
 
 /// One simulation of an experiment, wherever it is.
@@ -113,13 +117,14 @@ impl Found {
 }
 
 impl Store {
-    /// Joins the newest run of every experiment in the inputs into the store `out`, which is made where it is missing. What it
-    /// has already is compared and not written again.
+    /// Joins the newest run of every experiment in the inputs into the store `out`, which is made
+    /// where it is missing. What it has already is compared and not written again.
     ///
     /// # Errors
     ///
-    /// When a store cannot be read or written, or when the stores do not agree: other configurations, seeds, programs or inputs
-    /// of one experiment, or two results of one simulation. In that case nothing is written.
+    /// When a store cannot be read or written, or when the stores do not agree: other
+    /// configurations, seeds, programs or inputs of one experiment, or two results of one
+    /// simulation. In that case nothing is written.
     pub fn merge(
         out: &Path,
         inputs: &[PathBuf],
@@ -169,7 +174,8 @@ impl Store {
     }
 }
 
-/// Refuses stores whose rows are not those that were written: what is joined must be what was computed.
+/// Refuses stores whose rows are not those that were written: what is joined must be what was
+/// computed.
 fn verify(
     inputs: &[Input],
     existing: Option<&Store>,

@@ -1,7 +1,8 @@
 //! The catalogue of metrics: every quantity of the jobs of a point, a line each.
 //!
-//! The columns of `v_point`, exports, comparisons, tables and figures of reports, the names that findings may give, and the page of
-//! the schema follow from it. What a study measures beside them is in [`MEASURES`](crate::studies::measures::MEASURES).
+//! The columns of `v_point`, exports, comparisons, tables and figures of reports, the names that
+//! findings may give, and the page of the schema follow from it. What a study measures beside them
+//! is in [`MEASURES`](crate::studies::measures::MEASURES).
 
 use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::tables::ExportType;

@@ -1,4 +1,5 @@
-//! The store: one SQLite file that keeps every run, point and job outcome, and the only way out of a simulation.
+//! The store: one SQLite file that keeps every run, point and job outcome, and the only way out of
+//! a simulation.
 //!
 //! By verb: [`Store::open`] and what brings older files forward (`versions`), the tables and views
 //! (`tables`), the one writer, an actor on a thread of its own ([`Writer`]), and the readers. Only

@@ -35,12 +35,13 @@ pub struct Store {
 const LONGEST_COPY: u64 = 4 << 30;
 
 impl Store {
-    /// Opens a store for writing; makes its folder and the file where they are missing and brings an older one up to date.
+    /// Opens a store for writing; makes its folder and the file where they are missing and brings
+    /// an older one up to date.
     ///
     /// # Errors
     ///
-    /// When the folder or file cannot be made or written, when the file is not a database, belongs to another program, or
-    /// was written by a newer version or by one of before the first release.
+    /// When the folder or file cannot be made or written, when the file is not a database, belongs
+    /// to another program, or was written by a newer version or by one of before the first release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_for_writing(path, false)
     }
@@ -71,7 +72,8 @@ impl Store {
             });
         }
         require_file(path)?;
-        // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
+        // While two programs make the same new file, SQLite refuses the journal mode at once
+        // instead of waiting.
         let begun = Instant::now();
         let mut said = false;
         let mut beginning = durability::Beginning::default();
@@ -92,7 +94,8 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // Only a connection that was opened by a URI attaches others by URIs, and so for reading alone.
+        // Only a connection that was opened by a URI attaches others by URIs, and so for reading
+        // alone.
         let opened = if joins {
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(uri(path, "mode=rwc"), flags)
@@ -115,7 +118,8 @@ impl Store {
         connection.set_prepared_statement_cache_capacity(128);
         // Looked at before the journal mode is changed, which would write to somebody else's file.
         VERSIONS.inspect(&connection, path)?;
-        // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
+        // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own
+        // size.
         connection
             .execute_batch("PRAGMA page_size = 16384;")
             .map_err(sql)?;
@@ -142,7 +146,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// When there is no such file, when it is not a store, or when its version is not this program's.
+    /// When there is no such file, when it is not a store, or when its version is not this
+    /// program's.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing {
@@ -180,8 +185,9 @@ impl Store {
                 })
             };
         match open(path, false, None) {
-            // In a read-only folder SQLite cannot make the shared-memory file that a WAL database needs. Without that file nobody
-            // can be writing to the store: it may be read as it stands, or as a copy where a writer that was killed left a journal.
+            // In a read-only folder SQLite cannot make the shared-memory file that a WAL database
+            // needs. Without that file nobody can be writing to the store: it may be read as it
+            // stands, or as a copy where a writer that was killed left a journal.
             Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) => {
                 if has_journal(path) {
                     let (folder, copy) = private_copy(path)?;
@@ -200,8 +206,8 @@ impl Store {
         &self.path
     }
 
-    /// Whether the path still names the file that is open. A file that was deleted or moved takes whatever is written, and nobody finds
-    /// it again.
+    /// Whether the path still names the file that is open. A file that was deleted or moved takes
+    /// whatever is written, and nobody finds it again.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.path.exists() && file_identity(&self.path) == self.file
@@ -265,8 +271,9 @@ fn private_copy(path: &Path) -> Result<(TempDir, PathBuf), StoreError> {
     Ok((folder, copy))
 }
 
-/// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they
-/// are used, because a value of 0 or 1 might call for another plan: a quarter of the time of joining many small simulations.
+/// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements
+/// anew each time that they are used, because a value of 0 or 1 might call for another plan: a
+/// quarter of the time of joining many small simulations.
 fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
@@ -290,7 +297,8 @@ pub(super) fn uri(path: &Path, query: &str) -> String {
     format!("{uri}?{query}")
 }
 
-/// Refuses a named pipe, on which opening would wait, a device and a folder; what is not there yet is no fault.
+/// Refuses a named pipe, on which opening would wait, a device and a folder; what is not there yet
+/// is no fault.
 fn require_file(path: &Path) -> Result<(), StoreError> {
     match input_file::require_file(path) {
         Err(source) if source.kind() == io::ErrorKind::InvalidInput => {
@@ -303,7 +311,8 @@ fn require_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether a new file in the folder is refused for lack of permission (and not because the path is no file at all).
+/// Whether a new file in the folder is refused for lack of permission (and not because the path is
+/// no file at all).
 fn folder_refuses(path: &Path) -> bool {
     if path.is_dir() {
         return false;

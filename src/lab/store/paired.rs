@@ -1,4 +1,5 @@
-//! The same co-reservation requests under two settings: which were granted by one alone, and what those were like.
+//! The same co-reservation requests under two settings: which were granted by one alone, and what
+//! those were like.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +9,10 @@ use super::runs::axis_value;
 use super::{RunId, Store, StoreError};
 use crate::sweep::AxisValue;
 
-/// The values of [`PairedRequests::measures`], by name: requests granted only by the left and only by the right, both also as
-/// shares of all requests; and mean, standard deviation (of a sample) and maximum of the CPUs of the first part and of the
-/// duration in seconds of those granted only by the right. A value over too few requests is not there.
+/// The values of [`PairedRequests::measures`], by name: requests granted only by the left and only
+/// by the right, both also as shares of all requests; and mean, standard deviation (of a sample)
+/// and maximum of the CPUs of the first part and of the duration in seconds of those granted only
+/// by the right. A value over too few requests is not there.
 pub const PAIRED_MEASURES: [&str; 10] = [
     "only_left",
     "only_right",
@@ -43,8 +45,9 @@ struct Kept {
 }
 
 impl Store {
-    /// Pairs the points of a run that have these values on some axes with those that have the others; requests are paired by
-    /// their number, template and duration. In the order of the points on the left. Empty where outcomes were not kept.
+    /// Pairs the points of a run that have these values on some axes with those that have the
+    /// others; requests are paired by their number, template and duration. In the order of the
+    /// points on the left. Empty where outcomes were not kept.
     ///
     /// # Errors
     ///
@@ -230,7 +233,8 @@ mod tests {
         for algorithm in ["a2", "a3", "a3-backfill"] {
             for clusters in [2_u16, 3] {
                 for replication in 0..2 {
-                    // A3 grants 0, 2, 4 and 6, and with backfilling 0 and 4 to 7; with three clusters all of them.
+                    // A3 grants 0, 2, 4 and 6, and with backfilling 0 and 4 to 7; with three
+                    // clusters all of them.
                     let result = grid(clusters, 8, |request| match algorithm {
                         "a3" => request % 2 == 0,
                         _ if clusters == 3 => true,
@@ -258,7 +262,8 @@ mod tests {
             .find(|pair| pair.replication == 1 && pair.values[CLUSTERS] == AxisValue::Integer(2))
             .unwrap();
         assert_eq!(two.values.len(), 1);
-        // Only A3: request 2. Only with backfilling: 5 and 7, whose first parts have 15 and 17 CPUs.
+        // Only A3: request 2. Only with backfilling: 5 and 7, whose first parts have 15 and 17
+        // CPUs.
         let deviation = 2.0_f64.sqrt();
         let wanted = [
             1.0,
@@ -278,7 +283,8 @@ mod tests {
                 "{name}: {value}, not {wanted}"
             );
         }
-        // Nothing is granted by the same algorithm alone: counts are 0, and there is nothing to take a mean of.
+        // Nothing is granted by the same algorithm alone: counts are 0, and there is nothing to
+        // take a mean of.
         let itself = store.paired_requests(run, &of("a2"), &of("a2")).unwrap();
         assert_eq!(
             itself[0].measures,

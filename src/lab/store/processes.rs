@@ -10,7 +10,8 @@ use super::runs::SHOWN_BY_RUN;
 use super::{OutcomeDetail, RunId};
 use crate::sweep::SimulationProgress;
 
-/// A process so that no other one can be taken for it: its number may be given again, its start may not.
+/// A process so that no other one can be taken for it: its number may be given again, its start may
+/// not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) number: Option<u32>,
@@ -50,8 +51,8 @@ impl Process {
         })
     }
 
-    /// Whether it still runs and writes to this store. Where nothing can be found out (a system without `/proc`), it counts as
-    /// alive.
+    /// Whether it still runs and writes to this store. Where nothing can be found out (a system
+    /// without `/proc`), it counts as alive.
     pub(super) fn is_alive(&self, store: &Path) -> bool {
         let Some(number) = self.number else {
             return false;
@@ -62,8 +63,8 @@ impl Process {
         if other(&self.store_file, file_identity(store)) {
             return false;
         }
-        // A store is on a disk of its machine (a write-ahead log allows nothing else), so another boot is an earlier one of
-        // the same machine, whatever that was called then.
+        // A store is on a disk of its machine (a write-ahead log allows nothing else), so another
+        // boot is an earlier one of the same machine, whatever that was called then.
         if other(&self.boot, boot()) {
             return false;
         }
@@ -78,7 +79,8 @@ impl Process {
     }
 }
 
-/// Field 22 of `/proc/PID/stat`; the name in field 2 may contain anything, so it is counted from its closing bracket.
+/// Field 22 of `/proc/PID/stat`; the name in field 2 may contain anything, so it is counted from
+/// its closing bracket.
 fn started(process: u32) -> Option<i64> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, after_name) = text.rsplit_once(')')?;
@@ -103,8 +105,8 @@ pub(super) fn host() -> Option<String> {
         .or_else(|| std::env::var("HOSTNAME").ok())
 }
 
-/// Which file a path names, told without opening it: whoever closes a file of a store gives up all of SQLite's locks on it that this
-/// process holds. `None` where it cannot be told.
+/// Which file a path names, told without opening it: whoever closes a file of a store gives up all
+/// of SQLite's locks on it that this process holds. `None` where it cannot be told.
 #[cfg(unix)]
 pub(super) fn file_identity(store: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -117,7 +119,8 @@ pub(super) fn file_identity(_: &Path) -> Option<String> {
     None
 }
 
-/// Looks into the store while the writer writes: what other programs have committed, through a connection of its own.
+/// Looks into the store while the writer writes: what other programs have committed, through a
+/// connection of its own.
 #[derive(Debug)]
 pub(super) struct ProgressReader {
     connection: Mutex<Option<Connection>>,
@@ -126,7 +129,8 @@ pub(super) struct ProgressReader {
 }
 
 impl ProgressReader {
-    /// Without a connection where it cannot be made: then nothing is known of others, and work may be done twice.
+    /// Without a connection where it cannot be made: then nothing is known of others, and work may
+    /// be done twice.
     pub(super) fn new(path: &Path, run: RunId) -> Self {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         Self {

@@ -1,4 +1,5 @@
-//! How far the runs of a store are, so cheaply that it can be looked at every second: nothing is counted that is done.
+//! How far the runs of a store are, so cheaply that it can be looked at every second: nothing is
+//! counted that is done.
 
 use std::time::SystemTime;
 
@@ -34,13 +35,14 @@ impl RunProgress {
     }
 }
 
-/// What a look at the files of a store tells without opening it: whoever sees the same twice has missed no transaction.
+/// What a look at the files of a store tells without opening it: whoever sees the same twice has
+/// missed no transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreStamp([Option<(u64, SystemTime)>; 2]);
 
 impl Store {
-    /// How far every run is, in the order in which they began. Points that are done are not looked at: a new sweep makes it slower, an
-    /// old store does not.
+    /// How far every run is, in the order in which they began. Points that are done are not looked
+    /// at: a new sweep makes it slower, an old store does not.
     ///
     /// # Errors
     ///

@@ -15,7 +15,8 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 /// The longest text and the longest blob that a question may make.
 const LONGEST_VALUE_BYTES: i32 = 64 << 20;
 
-/// Steps of SQLite's virtual machine between two looks at whether a question is to end: some ten microseconds.
+/// Steps of SQLite's virtual machine between two looks at whether a question is to end: some ten
+/// microseconds.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
 /// A value in a row.
@@ -170,8 +171,9 @@ impl ToSql for SqlValue {
 type Take<'a> = &'a mut dyn FnMut(&[SqlValue]) -> std::io::Result<bool>;
 
 impl Store {
-    /// Ends whatever this store is asked as soon as `stop` says so: [`QueryError::Interrupted`]. It is asked again and again while a
-    /// question is under way, on the thread that asks the question.
+    /// Ends whatever this store is asked as soon as `stop` says so: [`QueryError::Interrupted`]. It
+    /// is asked again and again while a question is under way, on the thread that asks the
+    /// question.
     ///
     /// # Errors
     ///
@@ -199,13 +201,13 @@ impl Store {
         self.query_with(sql, &[], begin, take)
     }
 
-    /// Answers one question that reads: `begin` gets the names of the columns, `take` each row in turn. Nothing is held
-    /// but one row.
+    /// Answers one question that reads: `begin` gets the names of the columns, `take` each row in
+    /// turn. Nothing is held but one row.
     ///
     /// # Errors
     ///
-    /// When the text is wrong, when it would write ([`QueryError::Refused`]), when it has other parameters than `parameters`, or when
-    /// `begin` or `take` fail.
+    /// When the text is wrong, when it would write ([`QueryError::Refused`]), when it has other
+    /// parameters than `parameters`, or when `begin` or `take` fail.
     pub fn query_with(
         &self,
         sql: &str,
@@ -219,7 +221,8 @@ impl Store {
             .execute_batch("PRAGMA temp_store = FILE")
             .map_err(|error| self.error("asking", error))?;
         self.axis_columns()?;
-        // The file is open read-only; this also refuses temporary tables and changes that a function might make.
+        // The file is open read-only; this also refuses temporary tables and changes that a
+        // function might make.
         self.connection
             .execute_batch(&format!(
                 "PRAGMA query_only = ON; PRAGMA hard_heap_limit = {MOST_MEMORY_BYTES}"
@@ -229,7 +232,8 @@ impl Store {
                     .set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE_BYTES)
                     .map(drop)
             })
-            // A misspelt column in double quotes would be taken for a text, and the answer would be wrong without a word.
+            // A misspelt column in double quotes would be taken for a text, and the answer would be
+            // wrong without a word.
             .and_then(|()| {
                 self.connection
                     .set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)
@@ -310,8 +314,8 @@ impl Store {
         }
     }
 
-    /// Makes the view `points` for this connection: `v_point` with a column for each axis that any run has, called after its key with `_` for
-    /// each dot; NULL where a run does not have it.
+    /// Makes the view `points` for this connection: `v_point` with a column for each axis that any
+    /// run has, called after its key with `_` for each dot; NULL where a run does not have it.
     fn axis_columns(&self) -> Result<(), QueryError> {
         let columns: String = self
             .axis_keys()?
@@ -348,7 +352,8 @@ impl Store {
         keys.collect::<Result<_, _>>().map_err(sql)
     }
 
-    /// Runs `work` while the store stands still: every question in it sees the same data, whatever a running sweep adds.
+    /// Runs `work` while the store stands still: every question in it sees the same data, whatever
+    /// a running sweep adds.
     ///
     /// # Errors
     ///
@@ -480,8 +485,8 @@ fn unknown_name(message: &str) -> Option<&str> {
         )
 }
 
-/// Refuses by the first word, before SQLite sees the text: a read-only connection would still let VACUUM INTO and ATTACH
-/// write other files.
+/// Refuses by the first word, before SQLite sees the text: a read-only connection would still let
+/// VACUUM INTO and ATTACH write other files.
 fn check(sql: &str) -> Result<(), QueryError> {
     let (first, rest) = first_words(sql);
     match first.as_str() {

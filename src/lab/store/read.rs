@@ -106,7 +106,8 @@ pub struct AxisColumn {
 /// More points than any sweep can be planned with.
 const MOST_POINTS: u64 = 100_000_000;
 
-/// The done points of a run as columns of equal length, in the order of the axes, then strategy and replication.
+/// The done points of a run as columns of equal length, in the order of the axes, then strategy and
+/// replication.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointColumns {
     /// Identity of the point.
@@ -140,7 +141,8 @@ impl PointColumns {
         self.identity.len()
     }
 
-    /// Whether two points may be paired: they are of one simulation, or their simulations saw the same jobs and failures.
+    /// Whether two points may be paired: they are of one simulation, or their simulations saw the
+    /// same jobs and failures.
     #[must_use]
     pub fn is_pair(&self, one: usize, other: usize) -> bool {
         self.simulation[one] == self.simulation[other] || self.seen[one].is_same(&self.seen[other])

@@ -105,7 +105,8 @@ impl RunRecord {
 pub struct WriteSummary {
     /// Simulations stored as done.
     pub simulations: u64,
-    /// Simulations that the store had already, with at least this much detail; their points were linked.
+    /// Simulations that the store had already, with at least this much detail; their points were
+    /// linked.
     pub already_there: u64,
     /// Simulations stored as failed.
     pub failed: u64,

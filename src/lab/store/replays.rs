@@ -54,8 +54,8 @@ impl Store {
             .map_err(|error| self.error("reading a point", error))
     }
 
-    /// Of every strategy the point of the first replication with the highest gain: place and strategy, in the order in which the sweep
-    /// has the strategies.
+    /// Of every strategy the point of the first replication with the highest gain: place and
+    /// strategy, in the order in which the sweep has the strategies.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! From results to rows: everything that one simulation leaves in the tables, through prepared statements.
+//! From results to rows: everything that one simulation leaves in the tables, through prepared
+//! statements.
 
 use std::collections::HashMap;
 
@@ -106,7 +107,8 @@ impl Rows {
         })
     }
 
-    /// Writes a simulation, its mark and its points inside the current transaction; returns the rows that it took.
+    /// Writes a simulation, its mark and its points inside the current transaction; returns the
+    /// rows that it took.
     pub(super) fn finished(
         &mut self,
         connection: &Connection,
@@ -270,8 +272,8 @@ impl Rows {
             )
     }
 
-    /// The generation that this run reads and writes: the one that it was entered with, else the newest one that there is; one
-    /// beyond it, once, where everything is to be computed anew.
+    /// The generation that this run reads and writes: the one that it was entered with, else the
+    /// newest one that there is; one beyond it, once, where everything is to be computed anew.
     fn generation(&mut self, connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
         if let Some(generation) = self.generations.get(identity) {
             return Ok(*generation);

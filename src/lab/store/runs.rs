@@ -15,7 +15,8 @@ use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
 use crate::tables::Digests;
 
 impl Store {
-    /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
+    /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as
+    /// interrupted first.
     ///
     /// # Errors
     ///
@@ -130,8 +131,8 @@ impl Store {
         Ok(done)
     }
 
-    /// Links points that were done in an earlier run to this one; returns how many there were. Points that are not done
-    /// are left alone.
+    /// Links points that were done in an earlier run to this one; returns how many there were.
+    /// Points that are not done are left alone.
     ///
     /// # Errors
     ///
@@ -165,8 +166,8 @@ impl Store {
         Ok(linked)
     }
 
-    /// Enters simulations that are to be done, each with its points, as pending in a run. With `fresh` they begin a new
-    /// generation: what older runs have stays theirs.
+    /// Enters simulations that are to be done, each with its points, as pending in a run. With
+    /// `fresh` they begin a new generation: what older runs have stays theirs.
     ///
     /// # Errors
     ///
@@ -266,8 +267,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Seconds a job that earlier simulations in this store took, by strategy: of the last 4,000 simulations, with jobs as
-    /// [`Study::work`](crate::studies::Study::work) counts them.
+    /// Seconds a job that earlier simulations in this store took, by strategy: of the last 4,000
+    /// simulations, with jobs as [`Study::work`](crate::studies::Study::work) counts them.
     ///
     /// # Errors
     ///
@@ -313,8 +314,9 @@ pub struct PendingSimulation<'s> {
     pub points: Vec<&'s Point>,
 }
 
-/// How simulations and points that a run enters are numbered: by their first place in the sweep, after everything that the
-/// store has. The shards of a run and the run on one machine thus give the same numbers.
+/// How simulations and points that a run enters are numbered: by their first place in the sweep,
+/// after everything that the store has. The shards of a run and the run on one machine thus give
+/// the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlaceNumbers {
     pub(super) simulations: i64,
@@ -395,7 +397,8 @@ pub(super) struct RunAxes {
     by_key: HashMap<String, (i64, HashMap<ValueKey, i64>)>,
 }
 
-/// A value's kind and bits: 1 and 1.0 are different values, and so are 0.1 and the next number after it.
+/// A value's kind and bits: 1 and 1.0 are different values, and so are 0.1 and the next number
+/// after it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum ValueKey {
     Integer(i64),
@@ -454,7 +457,8 @@ impl RunAxes {
         Ok(position)
     }
 
-    /// The position of an axis and of a value on it; a value that the run did not announce is added at its end.
+    /// The position of an axis and of a value on it; a value that the run did not announce is added
+    /// at its end.
     fn value(
         &mut self,
         connection: &Connection,
@@ -499,7 +503,8 @@ pub(super) fn axis_value(kind: &str, value: Value) -> AxisValue {
     }
 }
 
-/// A process that died must not look running: its runs were interrupted, and what it had under way waits again.
+/// A process that died must not look running: its runs were interrupted, and what it had under way
+/// waits again.
 fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!(
         "SELECT r.id, r.started, r.last_commit, {} FROM run r WHERE r.state = 0",
@@ -531,8 +536,8 @@ fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite:
     Ok(())
 }
 
-/// Whether the run `?2` shows the simulation `m`. The order of the tables is said: SQLite would look through every place of the
-/// run, for every simulation.
+/// Whether the run `?2` shows the simulation `m`. The order of the tables is said: SQLite would
+/// look through every place of the run, for every simulation.
 pub(super) const SHOWN_BY_RUN: &str =
     "EXISTS (SELECT 1 FROM point p CROSS JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
     WHERE p.simulation = m.id)";

@@ -1,5 +1,6 @@
-//! Whether the tables of a file are those that this program makes. A store from a stranger may hold triggers that change what is
-//! written, or views that answer something else, under the names that everything here relies on.
+//! Whether the tables of a file are those that this program makes. A store from a stranger may hold
+//! triggers that change what is written, or views that answer something else, under the names that
+//! everything here relies on.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +15,8 @@ use super::tables::{empty, views};
 /// Type and definition of tables, views, indexes and triggers by name.
 type Schema = BTreeMap<String, (String, String)>;
 
-/// Makes a connection run nothing that the file brings along: no triggers, no functions with effects in views, no writing to the
-/// schema behind SQLite's back.
+/// Makes a connection run nothing that the file brings along: no triggers, no functions with
+/// effects in views, no writing to the schema behind SQLite's back.
 pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     for (setting, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -27,8 +28,9 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Refuses a store whose tables and views are not those of this version. Tables, views and indexes of other names may stand beside
-/// them, as somebody may have added them for questions; triggers and virtual tables may not.
+/// Refuses a store whose tables and views are not those of this version. Tables, views and indexes
+/// of other names may stand beside them, as somebody may have added them for questions; triggers
+/// and virtual tables may not.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let sql = |error| StoreError::from_sql(path, "reading its tables", error);
     static EXPECTED: OnceLock<Schema> = OnceLock::new();
@@ -80,7 +82,8 @@ fn schema(connection: &Connection) -> rusqlite::Result<Schema> {
         .prepare("SELECT name, type, coalesce(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")?
         .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
         .collect::<Result<_, _>>()?;
-    // The text of a table depends on how it came about, made at once or brought forward by steps; its columns do not.
+    // The text of a table depends on how it came about, made at once or brought forward by steps;
+    // its columns do not.
     let mut columns = connection.prepare(
         "SELECT group_concat(name || ' ' || type || ' ' || \"notnull\" || ' ' || pk || ' ' || hidden, ', ' ORDER BY name)
          FROM pragma_table_xinfo(?1)",

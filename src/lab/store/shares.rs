@@ -12,8 +12,8 @@ pub struct ShareProgress {
     pub run: RunSummary,
     /// Points of the share.
     pub points: u64,
-    /// `done`, `interrupted`, `failed` or `running`. A process on another machine counts as running until it says otherwise:
-    /// when it wrote its last result tells more.
+    /// `done`, `interrupted`, `failed` or `running`. A process on another machine counts as running
+    /// until it says otherwise: when it wrote its last result tells more.
     pub state: String,
     /// When the last result was written, milliseconds since 1970 (UTC).
     pub last_result: Option<i64>,

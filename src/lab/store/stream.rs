@@ -18,8 +18,8 @@ pub use jobs::WorkloadHash;
 /// Outcomes that are written with one call.
 const BATCH: usize = 4_096;
 
-/// Writes the outcomes of one simulation. Everything is one transaction, so that a kill leaves nothing of it; other programs
-/// wait meanwhile.
+/// Writes the outcomes of one simulation. Everything is one transaction, so that a kill leaves
+/// nothing of it; other programs wait meanwhile.
 #[derive(Debug)]
 pub struct OutcomeStream {
     store: Store,
@@ -38,8 +38,9 @@ pub struct OutcomeStream {
 }
 
 impl Store {
-    /// Begins a run of a sweep of one simulation, whose jobs hash to `workload`, and which saw this. Where the store has that simulation already there
-    /// is nothing to write: the run shows what is there, and is over.
+    /// Begins a run of a sweep of one simulation, whose jobs hash to `workload`, and which saw
+    /// this. Where the store has that simulation already there is nothing to write: the run shows
+    /// what is there, and is over.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use crate::sweep::{
     load_inputs, plan, prepare_all, run_planned,
 };
 
-/// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
-/// [`OutcomeDetail::None`] no store is touched.
+/// Runs a sweep into the store that the options name, or goes on with it: points that are done are
+/// not run again. With [`OutcomeDetail::None`] no store is touched.
 ///
 /// Several sweeps may follow each other into one store; each shows its own progress.
 ///
@@ -50,7 +50,8 @@ pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan)
     Ok((sweep, plan))
 }
 
-/// The same, and everything made that the simulations read: what is missing or faulty for one of them is an error already here.
+/// The same, and everything made that the simulations read: what is missing or faulty for one of
+/// them is an error already here.
 ///
 /// # Errors
 ///
@@ -167,7 +168,8 @@ impl ResultStore for StoreFile {
         store
             .link_done_points(run, done)
             .map_err(|error| stopped(&error))?;
-        // In the order of the sweep, not in that of the work: the numbers of rows then follow from the sweep alone.
+        // In the order of the sweep, not in that of the work: the numbers of rows then follow from
+        // the sweep alone.
         let mut pending: Vec<&Task> = pending.iter().collect();
         pending.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
         let pending = pending.into_iter().map(|task| PendingSimulation {

@@ -15,7 +15,8 @@ use crate::tables::{Digests, Kind, Shared, Tables};
 pub struct Verification {
     /// Simulations that are done and whose rows were compared with their digest.
     pub simulations: u64,
-    /// Simulations that are done and have no digest, because an older version stored them: only their rows were counted.
+    /// Simulations that are done and have no digest, because an older version stored them: only
+    /// their rows were counted.
     pub simulations_without_digest: u64,
     /// Runs whose places and axes were compared with their digest.
     pub runs: u64,
@@ -113,7 +114,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Looks through what a run shows: counts and digests of its simulations, of their workloads, and of its places and axes.
+    /// Looks through what a run shows: counts and digests of its simulations, of their workloads,
+    /// and of its places and axes.
     ///
     /// # Errors
     ///
@@ -227,7 +229,8 @@ impl<'p> Verifier<'p> {
         Ok(())
     }
 
-    /// Compares the rows of lookup tables with those of the program, which are the same in every store of this version.
+    /// Compares the rows of lookup tables with those of the program, which are the same in every
+    /// store of this version.
     pub(super) fn lookups(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let sql = self.sql();
         let made = empty().map_err(&sql)?;
@@ -440,7 +443,8 @@ impl<'p> Verifier<'p> {
     }
 }
 
-/// What a simulation's own row says, and the numbers of its rows: the table, how many there should be, and how many there are.
+/// What a simulation's own row says, and the numbers of its rows: the table, how many there should
+/// be, and how many there are.
 struct SimulationRow {
     identity: String,
     digest: Option<String>,
@@ -478,7 +482,8 @@ impl SimulationRow {
     }
 }
 
-/// The question for the numbers of the rows in a table that a simulation's rows name; none where they name no such rows.
+/// The question for the numbers of the rows in a table that a simulation's rows name; none where
+/// they name no such rows.
 fn of_simulation(tables: &Tables, table: &str) -> Option<String> {
     let wanted = tables.find(table)?;
     let simulation = tables.place("simulation");

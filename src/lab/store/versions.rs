@@ -1,4 +1,5 @@
-//! The version of the schema: making the tables of a new file, bringing an older file forward, refusing any other.
+//! The version of the schema: making the tables of a new file, bringing an older file forward,
+//! refusing any other.
 
 use std::path::Path;
 
@@ -15,8 +16,8 @@ pub const SCHEMA_VERSION: i32 = VERSIONS.current();
 
 /// The versions that can be read or brought forward.
 ///
-/// Whoever changes a table changes its definition in `tables`, for new files, and adds a step here, for those that there are.
-/// Views and lookups are made anew after the steps.
+/// Whoever changes a table changes its definition in `tables`, for new files, and adds a step here,
+/// for those that there are. Views and lookups are made anew after the steps.
 #[derive(Clone, Copy)]
 pub(super) struct Versions<'a> {
     /// The oldest one: versions before it were written during development only.
@@ -31,7 +32,8 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12],
 };
 
-/// Digests of what is stored, and what a simulation saw. Of what older programs stored neither is known any more.
+/// Digests of what is stored, and what a simulation saw. Of what older programs stored neither is
+/// known any more.
 const TO_12: &str = "
 ALTER TABLE simulation ADD COLUMN digest TEXT;
 ALTER TABLE simulation ADD COLUMN jobs_hash TEXT;
@@ -39,17 +41,20 @@ ALTER TABLE simulation ADD COLUMN failures_hash TEXT;
 ALTER TABLE run ADD COLUMN digest TEXT;
 ";
 
-/// No question of the program looked points up by the value of an axis, and the index for it was a third of what each run enters.
+/// No question of the program looked points up by the value of an axis, and the index for it was a
+/// third of what each run enters.
 const TO_11: &str = "DROP INDEX IF EXISTS point_axis_by_value;";
 
-/// Tasks that outlast their slots are stopped, and there are further measures: views and lookups are made anew.
+/// Tasks that outlast their slots are stopped, and there are further measures: views and lookups
+/// are made anew.
 const TO_10: &str = "";
 
-/// Reservations that a machine lost to its nodes have a verdict of their own, and there are further measures: views and lookups are made anew.
+/// Reservations that a machine lost to its nodes have a verdict of their own, and there are further
+/// measures: views and lookups are made anew.
 const TO_9: &str = "";
 
-/// What cleaning dropped; what slots, co-reservations and workflows leave beside their totals; users of reservations, classes of estimates, sums by width, and no
-/// deadline where there is none.
+/// What cleaning dropped; what slots, co-reservations and workflows leave beside their totals;
+/// users of reservations, classes of estimates, sums by width, and no deadline where there is none.
 const TO_8: &str = "
 CREATE TABLE run_loss (
     run INTEGER NOT NULL REFERENCES run (id),
@@ -217,8 +222,8 @@ impl Versions<'_> {
         self.first + self.steps.len() as i32
     }
 
-    /// Reads the version of the file, `None` where nothing was ever written to it. Refuses files of other programs, and versions
-    /// that are neither this program's nor can become it.
+    /// Reads the version of the file, `None` where nothing was ever written to it. Refuses files of
+    /// other programs, and versions that are neither this program's nor can become it.
     pub(super) fn inspect(
         self,
         connection: &Connection,
@@ -280,7 +285,8 @@ impl Versions<'_> {
         }
     }
 
-    /// Makes the tables of a new file, or brings a file forward: all in one transaction, so that it is either old or new.
+    /// Makes the tables of a new file, or brings a file forward: all in one transaction, so that it
+    /// is either old or new.
     pub(super) fn bring_forward(
         self,
         connection: &mut Connection,
@@ -290,8 +296,9 @@ impl Versions<'_> {
             return Ok(());
         }
         let sql = |error| StoreError::from_sql(path, "bringing its tables up to date", error);
-        // A step may make a table anew under its name, which rows of other tables refer to; that nothing refers to nothing in the
-        // end is checked before the commit. Inside a transaction the switch would have no effect.
+        // A step may make a table anew under its name, which rows of other tables refer to; that
+        // nothing refers to nothing in the end is checked before the commit. Inside a transaction
+        // the switch would have no effect.
         connection
             .execute_batch("PRAGMA foreign_keys = OFF;")
             .map_err(sql)?;

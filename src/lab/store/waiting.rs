@@ -1,4 +1,5 @@
-//! Waiting for another program that writes to the same store: for how long, and what a person is told meanwhile.
+//! Waiting for another program that writes to the same store: for how long, and what a person is
+//! told meanwhile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,16 +10,19 @@ use rusqlite::{Connection, OpenFlags};
 /// How long a writer waits for another program's transaction, which lasts a fraction of a second.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A transaction of another program lasts a fraction of a second: who waits longer wants to know for whom.
+/// A transaction of another program lasts a fraction of a second: who waits longer wants to know
+/// for whom.
 const WORTH_A_WORD: Duration = Duration::from_secs(1);
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The store that was opened for writing last, for messages: SQLite calls back a function that knows nothing else.
+/// The store that was opened for writing last, for messages: SQLite calls back a function that
+/// knows nothing else.
 static WRITTEN: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Makes a connection wait for other programs up to [`BUSY_TIMEOUT`], and say so when that takes longer than a second.
+/// Makes a connection wait for other programs up to [`BUSY_TIMEOUT`], and say so when that takes
+/// longer than a second.
 pub(super) fn wait_for_others(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
     *WRITTEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
     connection.busy_handler(Some(|tries| {

@@ -1,4 +1,5 @@
-//! Reading studies of provisioning: sites, submissions with their fronts, slots and tasks of one simulation.
+//! Reading studies of provisioning: sites, submissions with their fronts, slots and tasks of one
+//! simulation.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +104,8 @@ impl Store {
         )
     }
 
-    /// The first application of a simulation; `None` where it is not about provisioning, or was not kept.
+    /// The first application of a simulation; `None` where it is not about provisioning, or was not
+    /// kept.
     ///
     /// # Errors
     ///
@@ -134,8 +136,8 @@ impl Store {
         Ok(rows.into_iter().next())
     }
 
-    /// How many plans the front of the first application of each simulation of a run has, by simulation; those without a front are
-    /// left out.
+    /// How many plans the front of the first application of each simulation of a run has, by
+    /// simulation; those without a front are left out.
     ///
     /// # Errors
     ///
@@ -175,7 +177,8 @@ impl Store {
         )
     }
 
-    /// The slots that were paid for a submission, in the order of booking; empty where they were not kept.
+    /// The slots that were paid for a submission, in the order of booking; empty where they were
+    /// not kept.
     ///
     /// # Errors
     ///
@@ -202,7 +205,8 @@ impl Store {
         )
     }
 
-    /// The runs of the tasks of a submission, in the order of booking; empty where they were not kept.
+    /// The runs of the tasks of a submission, in the order of booking; empty where they were not
+    /// kept.
     ///
     /// # Errors
     ///

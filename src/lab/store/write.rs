@@ -96,7 +96,8 @@ impl Writer {
     /// When the store could not be written, now or earlier.
     pub fn finish(self, state: RunState) -> Result<WriteSummary, StoreError> {
         let Self { handle, thread } = self;
-        // The last connection to close brings the journal into the file, which one for reading cannot.
+        // The last connection to close brings the journal into the file, which one for reading
+        // cannot.
         handle.reader.close();
         let Some(thread) = thread else {
             return Err(handle.stopped());
@@ -171,7 +172,8 @@ impl WriterHandle {
         self.send(Write::Adopted(id.to_owned(), points))
     }
 
-    /// How far the simulation is in the store, whoever works on it: a look that does not wait for the writer.
+    /// How far the simulation is in the store, whoever works on it: a look that does not wait for
+    /// the writer.
     #[must_use]
     pub fn progress(&self, id: &str) -> SimulationProgress {
         self.reader.progress(id, self.detail)

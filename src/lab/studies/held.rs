@@ -1,4 +1,5 @@
-//! What the machines of a simulation held over time, as counts of nodes: the plan of a machine that does not say which nodes.
+//! What the machines of a simulation held over time, as counts of nodes: the plan of a machine that
+//! does not say which nodes.
 
 use crate::scheduling::JobOutcome;
 use crate::units::{Nodes, Seconds};

@@ -1,5 +1,6 @@
-//! What studies do in the laboratory: what their simulations read, and how they run behind actors. One folder a study; the list of them is
-//! the engine's, [`for_each_study`](bookahead_engine::for_each_study).
+//! What studies do in the laboratory: what their simulations read, and how they run behind actors.
+//! One folder a study; the list of them is the engine's,
+//! [`for_each_study`](bookahead_engine::for_each_study).
 
 use std::sync::Arc;
 
@@ -51,7 +52,8 @@ pub trait LabStudy {
         Ok(())
     }
 
-    /// Looks whether the inputs are such that the study can be carried out, so that a plan already says what would fail.
+    /// Looks whether the inputs are such that the study can be carried out, so that a plan already
+    /// says what would fail.
     ///
     /// # Errors
     ///
@@ -83,8 +85,8 @@ pub trait LabStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>>;
 
-    /// What each machine held in a simulation that had this result, with its outcomes; by default its jobs, on the machine of the
-    /// workload.
+    /// What each machine held in a simulation that had this result, with its outcomes; by default
+    /// its jobs, on the machine of the workload.
     ///
     /// # Errors
     ///
@@ -125,7 +127,8 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// One outcome a job in order of job id; empty unless asked for.
     pub outcomes: Vec<JobOutcome>,
-    /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
+    /// The node events that happened before the simulation ended; empty unless outcomes were asked
+    /// for.
     pub node_events: Vec<NodeEvent>,
     /// The statistics whose classes the outcomes name, where the simulation had any.
     pub estimates: Option<Arc<EstimateModel>>,
@@ -142,7 +145,8 @@ fn name_of(strategy: Option<Strategy>) -> &'static str {
 
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
-    /// Runs it, in production by actors on a current-thread runtime of their own. The result does not depend on anything but the inputs.
+    /// Runs it, in production by actors on a current-thread runtime of their own. The result does
+    /// not depend on anything but the inputs.
     ///
     /// # Errors
     ///
@@ -153,8 +157,8 @@ pub trait Simulation: Send + Sync {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError>;
 
-    /// Shows the jobs, requests and failures that it was handed, always in the same order. What a policy knows beforehand
-    /// (statistics, batteries to learn from) is no part of them.
+    /// Shows the jobs, requests and failures that it was handed, always in the same order. What a
+    /// policy knows beforehand (statistics, batteries to learn from) is no part of them.
     fn handed(&self, handed: &mut Handed<'_>);
 }
 
@@ -170,7 +174,8 @@ macro_rules! lab_studies {
             }
         }
 
-        /// The study that a file asks for, with its settings; `None` where something is wrong with them.
+        /// The study that a file asks for, with its settings; `None` where something is wrong with
+        /// them.
         fn asked_for(asked: &Asked<'_>, problems: &mut Problems) -> Option<StudySpec> {
             let mut found = None;
             $(
@@ -227,7 +232,8 @@ macro_rules! lab_studies {
             $(<$module::$settings as FileStudy>::STORED,)*
         ];
 
-        /// What each study is called, what stands for it where a strategy is named, and what its outcomes are.
+        /// What each study is called, what stands for it where a strategy is named, and what its
+        /// outcomes are.
         pub(crate) const OUTCOMES: &[StudyOutcomes] = &[
             $(StudyOutcomes {
                 module: stringify!($module),
@@ -256,8 +262,8 @@ macro_rules! lab_studies {
 
 bookahead_engine::for_each_study!(lab_studies);
 
-/// What the file for a first experiment with a study sets (`bookahead init`), beside what all of them do; what it leaves out stands
-/// there with its default.
+/// What the file for a first experiment with a study sets (`bookahead init`), beside what all of
+/// them do; what it leaves out stands there with its default.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starter {
     /// Keys, with their values as they stand in a file.
@@ -382,7 +388,8 @@ impl Asked<'_> {
     }
 }
 
-/// The reservations that a file asks for beside its jobs, which several studies take; the outer `None` where something is wrong.
+/// The reservations that a file asks for beside its jobs, which several studies take; the outer
+/// `None` where something is wrong.
 pub(crate) fn requests(
     tables: &StudyTables,
     problems: &mut Problems,

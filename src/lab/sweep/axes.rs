@@ -11,10 +11,12 @@ use super::raw::{Number, RawAxis, RawRange, RawZip};
 use super::spec::{Axis, AxisValue};
 use crate::keys::problem::{ProblemKind, Problems};
 
-/// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be several.
+/// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be
+/// several.
 pub const MAXIMUM_POINTS: u64 = 2_000_000;
 
-/// A sweep may have so many simulations at most: giving each its identity takes some 20 µs, and ten seconds is what a plan may take.
+/// A sweep may have so many simulations at most: giving each its identity takes some 20 µs, and ten
+/// seconds is what a plan may take.
 pub const MAXIMUM_SIMULATIONS: usize = 500_000;
 
 /// One value of a dimension for one key.
@@ -353,7 +355,8 @@ fn range_cells(
     Some(cells.collect())
 }
 
-/// The nearest number to `value` rounded to twelve decimals, so that 0.05 + 2 · 0.05 is written, and is, 0.15.
+/// The nearest number to `value` rounded to twelve decimals, so that 0.05 + 2 · 0.05 is written,
+/// and is, 0.15.
 #[must_use]
 pub fn round12(value: f64) -> f64 {
     format!("{value:.12}").parse().unwrap_or(value)
@@ -361,7 +364,8 @@ pub fn round12(value: f64) -> f64 {
 
 /// Exclusions bound to columns of the dimensions.
 pub(super) struct Exclusions {
-    /// Place, conditions (dimension, column, allowed values), and whether a combination ever matched.
+    /// Place, conditions (dimension, column, allowed values), and whether a combination ever
+    /// matched.
     list: Vec<(Range<usize>, Vec<Condition>, bool)>,
 }
 

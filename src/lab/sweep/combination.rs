@@ -1,4 +1,5 @@
-//! One combination of axis values: its cells as nodes of the tree, and the simulation that they make of a file.
+//! One combination of axis values: its cells as nodes of the tree, and the simulation that they
+//! make of a file.
 
 use super::axes::{Cell, Dimension};
 use super::document::{Document, Node, node_of};

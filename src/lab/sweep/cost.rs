@@ -1,4 +1,5 @@
-//! What a simulation will cost: how long, and how much of the disk. Estimates, for the order of work and for people.
+//! What a simulation will cost: how long, and how much of the disk. Estimates, for the order of
+//! work and for people.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use super::spec::SimulationSpec;
 /// Bytes of one stored simulation with its points and node events.
 const SIMULATION_BYTES: f64 = 4_000.0;
 
-/// Seconds a job by strategy: recorded ones where there are any, of jobs as [`Study::work`](crate::studies::Study::work) counts them.
+/// Seconds a job by strategy: recorded ones where there are any, of jobs as
+/// [`Study::work`](crate::studies::Study::work) counts them.
 #[derive(Clone, Debug, Default)]
 pub struct CostModel {
     recorded: BTreeMap<String, f64>,
@@ -31,7 +33,8 @@ impl CostModel {
     }
 }
 
-/// The wall time of simulations on so many workers: the work shared out, and never less than the longest.
+/// The wall time of simulations on so many workers: the work shared out, and never less than the
+/// longest.
 #[must_use]
 pub fn wall_time(seconds: &[f64], workers: usize) -> Duration {
     let total: f64 = seconds.iter().sum();

@@ -1,4 +1,5 @@
-//! The TOML tree of an experiment file: which keys it may hold, their types, and axis values put in their place.
+//! The TOML tree of an experiment file: which keys it may hold, their types, and axis values put in
+//! their place.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ use crate::studies::StudyTables;
 /// A value of the tree with its place in the file.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
 
-/// Errors of syntax that are shown one by one. What follows a broken line is often read as broken, too: a large file has thousands.
+/// Errors of syntax that are shown one by one. What follows a broken line is often read as broken,
+/// too: a large file has thousands.
 const MOST_SYNTAX_ERRORS: usize = 10;
 
 /// An experiment file, read and checked for keys and types, its axes still apart.
@@ -35,7 +37,8 @@ pub(super) struct Document<'i> {
 pub(super) type Exclude = (Range<usize>, Vec<(Spanned<String>, Spanned<toml::Value>)>);
 
 impl<'i> Document<'i> {
-    /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is not TOML at all.
+    /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is
+    /// not TOML at all.
     pub(super) fn parse(text: &'i str, problems: &mut Problems) -> Option<Self> {
         let (table, syntax) = DeTable::parse_recoverable(text);
         let is_empty = table.get_ref().is_empty() && syntax.is_empty();
@@ -287,7 +290,8 @@ fn put<'i>(node: &mut Node<'i>, path: &[&str], value: &Node<'i>) {
     }
 }
 
-/// Turns what serde found wrong into a problem with its key and what is allowed there; returns the key.
+/// Turns what serde found wrong into a problem with its key and what is allowed there; returns the
+/// key.
 fn report(
     section: &str,
     root: &Node<'_>,
@@ -329,7 +333,8 @@ fn path_of(path: &str, node: &Node<'_>, span: &Range<usize>) -> Option<String> {
     (own.start <= span.start && span.end <= own.end).then(|| path.to_owned())
 }
 
-/// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that each error is told once.
+/// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that
+/// each error is told once.
 fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
     let span = node.span();
     if keys::is_list(path) {

@@ -1,4 +1,5 @@
-//! From an experiment file to a sweep: every combination of axis values read, checked and resolved before anything runs.
+//! From an experiment file to a sweep: every combination of axis values read, checked and resolved
+//! before anything runs.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -33,7 +34,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Reads and checks an experiment file; `-` is standard input. `seed` takes the place of the file's.
+    /// Reads and checks an experiment file; `-` is standard input. `seed` takes the place of the
+    /// file's.
     ///
     /// # Errors
     ///

@@ -10,16 +10,19 @@ use crate::inputs::{ContentHashes, RunInput, write_sorted};
 use crate::studies::lab_study;
 
 impl Sweep {
-    /// Gives every simulation and every point its identity, now that the content of the inputs is known.
+    /// Gives every simulation and every point its identity, now that the content of the inputs is
+    /// known.
     ///
-    /// A simulation's identity is the digest of result format, specification (with seed and replication), content
-    /// hashes and, where its study has one, the revision of the engine; a point's adds the penalty ratio. Points with the same identity have the same result, whatever the sweep.
-    /// Points of this sweep may be the same, because their strategy does not read the values in which they differ; their
-    /// places tell them apart.
+    /// A simulation's identity is the digest of result format, specification (with seed and
+    /// replication), content hashes and, where its study has one, the revision of the engine; a
+    /// point's adds the penalty ratio. Points with the same identity have the same result, whatever
+    /// the sweep. Points of this sweep may be the same, because their strategy does not read the
+    /// values in which they differ; their places tell them apart.
     ///
     /// # Errors
     ///
-    /// What `hashes` returns for some of the simulations; it returns one for each of them, in their order.
+    /// What `hashes` returns for some of the simulations; it returns one for each of them, in their
+    /// order.
     pub fn identify<E>(
         &mut self,
         mut hashes: impl FnMut(&[SimulationSpec]) -> Result<Vec<ContentHashes>, E>,
@@ -29,7 +32,8 @@ impl Sweep {
         let mut order = order.into_iter().peekable();
         let mut simulation_ids = Vec::with_capacity(self.simulations.len());
         let mut read = BTreeSet::new();
-        // Some at a time, and one text at a time: all of them would take more memory than everything else.
+        // Some at a time, and one text at a time: all of them would take more memory than
+        // everything else.
         let mut specs = self.simulations.iter();
         loop {
             let some: Vec<SimulationSpec> = specs.by_ref().take(AT_A_TIME).collect();

@@ -1,6 +1,6 @@
-//! Ctrl-C and the termination signal: after the first one no simulation begins, a second one stops at once. Who sends the termination
-//! signal (a batch system, a service manager, a container) kills a little later, so that after it simulations under way get
-//! [`GRACE`] and no more.
+//! Ctrl-C and the termination signal: after the first one no simulation begins, a second one stops
+//! at once. Who sends the termination signal (a batch system, a service manager, a container) kills
+//! a little later, so that after it simulations under way get [`GRACE`] and no more.
 
 use std::io;
 use std::sync::Arc;
@@ -35,8 +35,9 @@ impl Interrupt {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Takes Ctrl-C and the termination signal from now on: the first one sets the wish, a second one, or the end of [`GRACE`] after a
-    /// termination signal, ends the process with code 130 (the store stays whole: what was not committed is not in it).
+    /// Takes Ctrl-C and the termination signal from now on: the first one sets the wish, a second
+    /// one, or the end of [`GRACE`] after a termination signal, ends the process with code 130 (the
+    /// store stays whole: what was not committed is not in it).
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! All keys of an experiment file: one declaration each, in `keys` and in the folders of studies.
 //!
-//! From a declaration come the structure that serde reads, "unknown key" errors and what they say is allowed, the check of axis
-//! keys, the type that an axis value has in the store, the tables of `docs/configuration.md` and the JSON Schema
-//! ([`schema()`]). Where a key is read, its default and its range
-//! are applied as they are declared (`keys/field.rs`).
+//! From a declaration come the structure that serde reads, "unknown key" errors and what they say
+//! is allowed, the check of axis keys, the type that an axis value has in the store, the tables of
+//! `docs/configuration.md` and the JSON Schema ([`schema()`]). Where a key is read, its default and
+//! its range are applied as they are declared (`keys/field.rs`).
 
 mod schema;
 

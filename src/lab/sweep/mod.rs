@@ -1,9 +1,10 @@
 //! Experiment files, axes, points, seeds and the actors that share points out over cores.
 //!
-//! An experiment file is read into a tree (`document`), axis values are put into it, and every combination is resolved
-//! into settings (`resolve`) before anything runs; [`Experiment`] is the result. [`run_planned`] loads inputs, asks the store
-//! what is done, and works off the rest. Nothing below this module sees a raw value of a file, and this module knows neither
-//! how a simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
+//! An experiment file is read into a tree (`document`), axis values are put into it, and every
+//! combination is resolved into settings (`resolve`) before anything runs; [`Experiment`] is the
+//! result. [`run_planned`] loads inputs, asks the store what is done, and works off the rest.
+//! Nothing below this module sees a raw value of a file, and this module knows neither how a
+//! simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
 
 mod actors;
 mod axes;

@@ -1,8 +1,10 @@
-//! Which simulation a free worker begins: one of every combination first, then the dearest by what those took.
+//! Which simulation a free worker begins: one of every combination first, then the dearest by what
+//! those took.
 //!
-//! An expectation that rests on the settings alone can be wrong about a new trace or a new policy, and a long simulation that
-//! begins last leaves the other workers without work. Replications of one combination of axis values cost about the same, so the
-//! first of each tells how long the others take.
+//! An expectation that rests on the settings alone can be wrong about a new trace or a new policy,
+//! and a long simulation that begins last leaves the other workers without work. Replications of
+//! one combination of axis values cost about the same, so the first of each tells how long the
+//! others take.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -22,7 +24,8 @@ pub(super) struct Order {
     combinations: Vec<Combination>,
     /// One task of each combination, dearest first; or all tasks as they were given.
     first: VecDeque<usize>,
-    /// Combinations with tasks left, by what the next one will take; an entry that is not the newest of its combination is void.
+    /// Combinations with tasks left, by what the next one will take; an entry that is not the
+    /// newest of its combination is void.
     rest: BinaryHeap<Entry>,
     /// Tasks of combinations of which nothing has ended yet, with the moment at which they were
     /// handed out: as many a worker as travel together.
@@ -52,8 +55,8 @@ struct Entry {
 }
 
 impl Order {
-    /// An order of these tasks. Tasks that do not come dearest first are meant to be done as they come: another program does the
-    /// same ones from the other end.
+    /// An order of these tasks. Tasks that do not come dearest first are meant to be done as they
+    /// come: another program does the same ones from the other end.
     pub(super) fn new(sweep: &Sweep, tasks: &[Task]) -> Self {
         let as_given = tasks
             .windows(2)
@@ -93,8 +96,8 @@ impl Order {
         } else {
             for number in 0..order.combinations.len() {
                 let left = &mut order.combinations[number].left;
-                // Another replication of each: what simulations of one replication share is made once, and who asks second
-                // would wait for it.
+                // Another replication of each: what simulations of one replication share is made
+                // once, and who asks second would wait for it.
                 let dearest = left.front().map_or(0.0, |place| tasks[*place].seconds);
                 let equal = left
                     .iter()
@@ -139,7 +142,8 @@ impl Order {
         self.left_to_others(place);
     }
 
-    /// Tells that a task is not done here: it has its result, or another program has it under way. Nothing is learned from it.
+    /// Tells that a task is not done here: it has its result, or another program has it under way.
+    /// Nothing is learned from it.
     pub(super) fn left_to_others(&mut self, place: usize) {
         let number = self.combination_of[place];
         let combination_of = &self.combination_of;
@@ -275,7 +279,8 @@ values = [0.1, 0.2, 0.3, 0.4]
         Duration::from_millis(strategy - 5 * threshold + u64::from(spec.replication))
     }
 
-    /// What so many workers begin and when, by a clock of their own: the begin and the length of each.
+    /// What so many workers begin and when, by a clock of their own: the begin and the length of
+    /// each.
     fn played(sweep: &Sweep, tasks: &[Task], workers: usize) -> Vec<(Duration, Duration)> {
         let mut order = Order::new(sweep, tasks);
         let mut free = vec![Duration::ZERO; workers];
@@ -313,7 +318,8 @@ values = [0.1, 0.2, 0.3, 0.4]
                 *last < shortest + shortest / 10,
                 "{workers} workers begin {last:?} last, the shortest takes {shortest:?}"
             );
-            // What is learned late costs little: the longest were begun before it was known that they are.
+            // What is learned late costs little: the longest were begun before it was known that
+            // they are.
             let end = begun
                 .iter()
                 .map(|(begin, wall)| *begin + *wall)

@@ -1,8 +1,10 @@
-//! Values set in the text of an experiment file: a variant of it that is again an experiment file, comments and order kept.
+//! Values set in the text of an experiment file: a variant of it that is again an experiment file,
+//! comments and order kept.
 //!
-//! The text is changed and not the parsed tree, because a run keeps its configuration as text: what the store has can be
-//! read, hashed and run again. Whether a value is possible is decided where every experiment is checked
-//! ([`super::Experiment::parse`]); here a key must only exist and be one that the file can hold.
+//! The text is changed and not the parsed tree, because a run keeps its configuration as text: what
+//! the store has can be read, hashed and run again. Whether a value is possible is decided where
+//! every experiment is checked ([`super::Experiment::parse`]); here a key must only exist and be
+//! one that the file can hold.
 
 use std::ops::Range;
 
@@ -53,11 +55,13 @@ pub enum OverrideError {
     },
 }
 
-/// The text of an experiment file with these values in the place of its own, or added to it, in order.
+/// The text of an experiment file with these values in the place of its own, or added to it, in
+/// order.
 ///
 /// # Errors
 ///
-/// When the text is no TOML, a key does not exist, stands in a list of tables or on an axis, or a value has the wrong type.
+/// When the text is no TOML, a key does not exist, stands in a list of tables or on an axis, or a
+/// value has the wrong type.
 pub fn with_values<'v>(
     text: &str,
     values: impl IntoIterator<Item = (&'v str, &'v toml::Value)>,
@@ -176,8 +180,8 @@ fn replaced(text: &str, old: &Spanned<DeValue<'_>>, new: &str) -> String {
     format!("{}{new}{}", &text[..span.start], &text[span.end..])
 }
 
-/// Adds a key to a table that the file has: below its header, inside its braces, or beside a dotted key of it. `None` where
-/// the table has no header of its own.
+/// Adds a key to a table that the file has: below its header, inside its braces, or beside a dotted
+/// key of it. `None` where the table has no header of its own.
 fn added(
     text: &str,
     name: &Range<usize>,

@@ -1,4 +1,5 @@
-//! Axes and their values, and those of a point as places in the values of the sweep's axes: a sweep of millions of points keeps every value once.
+//! Axes and their values, and those of a point as places in the values of the sweep's axes: a sweep
+//! of millions of points keeps every value once.
 
 use std::fmt;
 use std::ops::Index;
@@ -29,7 +30,8 @@ pub enum AxisValue {
     Flag(bool),
 }
 
-/// The value of every axis of a sweep at one of its points, by key. The replications of a combination share theirs.
+/// The value of every axis of a sweep at one of its points, by key. The replications of a
+/// combination share theirs.
 #[derive(Clone)]
 pub struct PointAxes(Arc<Combination>);
 
@@ -40,7 +42,8 @@ struct Combination {
 }
 
 impl PointAxes {
-    /// The values at these positions, one of each of the axes, which are in the order of their keys.
+    /// The values at these positions, one of each of the axes, which are in the order of their
+    /// keys.
     pub(super) fn new(axes: &Arc<[Axis]>, positions: Box<[u32]>) -> Self {
         Self(Arc::new(Combination {
             axes: Arc::clone(axes),

@@ -1,4 +1,5 @@
-//! What a sweep asks of its inputs: identities, what is missing, and simulations with all that they read.
+//! What a sweep asks of its inputs: identities, what is missing, and simulations with all that they
+//! read.
 
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ impl Inputs {
         Ok(())
     }
 
-    /// Makes everything that a simulation reads, so that what is missing is known before the first one runs.
+    /// Makes everything that a simulation reads, so that what is missing is known before the first
+    /// one runs.
     ///
     /// # Errors
     ///

@@ -1,6 +1,8 @@
-//! How far a sweep is: a bar on a terminal, a line now and then elsewhere. Everything on standard error.
+//! How far a sweep is: a bar on a terminal, a line now and then elsewhere. Everything on standard
+//! error.
 //!
-//! The time left follows the expected cost of what is left, not the number of points: the dearest simulations come first.
+//! The time left follows the expected cost of what is left, not the number of points: the dearest
+//! simulations come first.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -18,12 +20,15 @@ use super::spec::{AxisValue, Point, Sweep, Task};
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Characters of a sweep's name in the bar, which must fit into 80 columns.
 const NAME_WIDTH: usize = 24;
-/// The bar on the terminal, where there is one: standard error belongs to the process, so this does too.
+/// The bar on the terminal, where there is one: standard error belongs to the process, so this does
+/// too.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Writes to standard error without tearing the bar: it is taken away, and drawn again below what was written.
+/// Writes to standard error without tearing the bar: it is taken away, and drawn again below what
+/// was written.
 pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
-    // Not under the lock: what writes may take its time, and may want to write above the bar itself.
+    // Not under the lock: what writes may take its time, and may want to write above the bar
+    // itself.
     let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match bar {
         Some(bar) => bar.suspend(write),
@@ -31,8 +36,8 @@ pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Does some work and, where it takes longer than a second, says on the terminal that it is under way and since when; says nothing
-/// where standard error is no terminal or somebody wants quiet.
+/// Does some work and, where it takes longer than a second, says on the terminal that it is under
+/// way and since when; says nothing where standard error is no terminal or somebody wants quiet.
 pub fn while_working<T>(what: &'static str, quiet: bool, work: impl FnOnce() -> T) -> T {
     if quiet || !std::io::stderr().is_terminal() {
         return work();
@@ -93,8 +98,8 @@ impl State {
         self.done as f64 / self.begun.elapsed().as_secs_f64().max(1e-3)
     }
 
-    /// The time that the rest takes, if it costs what was expected of it in proportion to what is done; `None` in the
-    /// beginning.
+    /// The time that the rest takes, if it costs what was expected of it in proportion to what is
+    /// done; `None` in the beginning.
     fn left(&self) -> Option<Duration> {
         let share = self.cost_done / self.cost_total;
         let seconds = self.begun.elapsed().as_secs_f64() * (1.0 - share) / share;
@@ -103,7 +108,8 @@ impl State {
 }
 
 impl Progress {
-    /// Progress over the points of `tasks`; with a bar where standard error is a terminal and nobody wants quiet.
+    /// Progress over the points of `tasks`; with a bar where standard error is a terminal and
+    /// nobody wants quiet.
     #[must_use]
     pub fn new(sweep: &Sweep, tasks: &[Task], quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal() && !quiet;
@@ -188,7 +194,8 @@ impl Observer for Progress {
             .and_then(|point| self.costs.get(&point.simulation))
             .copied()
             .unwrap_or_default();
-        // While the bar draws, it holds its own lock and asks for the state: never call the bar with the state locked.
+        // While the bar draws, it holds its own lock and asks for the state: never call the bar
+        // with the state locked.
         let line = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.done += points.len();
@@ -271,7 +278,8 @@ mod tests {
             begun: Instant::now() - Duration::from_secs(40),
             spoken: Instant::now(),
         };
-        // Four fifths of the cost took 40 s, so the last fifth takes 10 s, however many points it has.
+        // Four fifths of the cost took 40 s, so the last fifth takes 10 s, however many points it
+        // has.
         let left = state.left().expect("something is done").as_secs_f64();
         assert!((9.9..10.5).contains(&left), "{left}");
         let begun = State {

@@ -1,8 +1,9 @@
-//! What an experiment file says: every key optional where the file may leave it out, every value with its place.
+//! What an experiment file says: every key optional where the file may leave it out, every value
+//! with its place.
 //!
-//! The structures of the tables are declared with their keys ([`super::keys`]). Nothing below `sweep` sees these types;
-//! [`super::resolve`] turns them into settings. Values of axes are put into the TOML tree before it is read, so they pass
-//! through here like any other value.
+//! The structures of the tables are declared with their keys ([`super::keys`]). Nothing below
+//! `sweep` sees these types; [`super::resolve`] turns them into settings. Values of axes are put
+//! into the TOML tree before it is read, so they pass through here like any other value.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -14,7 +15,8 @@ pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawPenalty, RawS
 pub use crate::keys::workload::{RawHeader, RawWorkload};
 use crate::studies::StudyTables;
 
-/// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.
+/// One combination of axis values as the file states it: all sections except `axis`, `zip` and
+/// `exclude`.
 #[derive(Debug, Default)]
 pub struct RawExperiment {
     /// `[experiment]`.

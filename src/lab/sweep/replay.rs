@@ -1,8 +1,8 @@
 //! One simulation of a store once more, with everything that can be seen of it.
 //!
-//! The store keeps what each job experienced, not which nodes it ran on, which would take more room than all the rest.
-//! A simulation is determined by its specification and inputs, so it can be carried out again and checked against what
-//! was stored.
+//! The store keeps what each job experienced, not which nodes it ran on, which would take more room
+//! than all the rest. A simulation is determined by its specification and inputs, so it can be
+//! carried out again and checked against what was stored.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ pub struct ReplaySource {
     pub replication: u32,
     /// The program that computed it.
     pub program: Option<String>,
-    /// Accepted, successful, failed and dropped jobs; fees and forfeited fees, node-seconds; makespan, seconds.
+    /// Accepted, successful, failed and dropped jobs; fees and forfeited fees, node-seconds;
+    /// makespan, seconds.
     pub totals: [i64; 7],
 }
 
@@ -112,7 +113,8 @@ pub enum ReplayedPlan {
 ///
 /// # Errors
 ///
-/// When inputs are missing, or when inputs or totals are not those of the store and nobody insists (`force`).
+/// When inputs are missing, or when inputs or totals are not those of the store and nobody insists
+/// (`force`).
 pub fn replay_point(
     source: &ReplaySource,
     folders: &InputFolders,

@@ -1,6 +1,8 @@
-//! From what the file says to settings: defaults filled in, ranges and names checked, contradictions found.
+//! From what the file says to settings: defaults filled in, ranges and names checked,
+//! contradictions found.
 //!
-//! One function a section, in one file a section. Each returns `None` after it has said what is wrong.
+//! One function a section, in one file a section. Each returns `None` after it has said what is
+//! wrong.
 
 mod estimates;
 mod failures;
@@ -19,7 +21,8 @@ use super::raw::{Given, RawHeader};
 use crate::keys::field::{Field, Number};
 use crate::keys::problem::{ProblemKind, Problems};
 
-/// Characters of an experiment's name at most: files are called after it, with something added, and may have 255.
+/// Characters of an experiment's name at most: files are called after it, with something added, and
+/// may have 255.
 const LONGEST_NAME: usize = 100;
 
 /// `[experiment]`, resolved.

@@ -101,7 +101,8 @@ pub struct SweepSummary {
 }
 
 impl SweepSummary {
-    /// The exit code of a program that ran this sweep: 0 done, 1 some points failed, 130 interrupted.
+    /// The exit code of a program that ran this sweep: 0 done, 1 some points failed, 130
+    /// interrupted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self.state {
@@ -129,7 +130,8 @@ pub struct Plan {
     pub tasks: Vec<Task>,
     /// What failed before and is not tried again.
     pub failed: Vec<Task>,
-    /// Points of tasks whose simulation is done already, in another sweep or at another price: nothing is left but to note them.
+    /// Points of tasks whose simulation is done already, in another sweep or at another price:
+    /// nothing is left but to note them.
     pub read_off: usize,
     /// How many of the tasks a live process has under way: they come last.
     pub elsewhere: usize,
@@ -167,8 +169,8 @@ impl Plan {
                     && earlier.failed.contains(id(task))
             });
         if known && !options.fresh && !earlier.elsewhere.is_empty() {
-            // Another program works on the same points from the dear end: this one begins at the cheap end, so that they
-            // meet once.
+            // Another program works on the same points from the dear end: this one begins at the
+            // cheap end, so that they meet once.
             tasks.reverse();
             tasks.sort_by_key(|task| earlier.elsewhere.contains(id(task)));
         }
@@ -294,7 +296,8 @@ pub fn about(span: Duration) -> String {
     }
 }
 
-/// Loads the inputs of a sweep, gives its points their identities, and makes everything that simulations read.
+/// Loads the inputs of a sweep, gives its points their identities, and makes everything that
+/// simulations read.
 ///
 /// # Errors
 ///
@@ -344,7 +347,8 @@ pub fn plan(
     ))
 }
 
-/// Makes what the simulations of a plan read, so that what is missing is known before the first one runs.
+/// Makes what the simulations of a plan read, so that what is missing is known before the first one
+/// runs.
 ///
 /// # Errors
 ///
@@ -372,7 +376,8 @@ pub fn prepare_all(
     Ok(())
 }
 
-/// Runs an identified sweep into a store. Says on the log what it will do, shows progress, and heeds the wish to stop.
+/// Runs an identified sweep into a store. Says on the log what it will do, shows progress, and
+/// heeds the wish to stop.
 ///
 /// # Errors
 ///

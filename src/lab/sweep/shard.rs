@@ -62,9 +62,10 @@ impl Shard {
 
     /// The points of this share, as indices into [`Sweep::points`].
     ///
-    /// Each simulation goes to the share that has least to do so far, the dearest first, so that every point that is read off
-    /// a simulation is in one share. Costs are the model's own: recorded ones differ from store to store, and every machine must
-    /// come to the same shares by itself.
+    /// Each simulation goes to the share that has least to do so far, the dearest first, so that
+    /// every point that is read off a simulation is in one share. Costs are the model's own:
+    /// recorded ones differ from store to store, and every machine must come to the same shares by
+    /// itself.
     #[must_use]
     pub fn points(self, sweep: &Sweep) -> HashSet<usize> {
         let mut loads: BinaryHeap<Reverse<Load>> = (1..=self.of.get())

@@ -1,8 +1,10 @@
-//! The simulations of a sweep, kept small: those that differ in their replication alone share what they are.
+//! The simulations of a sweep, kept small: those that differ in their replication alone share what
+//! they are.
 
 use crate::studies::SimulationSpec;
 
-/// The simulations of a sweep, by number from 0. One takes eight bytes beside its kind, so that a sweep may have millions.
+/// The simulations of a sweep, by number from 0. One takes eight bytes beside its kind, so that a
+/// sweep may have millions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simulations {
     kinds: Vec<SimulationSpec>,
@@ -36,7 +38,8 @@ impl Simulations {
         }
     }
 
-    /// What the simulation is, whatever its replication: that of the first of its kind stands in it.
+    /// What the simulation is, whatever its replication: that of the first of its kind stands in
+    /// it.
     ///
     /// # Panics
     ///
@@ -57,7 +60,8 @@ impl Simulations {
         &self.kinds
     }
 
-    /// Adds one simulation for each of so many replications, from 0; returns the number of the first.
+    /// Adds one simulation for each of so many replications, from 0; returns the number of the
+    /// first.
     pub(super) fn add(&mut self, kind: SimulationSpec, replications: u32) -> usize {
         let first = self.each.len();
         let number = self.kinds.len() as u32;

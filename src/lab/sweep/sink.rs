@@ -20,8 +20,9 @@ pub trait ResultStore {
     /// When it cannot be read.
     fn done(&self, sweep: &Sweep, detail: OutcomeDetail) -> Result<HashSet<Identity>, SinkError>;
 
-    /// Begins a run: enters it, makes the points that are done already part of it, enters what is to be done as pending (with
-    /// `fresh` as a new generation), and opens a sink that lets `queue` simulations wait.
+    /// Begins a run: enters it, makes the points that are done already part of it, enters what is
+    /// to be done as pending (with `fresh` as a new generation), and opens a sink that lets `queue`
+    /// simulations wait.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! A sweep after everything has been checked and resolved: nothing optional is left, nothing below this module sees a raw value.
+//! A sweep after everything has been checked and resolved: nothing optional is left, nothing below
+//! this module sees a raw value.
 
 use std::path::PathBuf;
 
@@ -9,12 +10,14 @@ use super::simulations::Simulations;
 use crate::inputs::{RecordLoss, RunInput};
 pub use crate::studies::SimulationSpec;
 
-/// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
-/// when a change of the engine changes any number. Where it changes those of one study only, raise that study's
-/// [`revision`](crate::studies::Study::revision) instead: what others computed stays valid.
+/// The version of everything that determines a result but is not configuration. Part of every
+/// point's identity: raise it when a change of the engine changes any number. Where it changes
+/// those of one study only, raise that study's [`revision`](crate::studies::Study::revision)
+/// instead: what others computed stays valid.
 pub const RESULT_FORMAT: u32 = 2;
 
-/// A validated experiment: what will be simulated, in which order, and what each point reads off the simulations.
+/// A validated experiment: what will be simulated, in which order, and what each point reads off
+/// the simulations.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The experiment's name, shown in the store and in reports.
@@ -57,7 +60,8 @@ pub struct Task {
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Of the content that determines the result (simulation identity and accounting); empty until [`Sweep::identify`].
+    /// Of the content that determines the result (simulation identity and accounting); empty until
+    /// [`Sweep::identify`].
     pub id: Identity,
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
@@ -67,7 +71,7 @@ pub struct Point {
     pub penalty_ratio: f64,
     /// The replication.
     pub replication: u32,
-    /// Its place in this sweep, from 0. Not part of its identity: points that a strategy cannot tell apart (a baseline at
-    /// several thresholds) share an identity and have a place each.
+    /// Its place in this sweep, from 0. Not part of its identity: points that a strategy cannot
+    /// tell apart (a baseline at several thresholds) share an identity and have a place each.
     pub place: u32,
 }

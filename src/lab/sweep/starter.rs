@@ -1,7 +1,9 @@
-//! The file of a first experiment: it is valid, runs in seconds, and shows every key that counts for it with what the key means.
+//! The file of a first experiment: it is valid, runs in seconds, and shows every key that counts
+//! for it with what the key means.
 //!
-//! A study says which keys it sets and what it varies ([`Starter`](crate::studies::Starter)); the text is made from the declarations of the
-//! keys. A key is shown when the simulations of the file are others with another value of it.
+//! A study says which keys it sets and what it varies ([`Starter`](crate::studies::Starter)); the
+//! text is made from the declarations of the keys. A key is shown when the simulations of the file
+//! are others with another value of it.
 
 use std::fmt::Write as _;
 use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -55,8 +57,8 @@ pub fn beginnings() -> impl Iterator<Item = Beginning> {
     studies.chain(policies)
 }
 
-/// The file of a first experiment with a study (by its name, or by the strategy that stands for it) or with a policy; `None` where there
-/// is neither.
+/// The file of a first experiment with a study (by its name, or by the strategy that stands for it)
+/// or with a policy; `None` where there is neither.
 #[must_use]
 pub fn starter(name: &str) -> Option<String> {
     let chosen = Chosen::of(name)?;
@@ -232,7 +234,8 @@ fn comment(text: &mut String, words: &str) {
     }
 }
 
-/// The keys that a file does not set and that count for it, each with its default as it stands in a file, or with a value that counts.
+/// The keys that a file does not set and that count for it, each with its default as it stands in a
+/// file, or with a value that counts.
 fn others(bare: &str) -> Vec<(&'static str, String)> {
     let mut problems = Problems::new("", bare);
     let Some(document) = Document::parse(bare, &mut problems) else {
@@ -257,7 +260,8 @@ fn others(bare: &str) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// What is simulated with a key at this value, or with the file as it is; `None` where that is refused.
+/// What is simulated with a key at this value, or with the file as it is; `None` where that is
+/// refused.
 fn simulated(
     document: &Document<'_>,
     combinations: &[Combination<'_, '_>],

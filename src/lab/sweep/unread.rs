@@ -1,7 +1,8 @@
-//! Keys that a file sets and nothing reads: `[failures] rate_per_hour = …` without a `source` that draws failures.
+//! Keys that a file sets and nothing reads: `[failures] rate_per_hour = …` without a `source` that
+//! draws failures.
 //!
-//! A key is read when the simulations are others without it. What the file sets to the declared default says nothing either way and
-//! is passed over.
+//! A key is read when the simulations are others without it. What the file sets to the declared
+//! default says nothing either way and is passed over.
 
 use std::borrow::Cow;
 
@@ -22,7 +23,8 @@ pub(super) type Combination<'n, 'i> = Vec<(&'static str, &'n Node<'i>)>;
 /// Combinations of axis values that are looked at; more are thinned out.
 const MOST_COMBINATIONS: usize = 64;
 
-/// Warns of every key that is set, has no effect, and is not set to its default; names the key that would make it count, where there is one.
+/// Warns of every key that is set, has no effect, and is not set to its default; names the key that
+/// would make it count, where there is one.
 pub(super) fn warn(
     text: &str,
     document: &Document<'_>,
@@ -97,7 +99,8 @@ pub(super) fn sampled<'n, 'i>(
         .collect()
 }
 
-/// What is simulated at each of these combinations: the specification, and the bits of the penalty ratio; `None` where something is wrong.
+/// What is simulated at each of these combinations: the specification, and the bits of the penalty
+/// ratio; `None` where something is wrong.
 pub(super) fn simulations(
     document: &Document<'_>,
     combinations: &[Combination<'_, '_>],
@@ -113,8 +116,9 @@ pub(super) fn simulations(
     .collect()
 }
 
-/// The rows of each dimension that are looked at: all names (of values that are swept together each set of names once), the first and the
-/// last of numbers; of the first names only where that are still too many.
+/// The rows of each dimension that are looked at: all names (of values that are swept together each
+/// set of names once), the first and the last of numbers; of the first names only where that are
+/// still too many.
 fn thinned(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
     let mut rows = vec![Vec::new()];
     for dimension in dimensions {

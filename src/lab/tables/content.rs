@@ -1,7 +1,8 @@
-//! What rows say, as bytes that do not depend on the store that they are in, and digests of such bytes.
+//! What rows say, as bytes that do not depend on the store that they are in, and digests of such
+//! bytes.
 //!
-//! Numbers of a store's own (of simulations, workloads, measures) are replaced by what they stand for, so that rows that were
-//! merged into another store keep their digest.
+//! Numbers of a store's own (of simulations, workloads, measures) are replaced by what they stand
+//! for, so that rows that were merged into another store keep their digest.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +14,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::shape::{Kind, Table, Tables};
 
-/// The digest of some rows: the sum of the hashes of each, so that their order does not matter and more can be added.
+/// The digest of some rows: the sum of the hashes of each, so that their order does not matter and
+/// more can be added.
 ///
 /// It finds damage. Somebody who forges rows can compute it, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +64,8 @@ impl RowBytes {
         self.bytes.truncate(self.table);
     }
 
-    /// Adds the value of a column. NULL adds nothing, so that a column that comes later leaves the digests of earlier rows.
+    /// Adds the value of a column. NULL adds nothing, so that a column that comes later leaves the
+    /// digests of earlier rows.
     pub(crate) fn add(&mut self, column: usize, is_real: bool, value: ValueRef<'_>) {
         let value = match value {
             ValueRef::Null => return,
@@ -111,8 +114,8 @@ pub(crate) fn encode(value: ValueRef<'_>, into: &mut Vec<u8>) {
 pub(crate) struct Names(HashMap<(usize, i64), Vec<u8>>);
 
 impl Names {
-    /// What a number of this table stands for: the columns by which its rows are known. A number without a row stands for
-    /// itself.
+    /// What a number of this table stands for: the columns by which its rows are known. A number
+    /// without a row stands for itself.
     pub(crate) fn of(
         &mut self,
         connection: &Connection,
@@ -161,8 +164,8 @@ fn name(connection: &Connection, table: &Table, number: i64) -> rusqlite::Result
 /// Tables whose rows are in no digest: what clocks said may differ where results are the same.
 pub(crate) const CLOCKS: [&str; 1] = ["simulation_timing"];
 
-/// What of a simulation's own row is in its digest: all that does not say when, where, how often or as which generation it was
-/// computed.
+/// What of a simulation's own row is in its digest: all that does not say when, where, how often or
+/// as which generation it was computed.
 const OF_SIMULATION: [&str; 9] = [
     "identity",
     "spec",
@@ -228,7 +231,8 @@ impl<'t> Digests<'t> {
         Ok(digest)
     }
 
-    /// The digest of what a run shows: its experiment, what it read, its axes, and each place with its point and simulation.
+    /// The digest of what a run shows: its experiment, what it read, its axes, and each place with
+    /// its point and simulation.
     pub(crate) fn of_run(&mut self, connection: &Connection, run: i64) -> rusqlite::Result<Digest> {
         let mut digest = Digest::default();
         for (table, select) in OF_RUN {
@@ -247,7 +251,8 @@ impl<'t> Digests<'t> {
         Ok(digest)
     }
 
-    /// The sum over the rows of a question; `columns` says which of the table's each of its columns is, and which are left out.
+    /// The sum over the rows of a question; `columns` says which of the table's each of its columns
+    /// is, and which are left out.
     fn sum(
         &mut self,
         connection: &Connection,
@@ -280,8 +285,8 @@ impl<'t> Digests<'t> {
     }
 }
 
-/// What is in the digest of a run: nothing of clocks, machines, programs and processes, nothing that changes when a run is continued, and
-/// no numbers of the store's own.
+/// What is in the digest of a run: nothing of clocks, machines, programs and processes, nothing
+/// that changes when a run is continued, and no numbers of the store's own.
 const OF_RUN: [(&str, &str); 7] = [
     (
         "run",

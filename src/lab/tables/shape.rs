@@ -1,6 +1,8 @@
-//! What a schema says about itself: which tables there are, what numbers their rows, and what their columns refer to.
+//! What a schema says about itself: which tables there are, what numbers their rows, and what their
+//! columns refer to.
 //!
-//! Nothing here names a table, so that a table of a later version is merged and digested like the others.
+//! Nothing here names a table, so that a table of a later version is merged and digested like the
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,8 @@ use rusqlite::Connection;
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) columns: Vec<String>,
-    /// For each column whether it holds numbers that need not be whole: SQLite turns whole ones into such.
+    /// For each column whether it holds numbers that need not be whole: SQLite turns whole ones
+    /// into such.
     pub(crate) reals: Vec<bool>,
     /// The columns of the primary key, in its order.
     pub(crate) key: Vec<usize>,
@@ -41,8 +44,8 @@ struct Reference {
 }
 
 impl Tables {
-    /// Reads the schema of a store. A table that is neither numbered nor part of something numbered cannot be merged: its name
-    /// comes back as the error.
+    /// Reads the schema of a store. A table that is neither numbered nor part of something numbered
+    /// cannot be merged: its name comes back as the error.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Result<Self, String>> {
         let mut names: Vec<String> = texts(
             connection,
@@ -239,7 +242,8 @@ fn columns(
     Ok((names, reals, key))
 }
 
-/// The columns of a numbered table that tell its rows apart: those of a unique constraint, else all but the number.
+/// The columns of a numbered table that tell its rows apart: those of a unique constraint, else all
+/// but the number.
 fn known_by(
     connection: &Connection,
     table: &str,
@@ -268,7 +272,8 @@ fn known_by(
         .collect())
 }
 
-/// Tables in an order in which each comes after those that it refers to, by name where that leaves a choice.
+/// Tables in an order in which each comes after those that it refers to, by name where that leaves
+/// a choice.
 fn parents_first(
     mut left: Vec<String>,
     references: &BTreeMap<String, Vec<Reference>>,
@@ -280,7 +285,8 @@ fn parents_first(
                 .iter()
                 .all(|reference| reference.table == *name || ordered.contains(&reference.table))
         });
-        // No schema of ours has a circle; if one had, its tables would come in the order of their names.
+        // No schema of ours has a circle; if one had, its tables would come in the order of their
+        // names.
         ordered.push(left.remove(ready.unwrap_or(0)));
     }
     ordered

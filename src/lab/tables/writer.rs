@@ -1,4 +1,5 @@
-//! The way of a simulation's rows into the store: each is written and counted into the simulation's digest.
+//! The way of a simulation's rows into the store: each is written and counted into the simulation's
+//! digest.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -121,7 +122,8 @@ impl<'c> RowWriter<'c> {
         self.digest.get()
     }
 
-    /// Stores the digest of a simulation whose rows are written; `before` is what another writer wrote of it.
+    /// Stores the digest of a simulation whose rows are written; `before` is what another writer
+    /// wrote of it.
     pub(crate) fn seal(&self, before: Digest) -> rusqlite::Result<()> {
         let mut digest =
             Digests::new(&self.layout.tables).of_own_row(self.connection, self.simulation)?;
@@ -222,7 +224,8 @@ pub(crate) struct TableWriter<'w> {
     statement: CachedStatement<'w>,
     writer: &'w RowWriter<'w>,
     shape: &'static Table,
-    /// The column of the simulation's number, which is in no digest; none where rows are not of one simulation.
+    /// The column of the simulation's number, which is in no digest; none where rows are not of one
+    /// simulation.
     owner: Option<usize>,
     bytes: RowBytes,
 }

@@ -1,4 +1,5 @@
-//! Whether the machine of a machine file is the one that the log comes from: simulated waits beside recorded ones.
+//! Whether the machine of a machine file is the one that the log comes from: simulated waits beside
+//! recorded ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,7 +17,8 @@ const SIMULATED: usize = 1;
 const APART: usize = 2;
 const MORE: usize = 3;
 
-/// Of the sums of a week: jobs, recorded minutes, simulated minutes, minutes apart, and by how much simulated waits are longer.
+/// Of the sums of a week: jobs, recorded minutes, simulated minutes, minutes apart, and by how much
+/// simulated waits are longer.
 const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "recorded wait",
@@ -107,7 +109,8 @@ fn by_week(jobs: &[Vec<SqlValue>], recorded: &HashMap<i64, i64>) -> Vec<Vec<SqlV
     weeks.into_iter().map(row).collect()
 }
 
-/// How far the waits that the machine file leads to are those of the log; nothing without a machine.
+/// How far the waits that the machine file leads to are those of the log; nothing without a
+/// machine.
 pub(super) fn section<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
@@ -176,7 +179,8 @@ pub(super) fn section<'s>(
     }))
 }
 
-/// Below this rank correlation, or further than this factor from the recorded mean, waits are called unlike.
+/// Below this rank correlation, or further than this factor from the recorded mean, waits are
+/// called unlike.
 const WEAK_RANK: f64 = 0.5;
 const FAR: f64 = 1.5;
 

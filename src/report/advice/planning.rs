@@ -18,7 +18,8 @@ const FAILED: usize = 1;
 const WAIT: usize = 2;
 const GAIN: usize = 3;
 
-/// Of the columns of the query behind its keys and the week: submitted, accepted and started jobs, then sums.
+/// Of the columns of the query behind its keys and the week: submitted, accepted and started jobs,
+/// then sums.
 const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "rejected",

@@ -22,7 +22,8 @@ const LATE_BY: usize = 5;
 /// A column of the query, which is the same in every week.
 const MARGIN: usize = 9;
 
-/// Of the columns of the query behind its key and the week: started, promised and late jobs, then sums.
+/// Of the columns of the query behind its key and the week: started, promised and late jobs, then
+/// sums.
 const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "mean wait",
@@ -117,7 +118,8 @@ impl Subject {
     }
 }
 
-/// Sums over the jobs of a week, by what the queue plans with. Slowdowns are bounded: shorter run times count as 10 seconds.
+/// Sums over the jobs of a week, by what the queue plans with. Slowdowns are bounded: shorter run
+/// times count as 10 seconds.
 fn query(configuration_hash: &str, axis: &str) -> String {
     let run = this_run(configuration_hash);
     format!(

@@ -251,8 +251,9 @@ impl Week<'_> {
         }
     }
 
-    /// The mean cost of what was granted among some trials, the share of them that was refused in percent, and how many there are. Weeks
-    /// are the units, as trials of one week see the same queue; which of them are put together is decided by all trials with this lead.
+    /// The mean cost of what was granted among some trials, the share of them that was refused in
+    /// percent, and how many there are. Weeks are the units, as trials of one week see the same
+    /// queue; which of them are put together is decided by all trials with this lead.
     fn cost<'a>(
         &self,
         lead: f64,
@@ -527,7 +528,8 @@ mod tests {
 
     #[test]
     fn a_start_has_its_day_and_hour_on_the_machines_clock() {
-        // 1996-09-23 (a Monday) 13:20:31 UTC is 843,484,831; an hour later in Stockholm, which is 14 h.
+        // 1996-09-23 (a Monday) 13:20:31 UTC is 843,484,831; an hour later in Stockholm, which is
+        // 14 h.
         let trial = |start| Trial {
             lead: 1.0,
             start: start + shift(Some(3_600)),

@@ -1,4 +1,5 @@
-//! The answer to a query by setting and week: sums over the jobs of a week, whose quotients are compared week by week.
+//! The answer to a query by setting and week: sums over the jobs of a week, whose quotients are
+//! compared week by week.
 
 use crate::report::section::ReportError;
 use crate::report::statistics::{Blocks, Estimate, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
@@ -32,7 +33,8 @@ pub(super) fn number(value: &SqlValue) -> Option<f64> {
     }
 }
 
-/// What is asked of the weeks: the quotient of two columns of a query, counted behind its keys and the week.
+/// What is asked of the weeks: the quotient of two columns of a query, counted behind its keys and
+/// the week.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantity {
     pub(super) name: &'static str,
@@ -68,8 +70,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// From the rows of a query: so many columns that tell settings apart, the week, and columns that quantities are made of. Weeks are
-    /// numbered from the first that any setting has.
+    /// From the rows of a query: so many columns that tell settings apart, the week, and columns
+    /// that quantities are made of. Weeks are numbered from the first that any setting has.
     pub(super) fn of(rows: &[Vec<SqlValue>], keys: usize, quantities: &'static [Quantity]) -> Self {
         let week = |row: &[SqlValue]| match row.get(keys) {
             Some(SqlValue::Integer(week)) => Some(*week),
@@ -141,7 +143,8 @@ impl Settings {
         weeks_table(name, rows, sql)
     }
 
-    /// The units of a quantity in every setting, and in the difference of every setting from the first.
+    /// The units of a quantity in every setting, and in the difference of every setting from the
+    /// first.
     fn units(&self, quantity: usize) -> (Vec<Units>, Vec<Units>) {
         let weekly = self.groups.iter().map(|group| &group.weekly[quantity]);
         let own = weekly.clone().filter_map(|one| Units::of(&[one]));
@@ -183,7 +186,8 @@ pub(super) fn caution<'u>(units: impl Iterator<Item = &'u Units> + Clone) -> &'s
     }
 }
 
-/// A row of [`weeks_table`]: from the least to the most of all settings. Nothing where nothing was counted.
+/// A row of [`weeks_table`]: from the least to the most of all settings. Nothing where nothing was
+/// counted.
 pub(super) fn weeks_row(quantity: &str, units: &[Units]) -> Option<Vec<Cell>> {
     let count = |number: fn(&Units) -> u32| {
         let numbers = units.iter().map(|units| f64::from(number(units)));

@@ -1,4 +1,5 @@
-//! What the seconds of submission decide: the queue once more, with every submission moved a little.
+//! What the seconds of submission decide: the queue once more, with every submission moved a
+//! little.
 //!
 //! That is no interval of anything: other months differ by far more.
 

@@ -6,8 +6,8 @@ use crate::report::statistics::{Estimate, Moments};
 use crate::scheduling::measures::QuantityKind;
 use crate::store::{METRICS, PointColumns, Shown};
 
-/// Mean, standard deviation, third central moment and count of every quantity, one row a combination. Measures stand in a frame of their own: they
-/// may have the name of a metric.
+/// Mean, standard deviation, third central moment and count of every quantity, one row a
+/// combination. Measures stand in a frame of their own: they may have the name of a metric.
 pub(super) struct Folded(DataFrame);
 
 impl Folded {
@@ -44,8 +44,8 @@ fn counted(points: &PointColumns, values: &[Option<f64>]) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Folds the metrics, and the baseline's gain and the difference from it, of which pairs that repeat
-/// another one have none.
+/// Folds the metrics, and the baseline's gain and the difference from it, of which pairs that
+/// repeat another one have none.
 pub(super) fn fold(
     points: &PointColumns,
     membership: &[u32],
@@ -103,7 +103,8 @@ fn fold_columns(
         .collect();
     columns.insert(0, Column::new("combination".into(), membership));
     let frame = DataFrame::new(points, columns)?;
-    // Stable: the rows of a group are added up in the order of the points, whatever the number of threads.
+    // Stable: the rows of a group are added up in the order of the points, whatever the number of
+    // threads.
     frame
         .lazy()
         .group_by_stable([col("combination")])

@@ -1,4 +1,5 @@
-//! Whether the settings of a run saw the same jobs and failures, by the hashes that are stored with their simulations.
+//! Whether the settings of a run saw the same jobs and failures, by the hashes that are stored with
+//! their simulations.
 
 use std::collections::HashMap;
 
@@ -87,7 +88,8 @@ mod tests {
     use crate::store::{RunSelector, Store};
     use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
 
-    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications, and other results in each of them.
+    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications,
+    /// and other results in each of them.
     fn analysed(baseline: [Seen; 2], overbooking: [Seen; 2]) -> Analysis {
         let jobs = [3, 4];
         let with = |both: [Seen; 2]| [(both[0], jobs[0]), (both[1], jobs[1])];
@@ -133,8 +135,9 @@ mod tests {
         let same = analysed_with(&[[(one, 3); 5]; 2]);
         assert_eq!(counts(&same), [1, 1]);
         assert_eq!((pairs(&same), same.repetitions), (Some(1), 8));
-        // The same jobs with other results (what a strategy draws) are other simulations, and so are other
-        // jobs with the same result. A baseline that draws nothing is one, and has its pair each time.
+        // The same jobs with other results (what a strategy draws) are other simulations, and so
+        // are other jobs with the same result. A baseline that draws nothing is one, and has its
+        // pair each time.
         let drawn = [(one, 3), (one, 4), (one, 3), (one, 6), (one, 5)];
         let mixed = analysed_with(&[[(one, 3); 5], drawn]);
         assert_eq!(counts(&mixed), [1, 4]);

@@ -9,7 +9,8 @@ use crate::store::CalibrationRow;
 
 /// Bins of the probability of failure, 0.05 wide each.
 pub(super) const BINS: usize = 20;
-/// A bin with fewer jobs says nothing about the largest error, a situation with fewer nothing about a strategy.
+/// A bin with fewer jobs says nothing about the largest error, a situation with fewer nothing about
+/// a strategy.
 pub(super) const FEWEST_JOBS: u64 = 200;
 
 /// Overbooked jobs with a probability of failure.
@@ -72,8 +73,8 @@ impl From<&CalibrationRow> for Counts {
     }
 }
 
-/// Counts by replication and bin. A replication (a battery of jobs, or a draw) is the unit of every interval: the jobs in it
-/// compete for the same nodes and are not independent.
+/// Counts by replication and bin. A replication (a battery of jobs, or a draw) is the unit of every
+/// interval: the jobs in it compete for the same nodes and are not independent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batteries(BTreeMap<u32, [Counts; BINS]>);
 
@@ -95,7 +96,8 @@ impl Batteries {
         sums
     }
 
-    /// The share of jobs of one bin that failed, with its interval over the batteries that have jobs there.
+    /// The share of jobs of one bin that failed, with its interval over the batteries that have
+    /// jobs there.
     pub(super) fn realised(&self, bin: usize) -> Option<Estimate> {
         share(self.0.values().map(|battery| battery[bin]))
     }

@@ -1,4 +1,5 @@
-//! The figures about calibration: reliability diagrams, jobs by bin, promised and realised risk by threshold.
+//! The figures about calibration: reliability diagrams, jobs by bin, promised and realised risk by
+//! threshold.
 
 use super::counts::BINS;
 use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
@@ -185,7 +186,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Mean promise and share that failed over the thresholds, where there are several with numbers.
+    /// Mean promise and share that failed over the thresholds, where there are several with
+    /// numbers.
     fn by_threshold(&self, name: &str, places: &Places) -> Option<Figure> {
         let axis = self.groups.threshold?;
         let values = &self.analysis.axes[axis].values;

@@ -1,5 +1,5 @@
-//! Which simulations belong together: by strategy, by situation, by threshold. A simulation is counted once in a group,
-//! however many points are read off it.
+//! Which simulations belong together: by strategy, by situation, by threshold. A simulation is
+//! counted once in a group, however many points are read off it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -33,7 +33,8 @@ pub(super) struct Groups {
     pub(super) axes: Vec<usize>,
     /// The threshold's axis, where the sweep has it.
     pub(super) threshold: Option<usize>,
-    /// Whether any promise was calibrated, so that there are raw probabilities beside the promised ones.
+    /// Whether any promise was calibrated, so that there are raw probabilities beside the promised
+    /// ones.
     pub(super) calibrated: bool,
     /// By strategy.
     pub(super) whole: Vec<Group>,
@@ -138,7 +139,8 @@ impl Groups {
     }
 }
 
-/// Counts a simulation in every group that it belongs to: by strategy, by situation, by situation and threshold.
+/// Counts a simulation in every group that it belongs to: by strategy, by situation, by situation
+/// and threshold.
 fn add<'p, 'r>(
     levels: &mut [BTreeMap<Key<'p>, Batteries>; 3],
     member: &Membership<'p>,
@@ -198,8 +200,8 @@ fn members<'p>(
     members
 }
 
-/// The axes but strategy and threshold at whose values a strategy has other simulations; of axes that were swept together one,
-/// with names if it can be.
+/// The axes but strategy and threshold at whose values a strategy has other simulations; of axes
+/// that were swept together one, with names if it can be.
 fn situation_axes(points: &PointColumns, counted: &HashSet<i64>) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for axis in 0..points.axes.len() {
@@ -225,8 +227,8 @@ fn is_named(points: &PointColumns, axis: usize) -> bool {
     values.any(|value| matches!(value, AxisValue::Text(_)))
 }
 
-/// Whether some simulation is not behind every value of the axis that its strategy has: accounting, such as a penalty ratio
-/// that no test reads, leaves all of them together.
+/// Whether some simulation is not behind every value of the axis that its strategy has: accounting,
+/// such as a penalty ratio that no test reads, leaves all of them together.
 fn splits(points: &PointColumns, counted: &HashSet<i64>, axis: usize) -> bool {
     let mut by_strategy: HashMap<&str, BTreeSet<Option<u32>>> = HashMap::new();
     let mut by_simulation: HashMap<i64, (&str, BTreeSet<Option<u32>>)> = HashMap::new();

@@ -1,4 +1,5 @@
-//! The queries that give the numbers of the tables and figures about calibration. A test runs them and compares.
+//! The queries that give the numbers of the tables and figures about calibration. A test runs them
+//! and compares.
 
 use super::counts::FEWEST_JOBS;
 use crate::report::sql::this_run;
@@ -60,8 +61,8 @@ FROM sums ORDER BY {columns};"
         )
     }
 
-    /// Predicted and realised share of every bin of every group; the standard error of the realised one is the root of its
-    /// variance.
+    /// Predicted and realised share of every bin of every group; the standard error of the realised
+    /// one is the root of its variance.
     pub(super) fn bins(&self) -> String {
         self.realised(
             ", bin",

@@ -1,4 +1,5 @@
-//! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
+//! The answer in sentences: what the other runs earned or measured more or less, and how sure that
+//! is; or why nothing can be said.
 
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
 use crate::report::answer::Setting;
@@ -71,8 +72,8 @@ pub fn incomparable(pairing: &Pairing<'_>) -> Option<String> {
     }
 }
 
-/// What a reader must know of how runs are paired, in sentences without their full stops: nothing where every replication has its
-/// partner on the same machine.
+/// What a reader must know of how runs are paired, in sentences without their full stops: nothing
+/// where every replication has its partner on the same machine.
 #[must_use]
 pub fn remarks(pairing: &Pairing<'_>) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! What differs between the points of two runs: over pairs, or between two independent sets of replications.
+//! What differs between the points of two runs: over pairs, or between two independent sets of
+//! replications.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,38 +10,44 @@ use crate::report::statistics::{Estimate, Neighbours, Replicated, Welch};
 use crate::scheduling::measures::QuantityKind;
 use crate::store::MeasuredPoint;
 
-/// One quantity over the pairs of a group, or over the points of both runs where they are compared without pairs.
+/// One quantity over the pairs of a group, or over the points of both runs where they are compared
+/// without pairs.
 #[derive(Debug)]
 pub struct Difference<'p> {
     /// Pairs of the group.
     pub pairs: usize,
     /// Of those, equal bit by bit.
     pub equal: usize,
-    /// Mean of the first run over replications, where both runs have a value. `None` where the group lacks results.
+    /// Mean of the first run over replications, where both runs have a value. `None` where the
+    /// group lacks results.
     pub first: Option<f64>,
     /// And of the second.
     pub second: Option<f64>,
-    /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
-    /// have the same points; `None` where the group lacks results. Of two independent sets it counts the replications of the smaller.
-    /// Replications whose results repeat those of another one count once.
+    /// Second − first: the unit is the replication, whose points are averaged first. Without an
+    /// interval where replications do not have the same points; `None` where the group lacks
+    /// results. Of two independent sets it counts the replications of the smaller. Replications
+    /// whose results repeat those of another one count once.
     pub difference: Option<Estimate>,
-    /// What the differences say of the log whose neighbouring stretches the replications are; `None` where they are none, and
-    /// where that cannot be measured.
+    /// What the differences say of the log whose neighbouring stretches the replications are;
+    /// `None` where they are none, and where that cannot be measured.
     pub log: Option<Neighbours>,
-    /// Replications of the first and of the second run that count: as many as there are pairs of them, or those of each set.
+    /// Replications of the first and of the second run that count: as many as there are pairs of
+    /// them, or those of each set.
     pub replications: [u32; 2],
     /// How the runs are compared.
     pub method: Method,
     /// Whether the group lacks results, so that nothing is computed from the others.
     pub is_refused: bool,
-    /// Points that some replications lack and others have, each as `replication 2 lacks acceptance.pof_max = 0.5`.
+    /// Points that some replications lack and others have, each as
+    /// `replication 2 lacks acceptance.pof_max = 0.5`.
     pub gaps: Vec<String>,
-    /// The largest difference by size, and the point of the first run where it is; `None` inside where one of the two
-    /// has no value and no pair with values differs.
+    /// The largest difference by size, and the point of the first run where it is; `None` inside
+    /// where one of the two has no value and no pair with values differs.
     pub largest: Option<(Option<f64>, &'p MeasuredPoint)>,
     /// The p-value of the difference of two independent sets.
     p_unpaired: Option<f64>,
-    /// What was tested: the differences of pairs, or the values of two independent sets minus their common mean.
+    /// What was tested: the differences of pairs, or the values of two independent sets minus their
+    /// common mean.
     tested: Vec<f64>,
 }
 
@@ -52,8 +59,8 @@ impl<'p> Difference<'p> {
         self.equal < self.pairs || (self.method == Method::Welch && apart)
     }
 
-    /// The p-value of the difference, where there is one to be tested: by the interval about the log where that is wider than
-    /// the one about these replications.
+    /// The p-value of the difference, where there is one to be tested: by the interval about the
+    /// log where that is wider than the one about these replications.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
         let paired = self.paired().filter(|_| self.differs())?;
@@ -73,7 +80,8 @@ impl<'p> Difference<'p> {
         })
     }
 
-    /// Whether its test is that of another difference between the same replications: what was tested is the same but for a factor.
+    /// Whether its test is that of another difference between the same replications: what was
+    /// tested is the same but for a factor.
     #[must_use]
     pub fn repeats(&self, other: &Self) -> bool {
         let product = |one: &[f64], two: &[f64]| -> f64 {
@@ -232,8 +240,9 @@ struct Replication<'p> {
     originals: BTreeSet<(i64, i64)>,
 }
 
-/// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
-/// points that share their simulation and their prices (a baseline at every threshold) are one result, which counts once.
+/// Values of both runs by replication. Points of one replication share its jobs and failures, so
+/// they are no independent units; and points that share their simulation and their prices (a
+/// baseline at every threshold) are one result, which counts once.
 #[derive(Default)]
 struct Replications<'p> {
     found: BTreeMap<u32, Replication<'p>>,

@@ -1,4 +1,5 @@
-//! Which differences are judged together: the answer's quantity by itself, all others as one family.
+//! Which differences are judged together: the answer's quantity by itself, all others as one
+//! family.
 //!
 //! Each study declares its primary quantity before anything is run
 //! ([`Strategy::primary`](crate::studies::Strategy)), so that reading many others takes nothing
@@ -43,7 +44,8 @@ pub struct Judgement {
 /// A difference that is to be judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'d, 'p> {
-    /// The run and the group of points that it is of: only within them one quantity repeats another.
+    /// The run and the group of points that it is of: only within them one quantity repeats
+    /// another.
     pub place: (usize, usize),
     /// The name of its quantity.
     pub quantity: &'static str,
@@ -205,7 +207,8 @@ mod tests {
         let gain = of("gain").unwrap();
         assert_eq!((gain.family, gain.repeats), (Family::Primary, None));
         assert!((gain.adjusted - 0.0638).abs() < 5e-4, "{}", gain.adjusted);
-        // t = 2.5 / (1.291 / 2) = 3.873: p = 0.0305, of two distinct ones 0.0609; of four it would be 0.122.
+        // t = 2.5 / (1.291 / 2) = 3.873: p = 0.0305, of two distinct ones 0.0609; of four it would
+        // be 0.122.
         let forfeited = of("forfeited").unwrap();
         assert_eq!(
             (forfeited.family, forfeited.repeats),

@@ -1,5 +1,5 @@
-//! Curves of all runs in one plot: the main quantities over the longest numeric axis that all runs have, and what differs from the first
-//! run in the quantity of the answer.
+//! Curves of all runs in one plot: the main quantities over the longest numeric axis that all runs
+//! have, and what differs from the first run in the quantity of the answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,8 @@ const MOST_PANELS: (usize, usize) = (12, 4);
 /// A numeric axis with fewer values makes no curve, only bars.
 const FEWEST_VALUES: usize = 3;
 
-/// Figures, and how many were left out because all runs coincide in them, or because they are too many.
+/// Figures, and how many were left out because all runs coincide in them, or because they are too
+/// many.
 pub(super) struct Drawn {
     pub(super) figures: Vec<Figure>,
     pub(super) coinciding: usize,
@@ -49,7 +50,8 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
     };
     let layout = Layout::new(comparison.runs);
     let situations = layout.situations(comparison.runs);
-    // The first figure in which the runs coincide: where they do in all, it says so better than no figure.
+    // The first figure in which the runs coincide: where they do in all, it says so better than no
+    // figure.
     let mut same: Option<(&Quantity, &Situation, Vec<Series>)> = None;
     for (rank, quantity) in comparison.main.iter().enumerate() {
         let most = if rank == 0 {
@@ -208,14 +210,16 @@ impl Layout {
         series
     }
 
-    /// Means over replications at every place, in order; points of one replication at a place are averaged first, one that several share
-    /// counts once, and so does a replication that repeats another one.
+    /// Means over replications at every place, in order; points of one replication at a place are
+    /// averaged first, one that several share counts once, and so does a replication that repeats
+    /// another one.
     fn means<'p>(
         &self,
         points: impl Iterator<Item = &'p MeasuredPoint>,
         quantity: &Quantity,
     ) -> Vec<Mark> {
-        // Bits of a place that is not negative are in its order; of all others the sort below takes care.
+        // Bits of a place that is not negative are in its order; of all others the sort below takes
+        // care.
         let mut places: BTreeMap<u64, Set<'_>> = BTreeMap::new();
         for point in points {
             if let Some(place) = self.place(&point.axes) {

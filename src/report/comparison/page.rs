@@ -41,9 +41,10 @@ struct Content {
     drawn: Drawn,
 }
 
-/// Writes the report of a comparison of runs, of which there is at least one, with the first of them: `index.html`, `comparison.md`, `tables/*` as CSV and Parquet and
-/// `plots/*` as SVG and CSV. `wanted` names the quantities to be shown first; empty leaves the choice to what the runs measured. Gives
-/// the page's place, and what the folder keeps of an earlier report.
+/// Writes the report of a comparison of runs, of which there is at least one, with the first of
+/// them: `index.html`, `comparison.md`, `tables/*` as CSV and Parquet and `plots/*` as SVG and CSV.
+/// `wanted` names the quantities to be shown first; empty leaves the choice to what the runs
+/// measured. Gives the page's place, and what the folder keeps of an earlier report.
 ///
 /// # Errors
 ///

@@ -38,7 +38,8 @@ impl<'p> Points<'p> {
     }
 }
 
-/// A point of each of two runs, with the same values on the axes that both have, whose simulations saw the same jobs and failures.
+/// A point of each of two runs, with the same values on the axes that both have, whose simulations
+/// saw the same jobs and failures.
 #[derive(Clone, Debug)]
 pub struct Pair<'p> {
     /// Of the first run.
@@ -98,10 +99,11 @@ pub struct Pairing<'p> {
     pub axes_only_first: Vec<String>,
     /// Axes of the second run alone.
     pub axes_only_second: Vec<String>,
-    /// Points that both sweeps have and that lack a result in one run. What is computed from them is refused: whatever kept them from
-    /// their results may have to do with what is compared.
+    /// Points that both sweeps have and that lack a result in one run. What is computed from them
+    /// is refused: whatever kept them from their results may have to do with what is compared.
     pub lacking: Vec<Lacking<'p>>,
-    /// Points of either sweep that its store does not know. Nobody can tell which statistics lack them, so all are refused.
+    /// Points of either sweep that its store does not know. Nobody can tell which statistics lack
+    /// them, so all are refused.
     pub unknown: u64,
     /// Points of both runs at the settings that both have, where they are compared without pairs.
     beside: Vec<Beside<'p>>,
@@ -136,7 +138,8 @@ impl<'p> Pairing<'p> {
         !self.lacking.is_empty() || self.unknown > 0
     }
 
-    /// Whether every pair is one stored result, which nothing was computed twice for. Means something inside one store only.
+    /// Whether every pair is one stored result, which nothing was computed twice for. Means
+    /// something inside one store only.
     #[must_use]
     pub fn is_one_result(&self) -> bool {
         !self.pairs.is_empty()
@@ -146,7 +149,8 @@ impl<'p> Pairing<'p> {
                 .all(|pair| pair.one.simulation == pair.two.simulation)
     }
 
-    /// How many results the settings have: a baseline that reads no threshold has one at all of them.
+    /// How many results the settings have: a baseline that reads no threshold has one at all of
+    /// them.
     #[must_use]
     pub fn distinct_settings(&self) -> usize {
         let results = |group: &Group<'p>| -> BTreeSet<[&'p str; 2]> {
@@ -161,8 +165,9 @@ impl<'p> Pairing<'p> {
         groups.iter().map(results).collect::<BTreeSet<_>>().len()
     }
 
-    /// Pairs points that have the same value on every axis that both runs have, and saw the same jobs and failures, whatever the numbers
-    /// of their replications. Where that names several points of one run, none of them is paired: any choice would be arbitrary.
+    /// Pairs points that have the same value on every axis that both runs have, and saw the same
+    /// jobs and failures, whatever the numbers of their replications. Where that names several
+    /// points of one run, none of them is paired: any choice would be arbitrary.
     pub(super) fn new(first: Points<'p>, second: Points<'p>, is_one_store: bool) -> Self {
         let (ours, theirs) = (first.axes(), second.axes());
         let only = |these: &[String], others: &[String]| -> Vec<String> {
@@ -231,7 +236,8 @@ impl<'p> Pairing<'p> {
         }
     }
 
-    /// The sizes of machines on which the same jobs are compared, as `128 and on 256`; empty where both machines are alike.
+    /// The sizes of machines on which the same jobs are compared, as `128 and on 256`; empty where
+    /// both machines are alike.
     #[must_use]
     pub fn machines(&self) -> Vec<String> {
         let mut known: HashMap<i64, [Option<u64>; 2]> = HashMap::new();
@@ -252,7 +258,8 @@ impl<'p> Pairing<'p> {
         sizes.into_iter().map(text).collect()
     }
 
-    /// Whether both of every pair met the same failures; machines of different sizes have failures of their own.
+    /// Whether both of every pair met the same failures; machines of different sizes have failures
+    /// of their own.
     #[must_use]
     pub fn has_same_failures(&self) -> bool {
         let mut pairs = self.pairs.iter();
@@ -302,8 +309,8 @@ impl<'p> Pairing<'p> {
         }
     }
 
-    /// The pairs by their values on some axes, groups in the order of the first run's sweep; those of which no point has a result
-    /// in both runs come last.
+    /// The pairs by their values on some axes, groups in the order of the first run's sweep; those
+    /// of which no point has a result in both runs come last.
     #[must_use]
     pub fn groups(&self, axes: &[String]) -> Vec<Group<'p>> {
         let mut groups: Vec<Group<'p>> = Vec::new();
@@ -342,8 +349,9 @@ impl<'p> Pairing<'p> {
     }
 }
 
-/// Points without a result in one run that the other run has, without a result or with one that found no partner. What points without a
-/// result would have seen is not known, so that the number of the replication must do.
+/// Points without a result in one run that the other run has, without a result or with one that
+/// found no partner. What points without a result would have seen is not known, so that the number
+/// of the replication must do.
 fn lacking<'p>(
     runs: [Points<'p>; 2],
     alone: [&[&'p MeasuredPoint]; 2],

@@ -72,7 +72,8 @@ fn the_mean_of_paired_differences_has_a_student_interval() {
 
 #[test]
 fn the_unit_of_an_interval_is_the_replication_and_not_the_point() {
-    // Three thresholds of three batteries: the gain of a battery is off by the same 1, 2 or 3 at all of them.
+    // Three thresholds of three batteries: the gain of a battery is off by the same 1, 2 or 3 at
+    // all of them.
     let thresholds = [0.1, 0.5, 0.9];
     let run = |off: fn(u32) -> f64| -> Vec<MeasuredPoint> {
         (0..9_u32)
@@ -194,7 +195,8 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         replication,
         state: "failed".to_owned(),
     };
-    // The first run never had the threshold 0.9: that the second did not finish it takes nothing away.
+    // The first run never had the threshold 0.9: that the second did not finish it takes nothing
+    // away.
     let unfinished = [gone(0.5, 1), gone(0.9, 0)];
     let second = Points {
         unfinished: &unfinished,

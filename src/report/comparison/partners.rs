@@ -19,11 +19,13 @@ enum Common {
     Simulation(i64),
     /// The same jobs, which met the same failures.
     Seen(HashDigits, HashDigits),
-    /// The same jobs on machines of different sizes, whose failures are drawn or replayed by the same settings.
+    /// The same jobs on machines of different sizes, whose failures are drawn or replayed by the
+    /// same settings.
     Jobs(HashDigits, String),
 }
 
-/// Takes partners out of these points. Returns how many points stay because they have several candidates.
+/// Takes partners out of these points. Returns how many points stay because they have several
+/// candidates.
 pub(super) fn take<'p>(
     points: &mut Beside<'p>,
     is_one_store: bool,
@@ -65,8 +67,9 @@ pub(super) fn take<'p>(
     ambiguous
 }
 
-/// Pairs the points that have the same in common: first those of the same replication, then the last of each run. Where that leaves
-/// several candidates none of them is paired: any choice would be arbitrary.
+/// Pairs the points that have the same in common: first those of the same replication, then the
+/// last of each run. Where that leaves several candidates none of them is paired: any choice would
+/// be arbitrary.
 fn matched<'p>(
     points: &mut Beside<'p>,
     common: impl Fn(&MeasuredPoint) -> Option<Common>,

@@ -79,8 +79,8 @@ impl Quantity {
         self.name == METRICS[0].name
     }
 
-    /// The name of the quantity that answers a comparison of these points: that of their study, and the gain of policies and of points of
-    /// several studies.
+    /// The name of the quantity that answers a comparison of these points: that of their study, and
+    /// the gain of policies and of points of several studies.
     #[must_use]
     pub fn primary<'p>(points: impl Iterator<Item = &'p MeasuredPoint>) -> &'static str {
         let of = |point: &MeasuredPoint| {
@@ -94,8 +94,8 @@ impl Quantity {
         }
     }
 
-    /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies their measures; none that is 0
-    /// throughout.
+    /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies
+    /// their measures; none that is 0 throughout.
     pub(super) fn main(all: &[Self], points: &[&MeasuredPoint], primary: &str) -> Vec<Self> {
         let is_study = points
             .iter()

@@ -22,7 +22,8 @@ pub(super) struct Setting {
     pub(super) values: Vec<String>,
 }
 
-/// The keys that do not have the same value in all of these configuration texts. A text that is no TOML has no keys.
+/// The keys that do not have the same value in all of these configuration texts. A text that is no
+/// TOML has no keys.
 pub(super) fn that_differ(texts: &[&str]) -> Vec<Setting> {
     let flat: Vec<Flat> = texts
         .iter()
@@ -44,8 +45,8 @@ pub(super) fn that_differ(texts: &[&str]) -> Vec<Setting> {
         .collect()
 }
 
-/// The same for what the engine made of the configurations, at the points that each run shares with the first: all values that a key
-/// has at any of them.
+/// The same for what the engine made of the configurations, at the points that each run shares with
+/// the first: all values that a key has at any of them.
 pub(super) fn resolved_that_differ(pairings: &[Pairing<'_>]) -> Vec<Setting> {
     let mut changed = BTreeSet::new();
     for pairing in pairings {
@@ -133,8 +134,8 @@ pub fn of_texts(first: &str, second: &str) -> Vec<String> {
     }
 }
 
-/// The same for what the engine made of the configurations, at the points of each pair: here a trace with another content
-/// shows, and a default that changed.
+/// The same for what the engine made of the configurations, at the points of each pair: here a
+/// trace with another content shows, and a default that changed.
 #[must_use]
 pub fn of_specs(pairs: &[Pair<'_>]) -> Vec<String> {
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
@@ -166,7 +167,8 @@ fn changes(first: &Flat, second: &Flat) -> Vec<String> {
         .collect()
 }
 
-/// Dotted keys with their values; a table with a `key` in a list (an axis) is known by that key and not by its place.
+/// Dotted keys with their values; a table with a `key` in a list (an axis) is known by that key and
+/// not by its place.
 fn flatten(value: &Value, path: String, flat: &mut Flat) {
     match value {
         Value::Object(members) => {

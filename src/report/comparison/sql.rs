@@ -1,10 +1,11 @@
-//! The queries that give the numbers of a comparison, as text. Those of runs in one store give differences; of runs in several stores
-//! each store is asked for its part.
+//! The queries that give the numbers of a comparison, as text. Those of runs in one store give
+//! differences; of runs in several stores each store is asked for its part.
 
 use super::{ComparedRun, Comparison, Method, Pairing, Quantity};
 use crate::report::figures::condition;
 
-/// Where a quantity stands, one row a point: `run`, `axes`, `replication`, `identity`, and the quantity by its name.
+/// Where a quantity stands, one row a point: `run`, `axes`, `replication`, `identity`, and the
+/// quantity by its name.
 fn from(quantity: &Quantity) -> String {
     if quantity.is_metric() {
         return "(SELECT * FROM v_point WHERE state = 'done')".to_owned();
@@ -68,7 +69,8 @@ fn partners(comparison: &Comparison<'_>) -> String {
     by
 }
 
-/// The paired differences of a quantity over all points, with their variance: the interval is t · √(variance ÷ n).
+/// The paired differences of a quantity over all points, with their variance: the interval is t ·
+/// √(variance ÷ n).
 pub(super) fn differences(
     comparison: &Comparison<'_>,
     quantity: &Quantity,

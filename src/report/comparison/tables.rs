@@ -66,7 +66,8 @@ fn verdict(difference: &Difference<'_>, judgement: Option<Judgement>) -> &'stati
     }
 }
 
-/// Every quantity over all pairs, one row a run and quantity; those that are 0 or not defined in both runs throughout are left out.
+/// Every quantity over all pairs, one row a run and quantity; those that are 0 or not defined in
+/// both runs throughout are left out.
 pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantity]) -> Table {
     let several = comparison.others().len() > 1;
     let reference = &comparison.reference().label;
@@ -353,7 +354,8 @@ fn run_columns(comparison: &Comparison<'_>, first: [(&str, &str); 2]) -> Vec<Col
         .collect()
 }
 
-/// The settings that the runs do not have in common, as their configurations say and as the engine resolved them at shared points.
+/// The settings that the runs do not have in common, as their configurations say and as the engine
+/// resolved them at shared points.
 pub(super) fn settings(comparison: &Comparison<'_>) -> Table {
     let texts: Vec<&str> = comparison
         .runs

@@ -95,7 +95,8 @@ fn read(runs: &[(&Path, i64)]) -> Vec<ComparedRun> {
     runs
 }
 
-/// A folder with a store of two runs, `a` and `b`: the second earns 10, 14 and 12 more in its replications.
+/// A folder with a store of two runs, `a` and `b`: the second earns 10, 14 and 12 more in its
+/// replications.
 fn two_runs() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
@@ -113,8 +114,9 @@ fn two_runs() -> (tempfile::TempDir, PathBuf) {
 fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_significant() {
     let (_folder, path) = two_runs();
     let runs = read(&[(&path, 1), (&path, 2)]);
-    // Differences 10, 14 and 12: mean 12, s = 2, t(2) = 4.3027, half width 4.3027 · 2 / √3 = 4.968. t = 12 / (2 / √3) = 10.39 with
-    // two degrees of freedom: p = 0.00913. The gain is judged by itself, and fees and booked jobs, which moved alike, repeat its test.
+    // Differences 10, 14 and 12: mean 12, s = 2, t(2) = 4.3027, half width 4.3027 · 2 / √3 = 4.968.
+    // t = 12 / (2 / √3) = 10.39 with two degrees of freedom: p = 0.00913. The gain is judged by
+    // itself, and fees and booked jobs, which moved alike, repeat its test.
     assert_eq!(
         answer::answers(&Comparison::new(&runs, &[])),
         [

@@ -1,4 +1,5 @@
-//! What the workloads of points are, from their specifications: whether two runs drew theirs independently, and in what they differ.
+//! What the workloads of points are, from their specifications: whether two runs drew theirs
+//! independently, and in what they differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,8 @@ use crate::sweep::HashDigits;
 pub enum Method {
     /// In pairs that saw the same.
     Paired,
-    /// As two independent sets of replications (Welch's t), because both runs drew their workloads from seeds of their own.
+    /// As two independent sets of replications (Welch's t), because both runs drew their workloads
+    /// from seeds of their own.
     Welch,
     /// Not at all. Why, as a clause.
     Refused(String),
@@ -32,8 +34,8 @@ impl Method {
     }
 }
 
-/// Keys of the workload that say nothing about which jobs were simulated: what settings make of the same jobs, and how many replications
-/// a run has.
+/// Keys of the workload that say nothing about which jobs were simulated: what settings make of the
+/// same jobs, and how many replications a run has.
 const NOT_THE_JOBS: [&str; 4] = [
     "workload.laxity",
     "workload.whole.exact_estimates",
@@ -57,8 +59,8 @@ pub(super) fn failure_settings(point: &MeasuredPoint) -> String {
     format!("{failures} {}", spec.get("seed").unwrap_or(&Value::Null))
 }
 
-/// How two runs are compared none of whose points are partners, although they have settings in common. `beside` has the points of both
-/// runs at each of these settings.
+/// How two runs are compared none of whose points are partners, although they have settings in
+/// common. `beside` has the points of both runs at each of these settings.
 pub(super) fn without_pairs(beside: &[Beside<'_>]) -> Method {
     let of = |side: usize| -> Vec<&MeasuredPoint> {
         let points = beside.iter().flat_map(|points| &points[side]);

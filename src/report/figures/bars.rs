@@ -13,7 +13,8 @@ pub(in crate::report) const NOTE: &str = "Means over replications with 95 % inte
 
 pub(in crate::report) type Panel<'a> = (Vec<(String, String)>, String, Vec<&'a Combination>);
 
-/// Combinations by their values on the axes that a figure does not show, with what tells the figures apart.
+/// Combinations by their values on the axes that a figure does not show, with what tells the
+/// figures apart.
 pub(in crate::report) fn panels<'a>(
     analysis: &'a Analysis,
     free: &[usize],

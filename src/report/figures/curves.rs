@@ -17,8 +17,8 @@ use crate::scheduling::registry;
 type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
 type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
 
-/// For every quantity a figure over the axis with the most numbers in every situation, and over further axes where that gives few;
-/// and how many were left out.
+/// For every quantity a figure over the axis with the most numbers in every situation, and over
+/// further axes where that gives few; and how many were left out.
 pub(in crate::report) fn curves(
     analysis: &Analysis,
     pairs: &Pairs<'_>,
@@ -45,7 +45,8 @@ pub(in crate::report) fn curves(
                 .into_iter()
                 .filter(|(_, curves)| curves.values().any(|marks| marks.len() > 1))
                 .collect();
-            // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
+            // Further axes are drawn completely or not at all: three of eleven situations would be
+            // an accident.
             if rank > 0 && panels.len() > MOST_FURTHER_PANELS {
                 left_out += panels.len();
                 continue;

@@ -13,8 +13,9 @@ const MOST_SITUATIONS: usize = 12;
 const NOTE: &str = "Read off counts in bins of a sixteenth of a decade: values are the upper edges of bins, at most 15.5 % \
                     above the true ones. All replications together.";
 
-/// For every situation (a combination of the axes that are neither strategy nor tuned): the shares of jobs by wait and by
-/// slowdown of every strategy at its best value, and boxes over the tuned axis.
+/// For every situation (a combination of the axes that are neither strategy nor tuned): the shares
+/// of jobs by wait and by slowdown of every strategy at its best value, and boxes over the tuned
+/// axis.
 ///
 /// # Errors
 ///
@@ -107,7 +108,8 @@ ORDER BY p.strategy, p.axes, h.bin;",
     )
 }
 
-/// Boxes over a tuned axis, where it has few enough values to stand beside each other and one situation.
+/// Boxes over a tuned axis, where it has few enough values to stand beside each other and one
+/// situation.
 fn boxes(
     store: &Store,
     simulations: &Simulations<'_>,
@@ -172,7 +174,8 @@ fn boxes(
     }))
 }
 
-/// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at its upper edge, `least`.
+/// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at
+/// its upper edge, `least`.
 pub(in crate::report) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut below = 0;

@@ -1,5 +1,5 @@
-//! Quantities that are drawn over axes, each in its section: metrics of the points and measures of studies. The others stand
-//! in the tables.
+//! Quantities that are drawn over axes, each in its section: metrics of the points and measures of
+//! studies. The others stand in the tables.
 
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::figure::{Scale, Section};
@@ -15,7 +15,8 @@ pub(in crate::report) struct Drawn {
     /// Its heading, with the unit.
     pub(in crate::report) title: String,
     pub(super) section: Section,
-    /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`, one row a point of the run.
+    /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`,
+    /// one row a point of the run.
     pub(super) from: String,
     value: Value,
 }
@@ -51,7 +52,8 @@ impl Drawn {
         }
     }
 
-    /// What a value of a measure of the store is multiplied by to be one of this quantity; `None` where it is another quantity.
+    /// What a value of a measure of the store is multiplied by to be one of this quantity; `None`
+    /// where it is another quantity.
     pub(super) fn factor_of(&self, measure: &str) -> Option<f64> {
         match self.value {
             Value::Metric(index, factor) => (METRICS[index].name == measure).then_some(factor),
@@ -69,7 +71,8 @@ impl Drawn {
         }
     }
 
-    /// Whether its figures show one standard deviation, as those of the thesis about workflows do, and not an interval of the mean.
+    /// Whether its figures show one standard deviation, as those of the thesis about workflows do,
+    /// and not an interval of the mean.
     pub(super) fn shows_deviation(&self) -> bool {
         matches!(self.section, Section::Workflows | Section::CarriedOut)
     }
@@ -161,7 +164,8 @@ impl Drawn {
     }
 }
 
-/// Everything that is drawn of a run, what a study measures first. What was measured to be 0 throughout is left to the tables.
+/// Everything that is drawn of a run, what a study measures first. What was measured to be 0
+/// throughout is left to the tables.
 pub(in crate::report) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)

@@ -1,5 +1,5 @@
-//! Which combinations of a study make one line: its strategy is the same everywhere, so lines are told apart by the most
-//! useful of the other axes.
+//! Which combinations of a study make one line: its strategy is the same everywhere, so lines are
+//! told apart by the most useful of the other axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,14 @@ type Key = (Vec<Option<u32>>, String);
 pub(in crate::report) struct Lines {
     /// Indices of the axes.
     pub(in crate::report) axes: Vec<usize>,
-    /// Label of every line by its places on those axes and its strategy, with its place in the legend.
+    /// Label of every line by its places on those axes and its strategy, with its place in the
+    /// legend.
     lines: BTreeMap<Key, (usize, String)>,
 }
 
 impl Lines {
-    /// Takes axes while at most `most` lines come out: those of rules first, then numbers, those with the fewest values first,
-    /// then those of the workload, which people compare least.
+    /// Takes axes while at most `most` lines come out: those of rules first, then numbers, those
+    /// with the fewest values first, then those of the workload, which people compare least.
     pub(in crate::report) fn new(
         analysis: &Analysis,
         free: &[usize],
@@ -74,7 +75,8 @@ impl Lines {
     }
 }
 
-/// The axes that differ between combinations; of axes that were swept together only the one with names, or the first.
+/// The axes that differ between combinations; of axes that were swept together only the one with
+/// names, or the first.
 pub(in crate::report) fn free_axes(analysis: &Analysis) -> Vec<usize> {
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for axis in 0..analysis.axes.len() {
@@ -106,7 +108,8 @@ fn is_named(analysis: &Analysis, axis: usize) -> bool {
         .any(|value| matches!(value, AxisValue::Text(_)))
 }
 
-/// For every combination the number of its value among those that came before, in order of appearance.
+/// For every combination the number of its value among those that came before, in order of
+/// appearance.
 fn partition(analysis: &Analysis, axis: usize) -> Vec<usize> {
     let mut classes = BTreeMap::new();
     analysis
@@ -132,7 +135,8 @@ fn keys(analysis: &Analysis, axes: &[usize]) -> BTreeSet<Key> {
         .collect()
 }
 
-/// `move, start_factor 2`: names stand for themselves, numbers and switches after the name of their axis.
+/// `move, start_factor 2`: names stand for themselves, numbers and switches after the name of their
+/// axis.
 fn label(analysis: &Analysis, axes: &[usize], (places, strategy): &Key, several: bool) -> String {
     let mut words: Vec<String> = Vec::new();
     if several || axes.is_empty() {

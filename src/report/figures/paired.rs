@@ -1,5 +1,5 @@
-//! What stands beside the marks of a line: differences between settings that saw the same jobs, replication by replication, and what
-//! a paper published of them.
+//! What stands beside the marks of a line: differences between settings that saw the same jobs,
+//! replication by replication, and what a paper published of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -48,13 +48,15 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Whether replications are neighbouring stretches of one log, so that claims rest on the wider of two intervals.
+    /// Whether replications are neighbouring stretches of one log, so that claims rest on the wider
+    /// of two intervals.
     pub(in crate::report) fn are_neighbours(&self) -> bool {
         self.are_neighbours
     }
 
-    /// How much more the first combination has of a quantity than the second, over the replications in which both have it and
-    /// saw the same jobs and failures, pairs that repeat another one left out; `None` where there is none.
+    /// How much more the first combination has of a quantity than the second, over the replications
+    /// in which both have it and saw the same jobs and failures, pairs that repeat another one left
+    /// out; `None` where there is none.
     pub(in crate::report) fn difference(
         &self,
         quantity: &Drawn,
@@ -165,7 +167,8 @@ impl From<Replicated> for Paired {
 pub(super) type Line<'a> = Vec<(Mark, &'a Combination)>;
 
 impl Pairs<'_> {
-    /// The marks of a line, each with its difference from the mark of the reference line at the same place.
+    /// The marks of a line, each with its difference from the mark of the reference line at the
+    /// same place.
     pub(super) fn marks(
         &self,
         quantity: &Drawn,
@@ -187,7 +190,8 @@ impl Pairs<'_> {
 }
 
 impl Pairs<'_> {
-    /// What was published of the marks of a line: of single ones where they are, of all of them at the first one.
+    /// What was published of the marks of a line: of single ones where they are, of all of them at
+    /// the first one.
     pub(super) fn published(
         &self,
         quantity: &Drawn,
@@ -226,7 +230,8 @@ impl Pairs<'_> {
         found
     }
 
-    /// Puts the quantity first that a paper is about: of which it publishes most values, then of which it says most.
+    /// Puts the quantity first that a paper is about: of which it publishes most values, then of
+    /// which it says most.
     pub(in crate::report) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
         let values = |quantity: &Drawn| {
             let numbers = self.claimed.numbers.iter().filter(|published| {

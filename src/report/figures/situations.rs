@@ -1,4 +1,5 @@
-//! Which distributions stand in one figure: of every situation the strategies at their best, or the lines of a study.
+//! Which distributions stand in one figure: of every situation the strategies at their best, or the
+//! lines of a study.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,5 @@
-//! The measures of a study over its axes, with 95 % bands: as the curves of the metrics, but a study has one strategy, so its
-//! lines are rules and settings.
+//! The measures of a study over its axes, with 95 % bands: as the curves of the metrics, but a
+//! study has one strategy, so its lines are rules and settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ const NOTE: &str = "Means over replications with 95 % intervals.";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";
 const BEST_EFFORT: &str = "best effort";
 
-/// For every measure a figure over the axis with the most numbers, and over further ones where that gives few; and how many
-/// were left out.
+/// For every measure a figure over the axis with the most numbers, and over further ones where that
+/// gives few; and how many were left out.
 pub(in crate::report) fn studies(
     analysis: &Analysis,
     pairs: &Pairs<'_>,
@@ -101,7 +101,8 @@ impl Layout {
         let mut others = beside.map(|beside| self.panels(analysis, beside));
         panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
         let alone = panels.len() == 1;
-        // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
+        // Further axes are drawn completely or not at all: three of eleven situations would be an
+        // accident.
         if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
             return (Vec::new(), panels.len());
         }
@@ -245,7 +246,8 @@ impl Layout {
         )
     }
 
-    /// The query with the rows of best effort below: where all lines have the same, one row a place.
+    /// The query with the rows of best effort below: where all lines have the same, one row a
+    /// place.
     fn with_best_effort(
         &self,
         analysis: &Analysis,

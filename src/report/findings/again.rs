@@ -1,4 +1,5 @@
-//! Findings that are judged a second time on other inputs: the same statements about runs of another prefix.
+//! Findings that are judged a second time on other inputs: the same statements about runs of
+//! another prefix.
 
 use serde::Deserialize;
 
@@ -10,13 +11,13 @@ use super::{Check, Finding, FindingsFile};
 pub(super) struct Again {
     /// The trace whose findings are repeated. The names of their runs begin with it and a hyphen.
     pub(super) of: String,
-    /// The trace that they are repeated for. Its name stands in the place of the other one in names of runs and in front of
-    /// ids, as in `drawn/E3-rw1`.
+    /// The trace that they are repeated for. Its name stands in the place of the other one in names
+    /// of runs and in front of ids, as in `drawn/E3-rw1`.
     pub(super) trace: String,
 }
 
-/// Adds the repeated findings, and the runs that are made of others, behind those that are there. A finding that is marked
-/// `once` is left out.
+/// Adds the repeated findings, and the runs that are made of others, behind those that are there. A
+/// finding that is marked `once` is left out.
 pub(super) fn repeat(file: &mut FindingsFile, rule: &Again) -> Result<(), String> {
     let prefix = format!("{}-", rule.of);
     let renamed = |run: &str| -> Result<String, String> {

@@ -18,7 +18,8 @@ pub trait MeasuredCurves {
         0
     }
 
-    /// Every combination of axis values of a run that has a value of a measure, in any order; empty where there is none.
+    /// Every combination of axis values of a run that has a value of a measure, in any order; empty
+    /// where there is none.
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell>;
 }
 
@@ -54,7 +55,8 @@ impl CurveCell {
         Self { seen, ..self }
     }
 
-    /// Whether this replication saw the same jobs and failures in both cells, so that they may be paired.
+    /// Whether this replication saw the same jobs and failures in both cells, so that they may be
+    /// paired.
     pub(super) fn saw_the_same(&self, other: &Self, replication: u32) -> bool {
         match (self.seen.get(&replication), other.seen.get(&replication)) {
             (Some(own), Some(theirs)) => own.is_same(theirs),
@@ -64,7 +66,8 @@ impl CurveCell {
     }
 }
 
-/// The part of a run that a check looks at: for every axis the values that are wanted, and the cells at their combinations.
+/// The part of a run that a check looks at: for every axis the values that are wanted, and the
+/// cells at their combinations.
 pub(super) struct Field<'c> {
     pub(super) axes: Vec<Part>,
     cells: BTreeMap<Vec<usize>, &'c CurveCell>,
@@ -203,7 +206,8 @@ impl Part {
     }
 }
 
-/// Every combination of indices below `sizes`, the last index fastest. One, the empty one, where there are no sizes.
+/// Every combination of indices below `sizes`, the last index fastest. One, the empty one, where
+/// there are no sizes.
 pub(super) fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
     sizes.iter().fold(vec![Vec::new()], |known, size| {
         known
@@ -235,7 +239,8 @@ fn real(value: &AxisValue) -> Option<f64> {
     }
 }
 
-/// Two cells side by side: over the replications that both have and that saw the same in both, else by their means alone.
+/// Two cells side by side: over the replications that both have and that saw the same in both, else
+/// by their means alone.
 pub(super) struct Pair {
     /// Mean of the left one.
     pub(super) left: f64,
@@ -303,8 +308,9 @@ impl Pair {
         (self.left - self.right, half)
     }
 
-    /// left ÷ right, of the means, and half of its 95 % interval: that of the mean of left − ratio · right over pairs, divided
-    /// by the mean of the right ones (the usual linearisation of a ratio estimator).
+    /// left ÷ right, of the means, and half of its 95 % interval: that of the mean of left − ratio
+    /// · right over pairs, divided by the mean of the right ones (the usual linearisation of a
+    /// ratio estimator).
     pub(super) fn ratio(&self) -> (f64, Option<f64>) {
         if self.right == 0.0 {
             let ratio = if self.left > 0.0 {

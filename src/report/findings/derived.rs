@@ -1,5 +1,5 @@
-//! Differences of curves along an axis, as runs of their own: what a paper calls the effect of a setting ("the start factor
-//! matters less under move").
+//! Differences of curves along an axis, as runs of their own: what a paper calls the effect of a
+//! setting ("the start factor matters less under move").
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use super::curves::{CurveCell, MeasuredCurves, same};
 use crate::report::statistics::Estimate;
 use crate::sweep::{Axis, AxisValue};
 
-/// A run whose values are differences between two places on an axis of another run. The axis itself is gone.
+/// A run whose values are differences between two places on an axis of another run. The axis itself
+/// is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
@@ -87,7 +88,8 @@ impl MeasuredCurves for WithDerived<'_> {
     }
 }
 
-/// Replications are paired where both have them and saw the same; else the means are subtracted and nothing is known of their spread.
+/// Replications are paired where both have them and saw the same; else the means are subtracted and
+/// nothing is known of their spread.
 fn difference(
     cell: &CurveCell,
     other: &CurveCell,

@@ -84,7 +84,8 @@ impl FindingResult {
         }
     }
 
-    /// (measured − published) ÷ |published| of a table's cell in percent; `None` for orders and where nothing can be divided.
+    /// (measured − published) ÷ |published| of a table's cell in percent; `None` for orders and
+    /// where nothing can be divided.
     #[must_use]
     pub fn difference_percent(&self) -> Option<f64> {
         match (&self.cell()?.expected, &self.found) {
@@ -101,13 +102,16 @@ impl FindingResult {
 pub struct Judged {
     /// Where, on the axes that leave a choice.
     pub at: Place,
-    /// The judged number: a mean, the last minus the first value of a curve, a difference or a ratio.
+    /// The judged number: a mean, the last minus the first value of a curve, a difference or a
+    /// ratio.
     pub value: f64,
     /// Half of its 95 % interval, where it has one.
     pub half_width: Option<f64>,
-    /// Replications behind it; of a comparison those that both sides have, 0 where they could not be paired.
+    /// Replications behind it; of a comparison those that both sides have, 0 where they could not
+    /// be paired.
     pub replications: u32,
-    /// How far it lies on the right side, in the unit of the number: negative where it fails, NaN where there is no number.
+    /// How far it lies on the right side, in the unit of the number: negative where it fails, NaN
+    /// where there is no number.
     pub margin: f64,
     /// Whether the check holds here. Without meaning where the finding is held out.
     pub held: bool,
@@ -128,11 +132,12 @@ pub(super) struct Survey {
     pub(super) line: String,
 }
 
-/// Judges the findings of a trace, or all where none is chosen, in the order of the file. A finding that names no trace belongs
-/// to every choice.
+/// Judges the findings of a trace, or all where none is chosen, in the order of the file. A finding
+/// that names no trace belongs to every choice.
 ///
-/// A finding holds when no more of its cells fail than it allows. It is missed when more fail, even if others have no value
-/// yet; where cells without a value could decide it either way, or a run, axis or measure is missing, it is not tested.
+/// A finding holds when no more of its cells fail than it allows. It is missed when more fail, even
+/// if others have no value yet; where cells without a value could decide it either way, or a run,
+/// axis or measure is missing, it is not tested.
 #[must_use]
 pub fn evaluate(
     file: &FindingsFile,
@@ -292,8 +297,8 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
     Ok(survey)
 }
 
-/// Judges whether a published number lies among the replications of a cell, up to its printed digits and the share by which their
-/// range is widened.
+/// Judges whether a published number lies among the replications of a cell, up to its printed
+/// digits and the share by which their range is widened.
 fn among(cell: &CurveCell, published: f64, (printed, widened): (f64, f64)) -> (f64, bool, String) {
     let Some((low, high)) = extremes(cell) else {
         return (f64::NAN, false, "its replications are not known".to_owned());
@@ -368,7 +373,8 @@ impl Survey {
         }
     }
 
-    /// Judges each cell of a field alone: margin, whether it holds, and what is wrong where it does not.
+    /// Judges each cell of a field alone: margin, whether it holds, and what is wrong where it does
+    /// not.
     fn judge_cells(
         &mut self,
         field: &Field<'_>,

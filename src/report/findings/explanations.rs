@@ -8,7 +8,8 @@ use super::file::from_toml;
 use super::tables::Quantity;
 use super::{Check, Finding, FindingResult, FindingsError, FindingsFile, Verdict};
 
-/// One explanation and the misses that it is for: those of the findings that it names, and of tables those that fit all of its lists.
+/// One explanation and the misses that it is for: those of the findings that it names, and of
+/// tables those that fit all of its lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Explanation {
@@ -41,8 +42,9 @@ struct File {
 ///
 /// # Errors
 ///
-/// [`FindingsError::Syntax`] names the file, the line and what is wrong; [`FindingsError::Entry`] refuses one without text, one that
-/// says nothing of which misses it is for, and a finding that is explained twice.
+/// [`FindingsError::Syntax`] names the file, the line and what is wrong; [`FindingsError::Entry`]
+/// refuses one without text, one that says nothing of which misses it is for, and a finding that is
+/// explained twice.
 pub fn parse_explanations(file: &str, text: &str) -> Result<Vec<Explanation>, FindingsError> {
     let parsed: File = from_toml(file, text)?;
     let mut seen = BTreeSet::new();
@@ -131,7 +133,8 @@ impl Explanation {
     }
 }
 
-/// The explanation of a miss: the first that fits. `None` where the finding held or was not tested, or nothing fits.
+/// The explanation of a miss: the first that fits. `None` where the finding held or was not tested,
+/// or nothing fits.
 #[must_use]
 pub fn explain<'e>(
     explanations: &'e [Explanation],
@@ -151,8 +154,8 @@ pub fn explain<'e>(
 pub struct Audit {
     /// Findings that were missed and that no explanation names.
     pub unexplained: Vec<String>,
-    /// Findings that an explanation names although they held, or although there is no such finding. One that was not tested is
-    /// not here: its explanation may be right.
+    /// Findings that an explanation names although they held, or although there is no such finding.
+    /// One that was not tested is not here: its explanation may be right.
     pub explained_for_nothing: Vec<String>,
 }
 

@@ -69,12 +69,14 @@ pub(super) fn from_toml<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// Reads a file of findings. `file` is only named in errors; `measures` are the names that a check may use, where they are known.
+/// Reads a file of findings. `file` is only named in errors; `measures` are the names that a check
+/// may use, where they are known.
 ///
 /// # Errors
 ///
-/// [`FindingsError::Syntax`] when the text is not TOML of the documented form, [`FindingsError::Finding`] with the id when a
-/// finding has an unknown key, relation or measure, an impossible number, an id that was used before, or not exactly one check.
+/// [`FindingsError::Syntax`] when the text is not TOML of the documented form,
+/// [`FindingsError::Finding`] with the id when a finding has an unknown key, relation or measure,
+/// an impossible number, an id that was used before, or not exactly one check.
 pub fn parse(
     file: &str,
     text: &str,

@@ -1,4 +1,5 @@
-//! Pairs of points of a run with the same requests, as runs of their own: which requests one setting alone grants.
+//! Pairs of points of a run with the same requests, as runs of their own: which requests one
+//! setting alone grants.
 
 use serde::{Deserialize, Serialize};
 

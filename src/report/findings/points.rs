@@ -1,7 +1,8 @@
 //! Many published points against the measured ones: whether both stand in the same order.
 //!
-//! A file of published points (`configs/PAPER/NAME.csv`, or `NAME.csv.gz`) has a line a point: columns that are named as axes of a run say
-//! where it is, the others hold published numbers. An empty number was not published. Lines that begin with `#` say where it is from.
+//! A file of published points (`configs/PAPER/NAME.csv`, or `NAME.csv.gz`) has a line a point:
+//! columns that are named as axes of a run say where it is, the others hold published numbers. An
+//! empty number was not published. Lines that begin with `#` say where it is from.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +138,8 @@ pub(super) fn points(
     Ok((survey, scatter))
 }
 
-/// The axes by which points are told apart and their columns; the error is an axis with several values that has none.
+/// The axes by which points are told apart and their columns; the error is an axis with several
+/// values that has none.
 fn keys<'a>(
     axes: &'a [Axis],
     published: &PublishedPoints,
@@ -166,8 +168,8 @@ fn measured(keys: &[(&str, usize)], cells: &[CurveCell]) -> BTreeMap<Vec<String>
 /// What is published of a point, or measured.
 type Side = fn(&(f64, f64)) -> f64;
 
-/// One line: the correlation, how far measured numbers are from the published ones, and where the best of either side stands on the
-/// other.
+/// One line: the correlation, how far measured numbers are from the published ones, and where the
+/// best of either side stands on the other.
 fn describe(points: &[(f64, f64)], correlation: f64, unpublished: usize) -> String {
     let mut ratios: Vec<f64> = points.iter().map(|(left, right)| right / left).collect();
     ratios.sort_by(f64::total_cmp);
@@ -207,8 +209,8 @@ fn describe(points: &[(f64, f64)], correlation: f64, unpublished: usize) -> Stri
     text
 }
 
-/// Spearman's rank correlation; equal values share the mean of their ranks. `None` for fewer than two points, or where one side does
-/// not vary.
+/// Spearman's rank correlation; equal values share the mean of their ranks. `None` for fewer than
+/// two points, or where one side does not vary.
 fn rank_correlation(points: &[(f64, f64)]) -> Option<f64> {
     if points.len() < 2 {
         return None;

@@ -1,4 +1,5 @@
-//! Published numbers as far as they can be drawn over measured curves: a value or a bound of one measure at values of axes.
+//! Published numbers as far as they can be drawn over measured curves: a value or a bound of one
+//! measure at values of axes.
 
 use super::tables::{CellCheck, Expected, Quantity as CellQuantity};
 use super::{BoundCheck, Check, FindingsFile, Where, quantity::Quantity};
@@ -59,7 +60,8 @@ impl Published {
     }
 }
 
-/// What a paper's findings say of one run: the numbers that can be drawn, and which measure how many findings name.
+/// What a paper's findings say of one run: the numbers that can be drawn, and which measure how
+/// many findings name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claimed {
     /// The numbers.
@@ -69,13 +71,15 @@ pub struct Claimed {
 }
 
 impl FindingsFile {
-    /// What its findings say of a run, by the stem of its configuration. What is held out is not there.
+    /// What its findings say of a run, by the stem of its configuration. What is held out is not
+    /// there.
     #[must_use]
     pub fn claimed(&self, run: &str) -> Claimed {
         let mut claimed = Claimed::default();
         for finding in &self.findings {
             let mut add = |measure: &str, at: Where, number: PublishedNumber| {
-                // Deviations, extremes and quotients are other quantities than the curve of the mean.
+                // Deviations, extremes and quotients are other quantities than the curve of the
+                // mean.
                 if matches!(Quantity::parse(measure), Quantity::Mean(_)) {
                     claimed.numbers.push(Published {
                         id: finding.id.clone(),
@@ -133,8 +137,9 @@ impl FindingsFile {
         claimed
     }
 
-    /// A number of a table: measure, place and value. What is the highest over all settings stands at the setting that the paper
-    /// names as the best one; where it names none, or the strategy is the same at all of them, it is said of every setting.
+    /// A number of a table: measure, place and value. What is the highest over all settings stands
+    /// at the setting that the paper names as the best one; where it names none, or the strategy is
+    /// the same at all of them, it is said of every setting.
     fn cell(&self, check: &CellCheck) -> Option<(&'static str, Where, PublishedNumber)> {
         let layout = self.cells.as_ref()?;
         let (measure, best) = drawn_as(check.quantity)?;
@@ -187,8 +192,8 @@ fn is_of_same_cell(one: &CellCheck, other: &CellCheck) -> bool {
     key(one) == key(other)
 }
 
-/// The measure whose curve a quantity of a cell lies on, and the quantity that says at which setting; `None` for what is computed from
-/// several cells.
+/// The measure whose curve a quantity of a cell lies on, and the quantity that says at which
+/// setting; `None` for what is computed from several cells.
 fn drawn_as(quantity: CellQuantity) -> Option<(&'static str, Option<CellQuantity>)> {
     Some(match quantity {
         CellQuantity::Gain => ("gain", None),

@@ -1,5 +1,5 @@
-//! What a check asks of replications beside the mean of a measure: their standard deviation, the least or the greatest of them,
-//! or the quotient of two means.
+//! What a check asks of replications beside the mean of a measure: their standard deviation, the
+//! least or the greatest of them, or the quotient of two means.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +10,11 @@ use crate::sweep::Axis;
 
 /// What stands behind `measure` in a check: the name of a measure, or one of
 ///
-/// - `deviation of NAME`: the standard deviation over the replications (an error bar of a paper); there is none of one replication;
+/// - `deviation of NAME`: the standard deviation over the replications (an error bar of a paper);
+///   there is none of one replication;
 /// - `least NAME`, `greatest NAME`: of the replications, for what must hold in every single one;
-/// - `NAME / NAME`: the quotient of two means (a bar divided by another), which is not the mean of quotients.
+/// - `NAME / NAME`: the quotient of two means (a bar divided by another), which is not the mean of
+///   quotients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity<'n> {
     /// The mean.
@@ -120,8 +122,9 @@ fn samples(cell: &CurveCell) -> impl Iterator<Item = f64> + '_ {
     cell.samples.iter().map(|(_, value)| *value)
 }
 
-/// The quotient of the means over the replications that both have, of the same points. Its samples are the usual linearisation of a quotient, so
-/// that their mean is the quotient, and their deviations and paired differences give its interval.
+/// The quotient of the means over the replications that both have, of the same points. Its samples
+/// are the usual linearisation of a quotient, so that their mean is the quotient, and their
+/// deviations and paired differences give its interval.
 fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
     let below: BTreeMap<u32, f64> = other.samples.iter().copied().collect();
     let pairs: Vec<(u32, f64, f64)> = cell

@@ -1,7 +1,8 @@
 //! Named readings of a paper, as data beside its findings: `configs/PAPER/readings.toml`.
 //!
-//! A paper's text can often be understood in more than one way. A reading is one of them: a name, a reason, and the keys
-//! in which it differs from the paper's configurations, which follow the first reading, the default.
+//! A paper's text can often be understood in more than one way. A reading is one of them: a name, a
+//! reason, and the keys in which it differs from the paper's configurations, which follow the first
+//! reading, the default.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,8 @@ pub const ALL_READINGS: &str = "all";
 /// One reading of a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// Its name on the command line, in experiments' names and in folders: small letters, digits and `-`.
+    /// Its name on the command line, in experiments' names and in folders: small letters, digits
+    /// and `-`.
     pub name: String,
     /// What it takes the paper to say, in a sentence.
     pub summary: String,
@@ -51,8 +53,8 @@ struct RawReading {
 ///
 /// # Errors
 ///
-/// [`FindingsError::Syntax`] where it is not of the documented form, [`FindingsError::Entry`] where a name is impossible or
-/// appears twice, the first reading sets a key, or another one sets none.
+/// [`FindingsError::Syntax`] where it is not of the documented form, [`FindingsError::Entry`] where
+/// a name is impossible or appears twice, the first reading sets a key, or another one sets none.
 pub fn parse_readings(file: &str, text: &str) -> Result<Vec<Reading>, FindingsError> {
     let raw: File = from_toml(file, text)?;
     let mut seen = BTreeSet::new();
@@ -122,7 +124,8 @@ fn flatten(prefix: &str, table: &toml::Table, into: &mut Vec<(String, toml::Valu
 }
 
 impl Reading {
-    /// A name under this reading: `ctc-pof` as it is for the default, `ctc-pof@blind` for the reading `blind`.
+    /// A name under this reading: `ctc-pof` as it is for the default, `ctc-pof@blind` for the
+    /// reading `blind`.
     #[must_use]
     pub fn of(&self, name: &str) -> String {
         if self.is_default {

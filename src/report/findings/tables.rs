@@ -1,7 +1,8 @@
-//! Numbers of a paper's tables: a quantity of a cell, which is a strategy, a family and a setting in one experiment of a trace.
+//! Numbers of a paper's tables: a quantity of a cell, which is a strategy, a family and a setting
+//! in one experiment of a trace.
 //!
-//! Such findings come by the hundred, so a file writes them in blocks with compact ids. `[cells]` says once what an id means and
-//! which axes of a run tell its cells apart:
+//! Such findings come by the hundred, so a file writes them in blocks with compact ids. `[cells]`
+//! says once what an id means and which axes of a run tell its cells apart:
 //!
 //! ```toml
 //! [cells]
@@ -43,9 +44,10 @@
 //! findings = [{ id = "ctc/pof/runtime/heuristic-planning/max-gain", value = 23860 }]
 //! ```
 //!
-//! The id is trace / experiment / family / strategy / quantity @ setting, without the parts that do not apply. A finding has a
-//! `value`, an `order` of names from the highest gain down, `at_least`, or `held_out` (the names that an order is made of, if any:
-//! what was measured is shown and nothing is judged), and where they help `printed`, `resolves` and `note`.
+//! The id is trace / experiment / family / strategy / quantity @ setting, without the parts that do
+//! not apply. A finding has a `value`, an `order` of names from the highest gain down, `at_least`,
+//! or `held_out` (the names that an order is made of, if any: what was measured is shown and
+//! nothing is judged), and where they help `printed`, `resolves` and `note`.
 
 mod evaluate;
 mod file;
@@ -181,7 +183,8 @@ impl Layout {
         ))
     }
 
-    /// Whether a configuration moves the clock only: its cells are asked for by the second judgement alone.
+    /// Whether a configuration moves the clock only: its cells are asked for by the second
+    /// judgement alone.
     #[must_use]
     pub fn is_alignment(&self, trace: &str, stem: &str) -> bool {
         let rule = self.alignment.as_ref();
@@ -197,7 +200,8 @@ fn run(trace: &str, experiment: &str) -> String {
 /// A quantity of a cell has a published value, or an order is as published.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellCheck {
-    /// The configuration that it is measured in, and the one that judges it again, where there is one.
+    /// The configuration that it is measured in, and the one that judges it again, where there is
+    /// one.
     pub runs: Vec<String>,
     /// The paper's table; `None` where the number stands in its text or was derived.
     pub table: Option<String>,
@@ -222,8 +226,8 @@ pub struct CellCheck {
 }
 
 impl CellCheck {
-    /// Whether it is read off the best or worst of all settings, chosen on the very batteries that it is measured on. A strategy
-    /// that does not overbook is the same at all of them.
+    /// Whether it is read off the best or worst of all settings, chosen on the very batteries that
+    /// it is measured on. A strategy that does not overbook is the same at all of them.
     #[must_use]
     pub fn is_chosen(&self) -> bool {
         let strategy = self.strategy.as_deref().and_then(registry::strategy);
@@ -251,8 +255,8 @@ pub enum Expected {
     },
     /// Names of strategies or of families, from the highest gain down.
     Order(Vec<String>),
-    /// The published value is held out for independent validation: the measured one is shown, nothing is judged. Holds the
-    /// names that an order is to be made of; `null` in JSON.
+    /// The published value is held out for independent validation: the measured one is shown,
+    /// nothing is judged. Holds the names that an order is to be made of; `null` in JSON.
     #[serde(serialize_with = "held_out")]
     HeldOut(Vec<String>),
 }
@@ -282,7 +286,8 @@ enum Setting {
 
 macro_rules! quantities {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $setting:ident;)*) => {
-        /// What a finding about a table measures. Money in virtual coins a battery, shares in percent, jobs a battery.
+        /// What a finding about a table measures. Money in virtual coins a battery, shares in
+        /// percent, jobs a battery.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Quantity { $($(#[doc = $doc])* #[serde(rename = $name)] $variant,)* }
 
@@ -328,7 +333,8 @@ quantities! {
     ExtraGain = "extra-gain", Required;
     /// Heuristic minus comprehensive overbooking, in coins.
     Lead = "lead", Required;
-    /// Heuristic over comprehensive overbooking in percent: at a setting, else each at its best threshold.
+    /// Heuristic over comprehensive overbooking in percent: at a setting, else each at its best
+    /// threshold.
     LeadPercent = "lead-percent", Allowed;
     /// Fees of successful jobs.
     Fees = "fees", Allowed;

@@ -6,7 +6,8 @@ use self::curves::{compare, trend};
 use super::*;
 use crate::sweep::{Axis, AxisValue};
 
-/// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test gives them.
+/// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test
+/// gives them.
 #[derive(Default)]
 pub(in crate::report) struct Curves {
     runs: Vec<(String, Vec<Axis>)>,

@@ -25,8 +25,8 @@ impl Verdict {
         }
     }
 
-    /// Whether the finding held, `None` where it was not tested; the word for programs; by how much it was missed, or why it was not
-    /// tested.
+    /// Whether the finding held, `None` where it was not tested; the word for programs; by how much
+    /// it was missed, or why it was not tested.
     #[must_use]
     pub fn record(&self) -> (Option<bool>, &'static str, Option<&str>) {
         match self {

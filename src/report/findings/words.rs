@@ -9,8 +9,8 @@ use super::{Check, Contrast, Finding, Fixed, Near, Quantity, Side, Tolerance, Wh
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
 
-/// Where on the axes something was measured: the values of the axes that a finding leaves open, in the order of the run.
-/// Shows as `share 10, start factor 2`; a map in JSON.
+/// Where on the axes something was measured: the values of the axes that a finding leaves open, in
+/// the order of the run. Shows as `share 10, start factor 2`; a map in JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place(pub Vec<(String, AxisValue)>);
 

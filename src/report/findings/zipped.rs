@@ -1,4 +1,5 @@
-//! Axes of a run that moved together (`[[zip]]` of an experiment): one of them says where a cell is, the others follow.
+//! Axes of a run that moved together (`[[zip]]` of an experiment): one of them says where a cell
+//! is, the others follow.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,8 @@ impl MeasuredCurves for WithZipped<'_> {
         }
     }
 
-    // Two rows that agree on the leading axis become two cells at one place, which whoever selects cells refuses.
+    // Two rows that agree on the leading axis become two cells at one place, which whoever selects
+    // cells refuses.
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {
         let mut cells = self.curves.cells(run, measure);
         if let Some(place) = self.place(run) {

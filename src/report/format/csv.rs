@@ -51,7 +51,8 @@ impl TableFormat for Csv {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: where it begins like one and is no number, an apostrophe stands before it.
+/// A text that no spreadsheet takes for a formula: where it begins like one and is no number, an
+/// apostrophe stands before it.
 pub(in crate::report) fn inert(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
@@ -60,7 +61,8 @@ pub(in crate::report) fn inert(text: &str) -> String {
     }
 }
 
-/// Twelve significant digits: the last bits of a sum of fractions may depend on the processor, the file must not.
+/// Twelve significant digits: the last bits of a sum of fractions may depend on the processor, the
+/// file must not.
 fn digits(value: Option<f64>) -> String {
     match value.map(|value| format!("{value:.11e}").parse::<f64>()) {
         // Adding zero turns −0 into 0.

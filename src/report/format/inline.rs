@@ -1,8 +1,10 @@
-//! Text as parts of a Markdown page. Whatever comes out of a store or a file goes through here, and stays text.
+//! Text as parts of a Markdown page. Whatever comes out of a store or a file goes through here, and
+//! stays text.
 
 use bookahead_engine::printable::{one_line, printable};
 
-/// Text within a line, as it stands: no emphasis, code, link, picture, address, HTML or border of a table comes of it.
+/// Text within a line, as it stands: no emphasis, code, link, picture, address, HTML or border of a
+/// table comes of it.
 pub(in crate::report) fn text(text: &str) -> String {
     escaped(text, false)
 }
@@ -37,7 +39,8 @@ fn acts(letter: char, before: &str, rest: &str) -> bool {
         '_' => ![before.chars().next_back(), after]
             .into_iter()
             .all(|beside| beside.is_some_and(char::is_alphanumeric)),
-        // The middle of a link or a picture, a definition, or where what stands behind the text may make one.
+        // The middle of a link or a picture, a definition, or where what stands behind the text may
+        // make one.
         ']' => after.is_none_or(|after| matches!(after, '(' | '[' | ':')),
         // Addresses: `http://` and `www.`.
         ':' => rest.starts_with("//"),
@@ -47,7 +50,8 @@ fn acts(letter: char, before: &str, rest: &str) -> bool {
     }
 }
 
-/// A sentence with names in it, ours or of a paper's files: as [`text`], but single backticks in pairs make code.
+/// A sentence with names in it, ours or of a paper's files: as [`text`], but single backticks in
+/// pairs make code.
 pub(in crate::report) fn sentence(sentence: &str) -> String {
     with_code(sentence, code)
 }
@@ -97,7 +101,8 @@ pub(in crate::report) fn paragraphs(words: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Text as code within a line, but not in a table, where a bar would end its cell: see [`code_in_cell`].
+/// Text as code within a line, but not in a table, where a bar would end its cell: see
+/// [`code_in_cell`].
 pub(in crate::report) fn code(text: &str) -> String {
     let clean = one_line(text);
     // Between more backticks than there are within.

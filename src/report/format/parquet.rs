@@ -18,9 +18,10 @@ use crate::store::SqlValue;
 /// Rows a row group: what [`ParquetRows`] holds in memory at most.
 const ROWS_A_GROUP: usize = 65_536;
 
-/// Parquet with one type a column: whole numbers INT64, numbers DOUBLE, texts UTF-8; an estimate takes
-/// five columns (`key`, `key_sd`, `key_low`, `key_high`, `key_n`, of which the last is INT64); what is
-/// missing or undefined is null. Title, note and query are key-value metadata of the file.
+/// Parquet with one type a column: whole numbers INT64, numbers DOUBLE, texts UTF-8; an estimate
+/// takes five columns (`key`, `key_sd`, `key_low`, `key_high`, `key_n`, of which the last is
+/// INT64); what is missing or undefined is null. Title, note and query are key-value metadata of
+/// the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parquet;
 
@@ -135,7 +136,8 @@ impl ColumnKind {
     }
 }
 
-/// A Parquet file under way, row by row: it holds one row group of 65,536 rows, whatever the file's length.
+/// A Parquet file under way, row by row: it holds one row group of 65,536 rows, whatever the file's
+/// length.
 pub struct ParquetRows<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Buffer>,

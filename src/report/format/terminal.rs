@@ -12,11 +12,13 @@ const GAP: &str = "  ";
 
 /// An aligned table without colours.
 ///
-/// Where it does not fit, headings and texts break between words; where that is not enough, columns of numbers go into several tables
-/// below each other, each with the names of its rows. No word and no number is ever in two pieces.
+/// Where it does not fit, headings and texts break between words; where that is not enough, columns
+/// of numbers go into several tables below each other, each with the names of its rows. No word and
+/// no number is ever in two pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terminal {
-    /// Columns of the screen; by default those of the terminal, or as many as it takes where there is none.
+    /// Columns of the screen; by default those of the terminal, or as many as it takes where there
+    /// is none.
     pub width: Option<u16>,
 }
 
@@ -108,7 +110,8 @@ impl Column {
 /// Columns that are drawn side by side, each with its width.
 struct Band<'c>(Vec<(&'c Column, usize)>);
 
-/// All columns side by side where they fit, else the columns of numbers in several bands, each behind the columns that name rows.
+/// All columns side by side where they fit, else the columns of numbers in several bands, each
+/// behind the columns that name rows.
 fn bands(columns: &[Column], screen: usize) -> Vec<Band<'_>> {
     let all: Vec<&Column> = columns.iter().collect();
     if total(&all, |column| column.least) <= screen {

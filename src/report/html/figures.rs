@@ -1,4 +1,5 @@
-//! Figures in a page: those that show the same in several situations as one place with a choice, each with its data.
+//! Figures in a page: those that show the same in several situations as one place with a choice,
+//! each with its data.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -8,7 +9,8 @@ use crate::report::svg;
 use crate::report::tables::short;
 use crate::report::write::write_figure;
 
-/// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have the same scales.
+/// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have
+/// the same scales.
 pub(in crate::report) struct Panels<'c> {
     pub(in crate::report) figures: Vec<&'c Figure>,
 }
@@ -134,7 +136,8 @@ fn as_told(figure: &Figure) -> (Figure, bool) {
 /// Digits of values in the data of a page: one more than their marks say.
 const DATA_DIGITS: usize = 5;
 
-/// The data of a figure as a page shows them: without columns that are empty, and rounded. The file beside the page has all digits.
+/// The data of a figure as a page shows them: without columns that are empty, and rounded. The file
+/// beside the page has all digits.
 fn brief(data: &[u8]) -> Option<String> {
     let mut reader = csv::Reader::from_reader(data);
     let heads = reader.headers().ok()?.clone();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{ScoreCard, Tallies};
 use crate::report::findings::tables::Ground;
 
-/// How the second judgement of these cards is made; `None` where nothing was judged twice. `tolerances` says where a reader
-/// finds those of the first.
+/// How the second judgement of these cards is made; `None` where nothing was judged twice.
+/// `tolerances` says where a reader finds those of the first.
 pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<String> {
     let results = || cards.iter().flat_map(|card| &card.results);
     if Tallies::of(results()).judged_twice == 0 {

@@ -1,8 +1,9 @@
-//! The page of a paper: how many of its claims hold in all, by table and by trace, its summary figures, and where the score
-//! cards are. `index.html`, `index.md`, `claims.csv` and drawings as SVG.
+//! The page of a paper: how many of its claims hold in all, by table and by trace, its summary
+//! figures, and where the score cards are. `index.html`, `index.md`, `claims.csv` and drawings as
+//! SVG.
 //!
-//! Like a score card it computes nothing about the simulation: it arranges score cards, some of which earlier commands made
-//! ([`recorded`](super::recorded)).
+//! Like a score card it computes nothing about the simulation: it arranges score cards, some of
+//! which earlier commands made ([`recorded`](super::recorded)).
 
 mod heat_map;
 mod html;
@@ -62,8 +63,8 @@ impl Grid {
 }
 
 impl<'p> PaperPage<'p> {
-    /// Arranges the traces of a paper; `command` makes all of them, `readings` is the page of its readings side by side. `None`
-    /// where it has no trace.
+    /// Arranges the traces of a paper; `command` makes all of them, `readings` is the page of its
+    /// readings side by side. `None` where it has no trace.
     #[must_use]
     pub fn of(
         traces: &'p [TraceOnPage],
@@ -212,7 +213,8 @@ impl<'p> PaperPage<'p> {
         two_judgements(&cards, "the tolerances on the score cards")
     }
 
-    /// A row a trace, and all of them: held by both judgements, what became of misses, and not tested.
+    /// A row a trace, and all of them: held by both judgements, what became of misses, and not
+    /// tested.
     fn by_trace(&self) -> Grid {
         let twice = self.results().any(|(_, result)| result.second.is_some());
         let mut grid = Grid::new(&["trace", "held"]);

@@ -1,5 +1,5 @@
-//! Results read back from a score card's JSON: a paper is reproduced trace by trace, by several commands, and what earlier ones
-//! measured is not measured again for the page of the paper.
+//! Results read back from a score card's JSON: a paper is reproduced trace by trace, by several
+//! commands, and what earlier ones measured is not measured again for the page of the paper.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use super::FindingResult;
 use crate::report::findings::tables::{Found, Ground, Second};
 use crate::report::findings::{Finding, Verdict};
 
-/// Of a record (see [`Record`](super::Record)) what was measured and how it was judged. What is claimed stands in the findings.
+/// Of a record (see [`Record`](super::Record)) what was measured and how it was judged. What is
+/// claimed stands in the findings.
 #[derive(Deserialize)]
 struct Recorded {
     id: String,
@@ -36,8 +37,8 @@ enum Measured {
     Line(String),
 }
 
-/// The results of these findings, in their order, from the text of `score-card.json`. A finding that the card does not know is
-/// not tested.
+/// The results of these findings, in their order, from the text of `score-card.json`. A finding
+/// that the card does not know is not tested.
 ///
 /// # Errors
 ///

@@ -100,7 +100,8 @@ fn draw(subject: &str, scatter: &Scatter) -> Option<String> {
     };
     canvas.axes(&below, Some(&left));
     canvas.line((LEFT, bottom), (LEFT + FIELD, TOP), "edge");
-    // Whole places: points that fall on the same one are one dot, so that a file of thousands stays small.
+    // Whole places: points that fall on the same one are one dot, so that a file of thousands stays
+    // small.
     let dots: BTreeSet<(i64, i64)> = scatter
         .points
         .iter()

@@ -227,7 +227,8 @@ fn code(text: &str, shown: impl Fn(&str) -> String) -> String {
     }
 }
 
-/// Text in lines of at most [`WIDTH`] columns, broken between words and, where a word is longer, inside it.
+/// Text in lines of at most [`WIDTH`] columns, broken between words and, where a word is longer,
+/// inside it.
 pub(super) fn wrap(page: &mut String, first: &str, rest: &str, text: &str) {
     let text = match text.strip_prefix('\n') {
         Some(text) => {

@@ -1,6 +1,8 @@
-//! The readings of a paper side by side: for every trace and table what was published, and what each reading measured.
+//! The readings of a paper side by side: for every trace and table what was published, and what
+//! each reading measured.
 //!
-//! Like a score card it computes nothing: it arranges score cards of several readings, whose numbers come from the store.
+//! Like a score card it computes nothing: it arranges score cards of several readings, whose
+//! numbers come from the store.
 
 mod html;
 
@@ -203,7 +205,8 @@ impl<'c> SideBySide<'c> {
     }
 }
 
-/// The tables of a trace with the results of every reading, in the order of the findings; none where nothing was measured.
+/// The tables of a trace with the results of every reading, in the order of the findings; none
+/// where nothing was measured.
 fn tables<'c>(cards: &[&'c ScoreCard]) -> Vec<(String, Vec<Row<'c>>)> {
     let mut tables: Vec<(String, Vec<Row<'c>>)> = Vec::new();
     let Some((first, others)) = cards.split_first() else {
@@ -247,8 +250,8 @@ struct Mark {
     class: &'static str,
 }
 
-/// The marks of a result: the first verdict, and the second where it differs. None where the published value is held
-/// out.
+/// The marks of a result: the first verdict, and the second where it differs. None where the
+/// published value is held out.
 fn marks(result: &FindingResult) -> Vec<Mark> {
     if result.finding.held_out {
         return Vec::new();

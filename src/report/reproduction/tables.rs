@@ -126,7 +126,8 @@ impl ScoreCard {
         row
     }
 
-    /// The results of each published table, in the order of the findings. Orders stand apart: see [`Self::orders`].
+    /// The results of each published table, in the order of the findings. Orders stand apart: see
+    /// [`Self::orders`].
     fn tables(&self) -> Vec<(String, Vec<&FindingResult>)> {
         grouped(self.cells().filter(|result| !is_order(result)), title)
     }

@@ -88,8 +88,8 @@ impl Tallies {
         self.judged_twice += usize::from(result.second.is_some());
     }
 
-    /// `held 12 of 15 (80 %), over alignments 13 of 15 (87 %), 1 not tested`; without the second where nothing was judged
-    /// twice, and without the last where everything was tested.
+    /// `held 12 of 15 (80 %), over alignments 13 of 15 (87 %), 1 not tested`; without the second
+    /// where nothing was judged twice, and without the last where everything was tested.
     #[must_use]
     pub fn sentence(self) -> String {
         let mut words = format!("held {}", self.first.share());

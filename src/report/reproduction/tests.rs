@@ -109,7 +109,8 @@ fn the_page_shows_measured_beside_published_and_whether_it_held() {
         "## Table 6.1\n",
         // Student's t of ±1 about 1,100 over two batteries: 12.706 · 1.414 / √2 = 12.7.
         "| pof/runtime/heuristic-planning/max-gain | 1,000 | 1,100 | 1,087 to 1,113 | +10.0 % | ±15 % | yes |",
-        // (1650 − 1100) / 1100 = 50 %; ±1 about the baseline moves it, although both move alike: 12.706 · 0.5 / 1100 = 0.58 %.
+        // (1650 − 1100) / 1100 = 50 %; ±1 about the baseline moves it, although both move alike:
+        // 12.706 · 0.5 / 1100 = 0.58 %.
         "† The setting is the best (or worst) of all settings, chosen on the very batteries",
         "| pof/runtime/heuristic-overbooking/surplus | 60 | 50 † | 49.42 to 50.58 | -10 (-16.7 %) | ±10 | yes |",
         "- `ctc/pof/runtime/heuristic-overbooking/surplus`: 160 is printed (E3)",

@@ -14,8 +14,8 @@ pub struct Moments {
     pub mean: f64,
     /// Sample standard deviation (divisor n − 1); `None` for a single value.
     pub deviation: Option<f64>,
-    /// `Σ (x − mean)³ / n`, divided by the third power of the population's standard deviation; `None`
-    /// where the values do not differ.
+    /// `Σ (x − mean)³ / n`, divided by the third power of the population's standard deviation;
+    /// `None` where the values do not differ.
     pub skewness: Option<f64>,
 }
 
@@ -40,8 +40,8 @@ impl Moments {
         )
     }
 
-    /// Of the sample standard deviation and the third central moment `Σ (x − mean)³ / n`; `None` without
-    /// values.
+    /// Of the sample standard deviation and the third central moment `Σ (x − mean)³ / n`; `None`
+    /// without values.
     #[must_use]
     pub fn new(
         count: u32,
@@ -65,8 +65,8 @@ impl Moments {
         })
     }
 
-    /// Whether the values are equal but for the rounding of sums. Then replications repeat each other, and
-    /// how far another one would be off is not known.
+    /// Whether the values are equal but for the rounding of sums. Then replications repeat each
+    /// other, and how far another one would be off is not known.
     pub(super) fn has_no_spread(&self) -> bool {
         self.deviation
             .is_none_or(|deviation| is_rounding(deviation, self.mean))
@@ -82,8 +82,8 @@ pub struct Estimate {
     pub mean: f64,
     /// Sample standard deviation (divisor n − 1); `None` for a single value.
     pub deviation: Option<f64>,
-    /// The 95 % interval; `None` where the replications carry none: a single one, replications without any
-    /// difference, too few of a skewed sum.
+    /// The 95 % interval; `None` where the replications carry none: a single one, replications
+    /// without any difference, too few of a skewed sum.
     pub interval: Option<Interval>,
 }
 
@@ -122,10 +122,11 @@ impl Estimate {
         }
     }
 
-    /// Of things that come in clusters, `Σ part ÷ Σ whole` over `(part, whole)` of each cluster, by the ratio
-    /// estimator: the clusters are the independent units, not the things in them. The deviation is the
-    /// standard error times √clusters, as of a mean. `None` where there is nothing to divide by; no interval
-    /// for a single cluster and where no two clusters differ: then they are too few to show a difference.
+    /// Of things that come in clusters, `Σ part ÷ Σ whole` over `(part, whole)` of each cluster, by
+    /// the ratio estimator: the clusters are the independent units, not the things in them. The
+    /// deviation is the standard error times √clusters, as of a mean. `None` where there is nothing
+    /// to divide by; no interval for a single cluster and where no two clusters differ: then they
+    /// are too few to show a difference.
     #[must_use]
     pub fn quotient(clusters: &[(f64, f64)], kind: QuantityKind) -> Option<Self> {
         let whole: f64 = clusters.iter().map(|(_, whole)| whole).sum();
@@ -141,9 +142,9 @@ impl Estimate {
         Some(Self::linearised(quotient, &residuals, whole, 1.0, kind))
     }
 
-    /// Of a quotient, or a difference of quotients, by the residuals of the clusters over `whole`: they add
-    /// up to 0, and their spread is that of the value. The variance is multiplied by `widening`: 1 where
-    /// clusters are independent.
+    /// Of a quotient, or a difference of quotients, by the residuals of the clusters over `whole`:
+    /// they add up to 0, and their spread is that of the value. The variance is multiplied by
+    /// `widening`: 1 where clusters are independent.
     pub(super) fn linearised(
         value: f64,
         residuals: &[f64],
@@ -165,9 +166,9 @@ impl Estimate {
         Self::from_moments(&moments, kind)
     }
 
-    /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0, which is below 5 %
-    /// exactly where the interval leaves 0 out. `None` where there is no interval, and where it is not
-    /// Student's: on the logit and logarithmic scales there is no 0 to be tested.
+    /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0, which is
+    /// below 5 % exactly where the interval leaves 0 out. `None` where there is no interval, and
+    /// where it is not Student's: on the logit and logarithmic scales there is no 0 to be tested.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
         self.interval
@@ -230,7 +231,8 @@ impl Estimate {
             .is_some_and(|interval| !interval.contains(0.0))
     }
 
-    /// Whether nothing was seen in any replication and the interval says how often it may happen at most.
+    /// Whether nothing was seen in any replication and the interval says how often it may happen at
+    /// most.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
         self.interval

@@ -33,7 +33,8 @@ pub enum Method {
     /// Between the lower end about an estimate that is too low on average and the upper end about
     /// one that is too high.
     Bracketed,
-    /// Nothing was seen in n replications, and with 95 % confidence the rate is below `−ln 0.05 / n`.
+    /// Nothing was seen in n replications, and with 95 % confidence the rate is below
+    /// `−ln 0.05 / n`.
     RuleOfThree,
 }
 
@@ -132,9 +133,10 @@ fn logarithmic(mean: f64, half: f64) -> Interval {
 }
 
 /// Hall (1992), *On the removal of skewness by transformation*, J. R. Statist. Soc. B 54: with
-/// `W = (mean − θ) / s` and the sample's skewness λ, `√n · (W + λW²/3 + λ²W³/27 + λ/(6n))` is nearly
-/// symmetric. It is a cubic that rises everywhere, so its quantiles are solved for W exactly. Where the lower
-/// end would be below 0, which no sum is, the interval is that of the logarithmic scale.
+/// `W = (mean − θ) / s` and the sample's skewness λ, `√n · (W + λW²/3 + λ²W³/27 + λ/(6n))` is
+/// nearly symmetric. It is a cubic that rises everywhere, so its quantiles are solved for W
+/// exactly. Where the lower end would be below 0, which no sum is, the interval is that of the
+/// logarithmic scale.
 fn hall(moments: &Moments) -> Option<Interval> {
     if moments.count < FEWEST_FOR_SKEWED {
         return None;
@@ -161,8 +163,8 @@ fn hall(moments: &Moments) -> Option<Interval> {
     })
 }
 
-/// Events that were seen in none of n replications: the rate of a Poisson count for which that would
-/// happen in one of twenty cases.
+/// Events that were seen in none of n replications: the rate of a Poisson count for which that
+/// would happen in one of twenty cases.
 fn rule_of_three(count: u32) -> Interval {
     Interval {
         low: 0.0,
@@ -171,8 +173,9 @@ fn rule_of_three(count: u32) -> Interval {
     }
 }
 
-/// The two-sided 95 % quantile of Student's t for the mean of `count` values, that is with `count − 1`
-/// degrees of freedom: 2.093 for 20 and 2.001 for 60. `None` for fewer than two values.
+/// The two-sided 95 % quantile of Student's t for the mean of `count` values, that is with
+/// `count − 1` degrees of freedom: 2.093 for 20 and 2.001 for 60. `None` for fewer than two
+/// values.
 #[must_use]
 pub fn student_t_95(count: u32) -> Option<f64> {
     let freedom = f64::from(count.checked_sub(1).filter(|freedom| *freedom > 0)?);

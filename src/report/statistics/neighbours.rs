@@ -26,8 +26,8 @@ pub struct Neighbours {
     pub block: u32,
     /// The 95 % interval of the mean of the series, by blocks.
     pub interval: Interval,
-    /// The two-sided p-value of the hypothesis that this mean is 0, below 5 % exactly where the interval
-    /// leaves 0 out; `None` of what is on a scale that has no 0.
+    /// The two-sided p-value of the hypothesis that this mean is 0, below 5 % exactly where the
+    /// interval leaves 0 out; `None` of what is on a scale that has no 0.
     pub p_value: Option<f64>,
 }
 
@@ -36,8 +36,8 @@ pub struct Neighbours {
 pub struct Replicated {
     /// The mean with its interval about these replications.
     pub estimate: Estimate,
-    /// What neighbouring stretches of one log say of that log; `None` where the replications are none,
-    /// where they are too few or do not differ, and where some are missing between them.
+    /// What neighbouring stretches of one log say of that log; `None` where the replications are
+    /// none, where they are too few or do not differ, and where some are missing between them.
     pub log: Option<Neighbours>,
 }
 
@@ -93,8 +93,8 @@ impl Replicated {
 }
 
 impl Neighbours {
-    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None` for
-    /// fewer than four, and where they do not differ.
+    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None`
+    /// for fewer than four, and where they do not differ.
     ///
     /// The interval is that of the block bootstrap in circular form (Künsch, *The jackknife and the
     /// bootstrap for general stationary observations*, Ann. Statist. 17, 1989; Politis & Romano, *A

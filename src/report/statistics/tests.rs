@@ -117,7 +117,8 @@ fn the_interval_of_a_share_stays_between_none_and_all() {
 
 #[test]
 fn a_count_that_was_never_seen_may_still_happen() {
-    // −ln 0.05 / 8 = 0.3745: a Poisson count of that mean is 0 in eight replications once in twenty.
+    // −ln 0.05 / 8 = 0.3745: a Poisson count of that mean is 0 in eight replications once in
+    // twenty.
     let never = of(&[0.0; 8], QuantityKind::RareCount);
     assert!(never.is_unseen());
     assert!((never.high().unwrap() - 0.374_466_5).abs() < 1e-6);
@@ -176,7 +177,8 @@ fn the_interval_of_a_quotient_is_over_clusters_of_different_size() {
 
 #[test]
 fn the_means_of_independent_samples_have_the_interval_of_welch_and_satterthwaite() {
-    // The numbers of R's t.test(second, first) and of scipy's ttest_ind: t = 2.1640 with 4.0280 degrees of freedom.
+    // The numbers of R's t.test(second, first) and of scipy's ttest_ind: t = 2.1640 with 4.0280
+    // degrees of freedom.
     let first = [1.0, 2.0, 3.0, 4.0, 5.0];
     let second = [3.5, 5.5, 7.5, 11.5];
     let welch = Welch::of(&first, &second).unwrap();

@@ -1,5 +1,5 @@
-//! Intervals from one long simulation: its weeks are the units, or blocks of weeks where neighbours are
-//! alike.
+//! Intervals from one long simulation: its weeks are the units, or blocks of weeks where neighbours
+//! are alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,8 @@ struct Linear {
 }
 
 impl Linear {
-    /// The correlation of neighbouring residuals, `Σ eᵢeᵢ₊₁ ÷ Σ eᵢ²`; `None` where there is no spread.
+    /// The correlation of neighbouring residuals, `Σ eᵢeᵢ₊₁ ÷ Σ eᵢ²`; `None` where there is no
+    /// spread.
     fn lag(&self) -> Option<f64> {
         let residual = |block: &Option<f64>| block.unwrap_or(0.0);
         let squares: f64 = self.residuals.iter().map(residual).map(|e| e * e).sum();
@@ -78,23 +79,24 @@ impl Weekly {
         u32::try_from(counted).unwrap_or(u32::MAX)
     }
 
-    /// `Σ part ÷ Σ whole` by the ratio estimator ([`Estimate::quotient`]) over blocks of weeks; `None`
-    /// where there is nothing to divide by. Five are needed for an interval, which is widened
-    /// for what correlation is left between neighbouring blocks.
+    /// `Σ part ÷ Σ whole` by the ratio estimator ([`Estimate::quotient`]) over blocks of weeks;
+    /// `None` where there is nothing to divide by. Five are needed for an interval, which is
+    /// widened for what correlation is left between neighbouring blocks.
     #[must_use]
     pub fn quotient(&self, blocks: &Blocks, kind: QuantityKind) -> Option<Estimate> {
         Some(self.linear(blocks.weeks)?.estimate(kind))
     }
 
-    /// How much larger this quotient is than another over the same weeks, paired by block; `None` where
-    /// one of them has nothing to divide by.
+    /// How much larger this quotient is than another over the same weeks, paired by block; `None`
+    /// where one of them has nothing to divide by.
     #[must_use]
     pub fn more_than(&self, other: &Self, blocks: &Blocks) -> Option<Estimate> {
         let difference = self.difference(other, blocks.weeks)?;
         Some(difference.estimate(QuantityKind::Signed))
     }
 
-    /// The parts of these quotients week by week, in one order for all: those of a week without any are 0.
+    /// The parts of these quotients week by week, in one order for all: those of a week without any
+    /// are 0.
     #[must_use]
     pub fn parts(quotients: &[&Self]) -> Vec<Vec<f64>> {
         let weeks: BTreeSet<u32> = (quotients.iter())
@@ -137,8 +139,8 @@ impl Weekly {
         })
     }
 
-    /// The residual of a difference is that of the one less that of the other, each divided by its own
-    /// whole.
+    /// The residual of a difference is that of the one less that of the other, each divided by its
+    /// own whole.
     fn difference(&self, other: &Self, weeks: u32) -> Option<Linear> {
         let (one, two) = (self.linear(weeks)?, other.linear(weeks)?);
         let length = one.residuals.len().max(two.residuals.len());
@@ -161,8 +163,8 @@ impl Weekly {
     }
 }
 
-/// How many weeks are put together so that blocks are nearly independent, the same for all settings that
-/// are compared.
+/// How many weeks are put together so that blocks are nearly independent, the same for all settings
+/// that are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blocks {
     /// Weeks of a block.
@@ -204,7 +206,8 @@ impl Blocks {
     }
 }
 
-/// The largest correlation of neighbouring blocks, in any setting and any difference from the first.
+/// The largest correlation of neighbouring blocks, in any setting and any difference from the
+/// first.
 fn largest_lag(settings: &[&Weekly], weeks: u32) -> Option<f64> {
     let (first, others) = settings.split_first()?;
     let own = settings.iter().map(|setting| setting.linear(weeks));

@@ -5,13 +5,16 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::estimate::Estimate;
 use super::interval::{Interval, Method};
 
-/// How far the means of two independent samples are apart (Welch's t with the degrees of freedom of Satterthwaite).
+/// How far the means of two independent samples are apart (Welch's t with the degrees of freedom of
+/// Satterthwaite).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Welch {
-    /// Mean of the second sample minus that of the first, with its 95 % interval, which it has where both samples have several values
-    /// and any of them vary. It counts the values of the smaller sample; it has no deviation, as no differences were drawn.
+    /// Mean of the second sample minus that of the first, with its 95 % interval, which it has
+    /// where both samples have several values and any of them vary. It counts the values of the
+    /// smaller sample; it has no deviation, as no differences were drawn.
     pub difference: Estimate,
-    /// The two-sided p-value of the hypothesis that the means are the same; `None` where there is no interval.
+    /// The two-sided p-value of the hypothesis that the means are the same; `None` where there is
+    /// no interval.
     pub p_value: Option<f64>,
 }
 

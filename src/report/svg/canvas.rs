@@ -1,4 +1,5 @@
-//! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is escaped here.
+//! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is
+//! escaped here.
 
 use bookahead_engine::printable::printable;
 use std::fmt::{self, Write as _};

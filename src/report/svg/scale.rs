@@ -15,8 +15,8 @@ pub(in crate::report) struct Axis {
 }
 
 impl Axis {
-    /// A scale over the values, drawn from `places.0` to `places.1`, with about `count` ticks. With `rounded` the ends are
-    /// ticks, with `zero` the range contains 0.
+    /// A scale over the values, drawn from `places.0` to `places.1`, with about `count` ticks. With
+    /// `rounded` the ends are ticks, with `zero` the range contains 0.
     pub(in crate::report) fn new(
         scale: &Scale,
         values: &[f64],
@@ -35,7 +35,8 @@ impl Axis {
         match &kind {
             ScaleKind::Categories(names) => {
                 (from, to) = (-0.5, names.len().max(1) as f64 - 0.5);
-                // Of ranges that follow each other every second label says enough; names and values are all needed.
+                // Of ranges that follow each other every second label says enough; names and values
+                // are all needed.
                 let last = names.len().saturating_sub(1);
                 let thinned = names.len() > 12 && names.iter().any(|name| name.contains('–'));
                 ticks = names
@@ -144,7 +145,8 @@ pub(in crate::report) fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)>
         .collect()
 }
 
-/// Seconds between ticks, of a span of time that has at most about twelve of them: whole minutes, hours or days.
+/// Seconds between ticks, of a span of time that has at most about twelve of them: whole minutes,
+/// hours or days.
 pub(in crate::report) fn time_step(span: i64) -> i64 {
     let steps = [
         60, 300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
@@ -154,7 +156,8 @@ pub(in crate::report) fn time_step(span: i64) -> i64 {
     step.unwrap_or(315_360_000)
 }
 
-/// A name that leaves room for its neighbours: in one line, else in two, else cut. `width` is that of all names together.
+/// A name that leaves room for its neighbours: in one line, else in two, else cut. `width` is that
+/// of all names together.
 fn shortened(name: &str, names: usize, width: f64) -> String {
     let room = ((width / text_width("m")) as usize / names.max(1)).max(5);
     let cut = |text: &str| {
@@ -175,7 +178,8 @@ fn shortened(name: &str, names: usize, width: f64) -> String {
     }
 }
 
-/// Round steps of 1, 2 or 5 times a power of ten that cover the range in about `count` steps, and their decimals.
+/// Round steps of 1, 2 or 5 times a power of ten that cover the range in about `count` steps, and
+/// their decimals.
 fn round_steps(from: f64, to: f64, count: f64) -> (Vec<f64>, usize) {
     let raw = (to - from) / count;
     let power = 10f64.powi(raw.log10().floor() as i32);

@@ -44,7 +44,8 @@ pub(super) fn cells<'a>(
         .map(|index| Cell::from(combination.measured[*index]))
 }
 
-/// What came out of a study: every combination with what is worth looking at first. Nothing is chosen, as it sells nothing.
+/// What came out of a study: every combination with what is worth looking at first. Nothing is
+/// chosen, as it sells nothing.
 pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
     let axes: Vec<usize> = (0..analysis.axes.len())
         .filter(|axis| analysis.axes[*axis].key != super::STRATEGY_AXIS)
@@ -112,8 +113,9 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
 /// Fewer axes are told apart by the table of every combination.
 const FEWEST_AXES: usize = 3;
 
-/// Every value of every axis with the means over all values of the other axes: what each axis does alone. `None` where there are few
-/// axes, or where some combinations of their values are left out, so that means over them could not be compared.
+/// Every value of every axis with the means over all values of the other axes: what each axis does
+/// alone. `None` where there are few axes, or where some combinations of their values are left out,
+/// so that means over them could not be compared.
 pub(in crate::report) fn each_axis_table(
     analysis: &Analysis,
     points: &PointColumns,

@@ -99,7 +99,8 @@ fn a_run_that_is_not_there_is_named_with_those_that_are() {
     );
 }
 
-/// A picture to look at: `BOOKAHEAD_LOOK=DIR cargo test --release --lib report -- --ignored a_report_to_look_at`.
+/// A picture to look at:
+/// `BOOKAHEAD_LOOK=DIR cargo test --release --lib report -- --ignored a_report_to_look_at`.
 #[test]
 #[ignore = "writes a report for the eye"]
 fn a_report_to_look_at() {

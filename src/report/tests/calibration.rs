@@ -106,7 +106,8 @@ fn words(cell: &Cell) -> &str {
 fn scores_are_those_computed_by_hand_and_intervals_are_over_batteries() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    // Jobs of a battery end alike more often than those of two batteries: 50 of 400 failed here, 150 there.
+    // Jobs of a battery end alike more often than those of two batteries: 50 of 400 failed here,
+    // 150 there.
     let simulations = vec![
         simulation(
             "a",
@@ -495,7 +496,8 @@ fn a_report_has_the_tables_and_figures_of_calibration_and_a_line_for_each_strate
 fn the_risk_optimal_threshold_is_the_largest_at_which_a_promise_pays() {
     let folder = folder();
     for (ratio, pays_below, threshold, gain) in [
-        // Thresholds 0.1, 0.2, 0.3 earn 120.33, 137, 123.33 at ratio 1; each loses 20 coins more for each ratio more.
+        // Thresholds 0.1, 0.2, 0.3 earn 120.33, 137, 123.33 at ratio 1; each loses 20 coins more
+        // for each ratio more.
         (1.0, 0.5, Some(0.3), Some((90.0 + 180.0 + 100.0) / 3.0)),
         (4.0, 0.2, Some(0.2), Some(137.0 - 60.0)),
         (12.0, 1.0 / 13.0, None, None),

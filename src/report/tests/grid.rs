@@ -13,7 +13,8 @@ use crate::sweep::AxisValue;
 const ALGORITHM: &str = "broker.algorithm";
 const LEAD: &str = "requests.lead";
 
-/// Four algorithms at two leads, two replications each; the later algorithm grants fewer of twelve requests.
+/// Four algorithms at two leads, two replications each; the later algorithm grants fewer of twelve
+/// requests.
 fn thesis(path: &Path, clusters: u16, keep: bool) {
     let algorithms = ["a1", "a2", "a3", "a4"];
     let leads = [1_i64, 3].map(AxisValue::Integer);

@@ -23,8 +23,8 @@ const RULE: &str = "admission.rule";
 const FACTOR: &str = "reservations.start_factor";
 const SHARE: &str = "reservations.share_percent";
 
-/// A simulation at every combination of the axes and two replications, with the measures that `measured` says for its places
-/// on the axes and its replication.
+/// A simulation at every combination of the axes and two replications, with the measures that
+/// `measured` says for its places on the axes and its replication.
 fn study(
     path: &Path,
     strategy: &str,
@@ -152,8 +152,8 @@ fn a_study_shows_its_measures_and_no_money() {
         ]
     );
     assert_eq!(best.rows.len(), 24);
-    // Utilisation 0.75, and move at factor 2 and a share of 50 %: 30 − 10 + 2 + 3, and one more in the second replication.
-    // Equal values carry no interval.
+    // Utilisation 0.75, and move at factor 2 and a share of 50 %: 30 − 10 + 2 + 3, and one more in
+    // the second replication. Equal values carry no interval.
     assert_eq!(best.rows[23][3].text(2), "75.00");
     assert!(best.rows[23][5].text(2).starts_with("25.50 [19.68, 32.35]"));
     assert_eq!(best.rows[20][5].text(2), "–");
@@ -489,12 +489,14 @@ fn each_axis_alone_is_the_mean_over_the_others_within_a_replication() {
         let place = headings.iter().position(|known| known == column).unwrap();
         row[place].parse().unwrap()
     };
-    // Two rules, three factors, four shares; prices are 0 under the first rule and 2 under the second.
+    // Two rules, three factors, four shares; prices are 0 under the first rule and 2 under the
+    // second.
     assert_eq!(rows.len(), 2 + 3 + 4);
     assert_eq!(value("rule", "move", "price_su"), 2.0);
     assert_eq!(value("share_percent", "20", "price_su"), 1.0);
-    // 30 + 1 (mean factor) + 2 (mean share, of those with requests) + replication: 33 and 34, so 12.706 · 0.5 = 6.353 points, which on
-    // the logit scale is 0.06353 ÷ (0.335 · 0.665) = 0.28518 around ln(0.335 ÷ 0.665) = −0.68568: from 27.47 %.
+    // 30 + 1 (mean factor) + 2 (mean share, of those with requests) + replication: 33 and 34, so
+    // 12.706 · 0.5 = 6.353 points, which on the logit scale is 0.06353 ÷ (0.335 · 0.665) = 0.28518
+    // around ln(0.335 ÷ 0.665) = −0.68568: from 27.47 %.
     close(value("rule", "reject", "rejected_percent"), 33.5);
     let low = value("rule", "reject", "rejected_percent_low");
     assert!((low - 27.471).abs() < 1e-3, "{low}");

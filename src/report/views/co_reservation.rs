@@ -1,4 +1,5 @@
-//! Co-reservation: its clusters beside each other, and what happened over the time of one simulation.
+//! Co-reservation: its clusters beside each other, and what happened over the time of one
+//! simulation.
 
 mod clusters;
 mod over_time;

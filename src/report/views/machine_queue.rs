@@ -1,4 +1,5 @@
-//! A queue on a machine as its operators configure it: its measures are shown as those of every study are.
+//! A queue on a machine as its operators configure it: its measures are shown as those of every
+//! study are.
 
 use super::{Reported, Shown, View};
 use crate::store::StoreError;

@@ -1,4 +1,5 @@
-//! Overbooking: what taking promises at their word is worth, the gain at the threshold at which a promise just pays beside the best one.
+//! Overbooking: what taking promises at their word is worth, the gain at the threshold at which a
+//! promise just pays beside the best one.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ const THRESHOLD_AXIS: &str = "acceptance.pof_max";
 /// A threshold that differs from a computed one by less was meant to be it.
 const SAME: f64 = 1e-9;
 
-/// Situation, place of the strategy in tables, strategy, bits of the penalty ratio (which order ratios as they are positive).
+/// Situation, place of the strategy in tables, strategy, bits of the penalty ratio (which order
+/// ratios as they are positive).
 type Key<'a> = (Vec<Option<u32>>, usize, &'a str, u64);
 
 /// The view of the study.
@@ -34,9 +36,9 @@ impl View for Overbooking {
     }
 }
 
-/// For each overbooking strategy and situation the best threshold and the risk-optimal one: a promise with probability of
-/// failure p earns its fee with 1 − p and costs ρ fees with p, so it pays when p < 1 ÷ (1 + ρ). `None` without an axis of
-/// thresholds.
+/// For each overbooking strategy and situation the best threshold and the risk-optimal one: a
+/// promise with probability of failure p earns its fee with 1 − p and costs ρ fees with p, so it
+/// pays when p < 1 ÷ (1 + ρ). `None` without an axis of thresholds.
 fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
     let (analysis, points) = (run.analysis, run.points);
     let axis = |key: &str| analysis.axes.iter().position(|axis| axis.key == key);

@@ -1,6 +1,7 @@
-//! Provisioning of workflows. One submission, seen: the plans that a genetic search found for it, and what was bought for it, as a mean over submissions
-//! would be of no plan at all. What was bought is shown for replication 0 of the first combination of each search; the plans for
-//! the replication whose front has most of them.
+//! Provisioning of workflows. One submission, seen: the plans that a genetic search found for it,
+//! and what was bought for it, as a mean over submissions would be of no plan at all. What was
+//! bought is shown for replication 0 of the first combination of each search; the plans for the
+//! replication whose front has most of them.
 
 mod gantt;
 
@@ -104,8 +105,8 @@ struct OfSearch<'a> {
     members: Vec<(&'a Combination, Option<f64>, FrontRow)>,
 }
 
-/// The Pareto front of one submission with the plans that α chose, all genetic searches of the run in one picture, and best effort;
-/// none where no front was kept.
+/// The Pareto front of one submission with the plans that α chose, all genetic searches of the run
+/// in one picture, and best effort; none where no front was kept.
 fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
     let (store, analysis, configuration_hash) = (run.store, run.analysis, run.hash());
     let mut searches: Vec<OfSearch<'_>> = Vec::new();
@@ -238,7 +239,8 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
     }))
 }
 
-/// The replication of the first combination with fronts whose front has most plans, the first of equals.
+/// The replication of the first combination with fronts whose front has most plans, the first of
+/// equals.
 fn fullest(run: &Reported<'_>, sizes: &BTreeMap<i64, u64>) -> u32 {
     let (points, analysis) = (run.points, run.analysis);
     let replications = points.replication.iter().max().map_or(0, |last| last + 1);

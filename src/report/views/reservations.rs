@@ -1,4 +1,5 @@
-//! The machine that takes reservations: how prices and waits of granted reservations are distributed, where the outcomes of requests were kept.
+//! The machine that takes reservations: how prices and waits of granted reservations are
+//! distributed, where the outcomes of requests were kept.
 
 use std::collections::HashMap;
 
@@ -51,7 +52,8 @@ const DISTRIBUTED: [Distributed; 2] = [
 pub(super) struct Reservations;
 
 impl View for Reservations {
-    /// Shares of granted reservations by price and by wait for every situation, one line a rule or strategy.
+    /// Shares of granted reservations by price and by wait for every situation, one line a rule or
+    /// strategy.
     fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
         let counts = run.store.reservation_counts(run.run.id)?;
         if counts.is_empty() {

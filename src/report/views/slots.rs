@@ -1,4 +1,5 @@
-//! Advertised slots: how many there are and how wide (spec `provisioning.md` §6, Figures 4 and 7 of the dissertation), as bars.
+//! Advertised slots: how many there are and how wide (spec `provisioning.md` §6, Figures 4 and 7 of
+//! the dissertation), as bars.
 
 use super::{Reported, Shown, View};
 use crate::report::analysis::Analysis;
@@ -51,7 +52,8 @@ impl View for Slots {
     }
 }
 
-/// The bin that a measure of a distribution counts: `0–1` of `slots_0_1`. Other measures may begin with the same letters.
+/// The bin that a measure of a distribution counts: `0–1` of `slots_0_1`. Other measures may begin
+/// with the same letters.
 fn bin_of<'m>(measure: &'m str, prefix: &str) -> Option<&'m str> {
     let bin = measure.strip_prefix(prefix)?;
     let counts = bin

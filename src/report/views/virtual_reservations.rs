@@ -1,4 +1,5 @@
-//! Virtual reservations: the schemes of reservation beside each other (spec `provisioning.md` §11.4), as bars.
+//! Virtual reservations: the schemes of reservation beside each other (spec `provisioning.md`
+//! §11.4), as bars.
 
 use super::{Reported, Shown, View};
 use crate::report::analysis::{Analysis, Combination};

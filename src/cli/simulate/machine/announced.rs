@@ -1,4 +1,5 @@
-//! How reliable the starts were that waiting jobs were first told: those of their first reservations.
+//! How reliable the starts were that waiting jobs were first told: those of their first
+//! reservations.
 
 use serde::Serialize;
 
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn errors_are_of_all_who_were_told_and_delays_of_those_who_started_later() {
-        // One starts at once, one waits without a word; the others start 20 s early, 10 s late, 30 s late and as announced.
+        // One starts at once, one waits without a word; the others start 20 s early, 10 s late, 30
+        // s late and as announced.
         let starts = [
             (100, None),
             (150, None),

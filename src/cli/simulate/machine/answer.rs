@@ -1,4 +1,5 @@
-//! What is printed: the schedule's figures by partition and quality of service, who was refused why, and how recorded waits were met.
+//! What is printed: the schedule's figures by partition and quality of service, who was refused
+//! why, and how recorded waits were met.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Mappings that are there by name: layouts of public data sets, each with the source that it was read from.
+//! Mappings that are there by name: layouts of public data sets, each with the source that it was
+//! read from.
 
 use std::path::Path;
 

@@ -16,7 +16,8 @@ use crate::workload::foreign::{
 };
 use crate::workload::input_file::open_plain;
 
-/// The longest text of a cell, as long as a row of a CSV file: each row copies its texts, and a dictionary has one for many rows.
+/// The longest text of a cell, as long as a row of a CSV file: each row copies its texts, and a
+/// dictionary has one for many rows.
 const LONGEST_TEXT_BYTES: usize = 4 << 20;
 
 /// Reads a Parquet file with a mapping.
@@ -27,7 +28,8 @@ pub(super) fn read(
     times: &mut LocalTimes,
 ) -> miette::Result<ImportedTrace> {
     mapping.check().into_diagnostic()?;
-    // The crate checks what it reads nearly everywhere, but a damaged file has made it panic; that is a file's fault like any other.
+    // The crate checks what it reads nearly everywhere, but a damaged file has made it panic; that
+    // is a file's fault like any other.
     let read = catch_unwind(AssertUnwindSafe(|| {
         read_rows(path, mapping, settings, times)
     }));
@@ -48,7 +50,8 @@ fn read_rows(
     let table = SerializedFileReader::new(file).map_err(|error| fault(&error))?;
     let schema = table.metadata().file_metadata().schema().clone();
     let wanted = mapping.read_columns();
-    // Lists and groups cannot be fields of a job, and one row of a list may hold any number of values.
+    // Lists and groups cannot be fields of a job, and one row of a list may hold any number of
+    // values.
     let is_plain = |field: &TypePtr| {
         let info = field.get_basic_info();
         let is_list = info.has_repetition() && info.repetition() == Repetition::REPEATED;

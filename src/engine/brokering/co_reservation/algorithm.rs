@@ -1,4 +1,5 @@
-//! The algorithms of the thesis as rows of one matrix (§3.7): which filters, which order, which repair.
+//! The algorithms of the thesis as rows of one matrix (§3.7): which filters, which order, which
+//! repair.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ use crate::brokering::co_reservation::local::ProbeFilters;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
-    /// The rigid baseline: one candidate, at the earliest start, on clusters that are drawn beforehand; nothing is varied.
+    /// The rigid baseline: one candidate, at the earliest start, on clusters that are drawn
+    /// beforehand; nothing is varied.
     Rigid,
     /// A1: candidates in random order, no probe (§3.1).
     A1,
@@ -71,7 +73,8 @@ pub enum Order {
 /// What happens after a part was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// Depth-first search: the next candidate with the same reserved parts, then back by one part (§3.1, step 4).
+    /// Depth-first search: the next candidate with the same reserved parts, then back by one part
+    /// (§3.1, step 4).
     Chronological,
     /// Back to the part below which the best candidate hangs (§3.6.3).
     BestFirst,

@@ -1,4 +1,5 @@
-//! Parts to distinct clusters at the least total weight: shortest augmenting paths on a small dense matrix.
+//! Parts to distinct clusters at the least total weight: shortest augmenting paths on a small dense
+//! matrix.
 
 /// Nobody.
 const NONE: usize = usize::MAX;
@@ -66,7 +67,8 @@ impl Assignment {
         self.weights[row * self.columns + column]
     }
 
-    /// Whether every row can have a column of its own. If so, [`Assignment::column`] says which at the least total weight.
+    /// Whether every row can have a column of its own. If so, [`Assignment::column`] says which at
+    /// the least total weight.
     pub fn solve(&mut self) -> bool {
         (0..self.rows).all(|row| self.augment(row, NONE))
     }
@@ -81,8 +83,8 @@ impl Assignment {
         Some(self.state.row_of[column]).filter(|&row| row != NONE)
     }
 
-    /// After [`Assignment::solve`]: the same without one of the columns that were used, for as long as `look` looks at it.
-    /// `None` where not every row can have a column then.
+    /// After [`Assignment::solve`]: the same without one of the columns that were used, for as long
+    /// as `look` looks at it. `None` where not every row can have a column then.
     pub fn without<T>(&mut self, column: usize, look: impl FnOnce(&Self) -> T) -> Option<T> {
         let row = self.state.row_of[column];
         let mut kept = std::mem::take(&mut self.kept);
@@ -94,8 +96,9 @@ impl Assignment {
         found
     }
 
-    /// Finds a column for `row` along the shortest path of changes, never `forbidden`. Prices keep every reduced weight at or above
-    /// zero and at zero on the assignment, so that the total stays the least.
+    /// Finds a column for `row` along the shortest path of changes, never `forbidden`. Prices keep
+    /// every reduced weight at or above zero and at zero on the assignment, so that the total stays
+    /// the least.
     fn augment(&mut self, row: usize, forbidden: usize) -> bool {
         self.distance.fill(f64::INFINITY);
         self.done.fill(false);

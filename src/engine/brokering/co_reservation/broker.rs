@@ -1,8 +1,10 @@
-//! The broker: turns requests for parts at several clusters into reservations, or says no (§2.4, §2.5).
+//! The broker: turns requests for parts at several clusters into reservations, or says no (§2.4,
+//! §2.5).
 //!
-//! A pure state machine. It is told what was submitted, which answers came and which times ran out, and says which instructions go to
-//! which cluster and when it wants to be woken. Any number of requests may be under way at once; each is a process of its own
-//! that asks one thing after another, and the only thing that they share are the clusters.
+//! A pure state machine. It is told what was submitted, which answers came and which times ran out,
+//! and says which instructions go to which cluster and when it wants to be woken. Any number of
+//! requests may be under way at once; each is a process of its own that asks one thing after
+//! another, and the only thing that they share are the clusters.
 
 mod process;
 
@@ -25,7 +27,8 @@ pub enum Effect {
     Wake(Seconds, Timer),
 }
 
-/// A time that runs out unless an answer comes. Timers are never taken back: one whose answer came is ignored.
+/// A time that runs out unless an answer comes. Timers are never taken back: one whose answer came
+/// is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// The request.
@@ -70,7 +73,8 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// A broker for clusters of these sizes. The order of a request's candidates is drawn from a stream of its own (Q25).
+    /// A broker for clusters of these sizes. The order of a request's candidates is drawn from a
+    /// stream of its own (Q25).
     #[must_use]
     pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: StreamSeed) -> Self {
         Self {

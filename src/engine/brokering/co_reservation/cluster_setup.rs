@@ -74,8 +74,8 @@ fn accuracy_of_work(jobs: &[Job]) -> f64 {
     }
 }
 
-/// What overbooking clusters believe of their CPUs: exactly what is drawn, though CPUs of one node are taken to fail apart, and
-/// failures of whole clusters are not foreseen.
+/// What overbooking clusters believe of their CPUs: exactly what is drawn, though CPUs of one node
+/// are taken to fail apart, and failures of whole clusters are not foreseen.
 fn reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
     let node_mtbf = failures.and_then(|failures| failures.node_mtbf);
     let (rate, repairs) = match (failures, node_mtbf) {

@@ -13,9 +13,10 @@ impl Outlook {
             .sum()
     }
 
-    /// Complete candidates at one start. Exact up to the precision of the sum, with two exceptions that no study of this program
-    /// reaches: more than [`SUBSET_PARTS`] parts that are not nested are counted from above as if clusters could be shared.
-    /// A limit of risk that divides the candidates of a start is counted one by one.
+    /// Complete candidates at one start. Exact up to the precision of the sum, with two exceptions
+    /// that no study of this program reaches: more than [`SUBSET_PARTS`] parts that are not nested
+    /// are counted from above as if clusters could be shared. A limit of risk that divides the
+    /// candidates of a start is counted one by one.
     fn count_at(&mut self, start: u32) -> f64 {
         let nothing = Prefix::default();
         if !self.completes(start, &nothing) {
@@ -40,7 +41,8 @@ impl Outlook {
             .sum()
     }
 
-    /// Where every cluster that takes a part takes the smaller ones, too: each part has the clusters that are left.
+    /// Where every cluster that takes a part takes the smaller ones, too: each part has the
+    /// clusters that are left.
     fn product(&self, start: u32) -> Option<f64> {
         let mut last_part = vec![0_usize; self.table.clusters()];
         let mut product = 1.0;

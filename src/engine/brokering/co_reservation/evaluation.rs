@@ -1,7 +1,8 @@
 //! From a run of several clusters to values by name (§6.2, §8).
 //!
-//! Where the thesis leaves something open, the choice is said where the value is made; standard deviations are those of a
-//! sample. A value that is not defined there (a mean over nothing) is left out.
+//! Where the thesis leaves something open, the choice is said where the value is made; standard
+//! deviations are those of a sample. A value that is not defined there (a mean over nothing) is
+//! left out.
 
 mod classes;
 mod clusters;
@@ -19,8 +20,8 @@ pub use classes::{DURATION_CLASSES, SIZE_CLASSES, duration_class, size_class};
 
 const DAY: Seconds = Seconds(24 * 3_600);
 
-/// Everything that a study of several clusters measures: of the whole simulation (§6.2), and of each cluster in the order of
-/// clusters and of its clusters.
+/// Everything that a study of several clusters measures: of the whole simulation (§6.2), and of
+/// each cluster in the order of clusters and of its clusters.
 #[must_use]
 pub fn co_reservation_measures(
     inputs: &CoReservationInputs,
@@ -66,7 +67,8 @@ fn requests(settings: &CoReservationSettings, run: &CoReservationRun, measured: 
     measured.add("co_requests", all);
     measured.add("co_granted", successes);
     measured.add("co_failure_rate", (all - successes) / all);
-    // What has no start or too few clusters has no candidate either, so that both reasons make up the failure rate.
+    // What has no start or too few clusters has no candidate either, so that both reasons make up
+    // the failure rate.
     let none = with(&[CoVerdict::NoCandidate, CoVerdict::Impossible]);
     measured.add("co_no_candidate_rate", none / all);
     measured.add("co_refused_rate", with(&[CoVerdict::Refused]) / all);
@@ -189,8 +191,8 @@ fn latest_candidate(settings: &CoReservationSettings, outcome: &CoOutcome) -> Se
     outcome.request.earliest + Seconds(step * i64::from(outcome.starts.saturating_sub(1)))
 }
 
-/// The first two weekends of a simulation, from Saturday 00:00 to Monday 00:00 (§5.8, Q14). One that is under way when it
-/// begins is the first.
+/// The first two weekends of a simulation, from Saturday 00:00 to Monday 00:00 (§5.8, Q14). One
+/// that is under way when it begins is the first.
 #[must_use]
 pub fn weekends(local: &LocalSettings) -> [(Seconds, Seconds); 2] {
     let mut saturday = (DAY * 5 - local.calendar_origin).0.rem_euclid(WEEK.0);
@@ -341,8 +343,8 @@ fn renegotiated(run: &CoReservationRun, measured: &mut Measured) {
     measured.add_ratio("co_earlier_hours", earlier.sum(), count);
 }
 
-/// Lost parts, and what risk costs. A penalty is due for the whole co-reservation, ρ times what it cost, where a part was
-/// lost and not replaced.
+/// Lost parts, and what risk costs. A penalty is due for the whole co-reservation, ρ times what it
+/// cost, where a part was lost and not replaced.
 fn risk(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut Measured) {
     let successes = granted(run).count();
     if successes == 0 {

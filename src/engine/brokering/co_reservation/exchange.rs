@@ -1,7 +1,9 @@
-//! The order of events of several clusters and a broker: what is done next, at which cluster, at which instant (Q49).
+//! The order of events of several clusters and a broker: what is done next, at which cluster, at
+//! which instant (Q49).
 //!
-//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. The
-//! machine around it ([`CoReservations`](super::CoReservations)) has a cluster carry the task out and hands the report back.
+//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out
+//! one [`Task`] after another. The machine around it ([`CoReservations`](super::CoReservations))
+//! has a cluster carry the task out and hands the report back.
 
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
@@ -80,8 +82,8 @@ impl Exchange {
         }
     }
 
-    /// The same exchange over a network whose messages are late by up to `jitter`, each by its own draw
-    /// ([`Network::with_jitter`]).
+    /// The same exchange over a network whose messages are late by up to `jitter`, each by its own
+    /// draw ([`Network::with_jitter`]).
     #[must_use]
     pub fn with_jitter(mut self, jitter: Seconds) -> Self {
         self.network = self.network.with_jitter(jitter);
@@ -118,7 +120,8 @@ impl Exchange {
         self.under_way == 0 && self.broker.is_idle()
     }
 
-    /// The next thing to do at a cluster before `until`; its report is due ([`Exchange::report`]) before the next call.
+    /// The next thing to do at a cluster before `until`; its report is due ([`Exchange::report`])
+    /// before the next call.
     pub fn next_task(&mut self, until: Seconds) -> Option<Task> {
         while let Some((at, event)) = self.events.pop_before(until) {
             let task = |cluster, command| Task {

@@ -1,4 +1,5 @@
-//! When clusters and their nodes fail and come back: exponential times, a named stream for each of them (§7.4 of the thesis).
+//! When clusters and their nodes fail and come back: exponential times, a named stream for each of
+//! them (§7.4 of the thesis).
 
 use super::{ClusterFailureSettings, CoReservationInput, CoReservationOutput};
 use crate::brokering::co_reservation::local::{ClusterId, OutageEvent};
@@ -10,8 +11,8 @@ use crate::units::{Nodes, Seconds};
 
 /// The outages of a simulation, drawn as they are asked for; they never end.
 ///
-/// Every cluster and every node draws its up-times and repairs from a stream of its own, so that one more cluster changes nothing
-/// for the others and all algorithms see the same failures.
+/// Every cluster and every node draws its up-times and repairs from a stream of its own, so that
+/// one more cluster changes nothing for the others and all algorithms see the same failures.
 #[derive(Debug)]
 pub struct OutageEvents {
     sources: Vec<Failing>,
@@ -86,7 +87,8 @@ impl OutageEvents {
         self.sources.is_empty()
     }
 
-    /// Every outage before `until` that was not handed out yet, in the order of (time, cluster, cluster before nodes, node).
+    /// Every outage before `until` that was not handed out yet, in the order of (time, cluster,
+    /// cluster before nodes, node).
     pub fn before(&mut self, until: Seconds) -> Vec<(Seconds, ClusterId, OutageEvent)> {
         let mut outages = Vec::new();
         while let Some((at, index)) = self.next.pop_before(until) {

@@ -31,7 +31,8 @@ pub struct CoReservationInputs {
     pub requests: Arc<[CoRequest]>,
     /// When submissions end, of jobs and of requests (§5.4).
     pub stop: Seconds,
-    /// How well users of the trace estimate, learned from jobs that no cluster runs; where clusters overbook.
+    /// How well users of the trace estimate, learned from jobs that no cluster runs; where clusters
+    /// overbook.
     pub estimates: Option<Arc<EstimateModel>>,
 }
 

@@ -1,4 +1,5 @@
-//! Random small grids, random requests at the same time, late and lost messages, failures: whatever happens, nothing leaks.
+//! Random small grids, random requests at the same time, late and lost messages, failures: whatever
+//! happens, nothing leaks.
 //!
 //! Everything is judged by what the clusters say became of parts, not by what the broker believes.
 

@@ -1,4 +1,5 @@
-//! Depth-first search over a tree that is never built: the children of a node are the shuffled list, filtered (§3.1, steps 3 and 4).
+//! Depth-first search over a tree that is never built: the children of a node are the shuffled
+//! list, filtered (§3.1, steps 3 and 4).
 
 use super::algorithm::{Order, Repair};
 use super::outlook::{Outlook, Prefix};
@@ -172,7 +173,8 @@ impl Listed {
         let (index, start) = match self.path.last() {
             Some(placed) => (place, placed.entry.start),
             None => {
-                // Candidates of the first part stand by start, in the order of the shuffled list among equals.
+                // Candidates of the first part stand by start, in the order of the shuffled list
+                // among equals.
                 let index = if self.by_start {
                     place
                 } else {

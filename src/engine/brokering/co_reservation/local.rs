@@ -1,5 +1,5 @@
-//! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that it promises to a broker
-//! (spec `co-reservation.md` §2.4, §4).
+//! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that
+//! it promises to a broker (spec `co-reservation.md` §2.4, §4).
 //!
 //! [`LocalService`] is what a broker talks to, [`ReservationService`] the cluster that stands
 //! behind it.

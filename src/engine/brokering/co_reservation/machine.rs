@@ -12,7 +12,8 @@ use crate::workload::{CoRequest, Job};
 /// How far clusters are worked off at once; it has no influence on results.
 pub const WINDOW: Seconds = Seconds(24 * 3_600);
 
-/// Windows in which nothing happens to unfinished jobs before a simulation with failures is given up: about ten years.
+/// Windows in which nothing happens to unfinished jobs before a simulation with failures is given
+/// up: about ten years.
 pub const MAXIMUM_IDLE_WINDOWS: u32 = 3_660;
 
 /// What comes to several clusters and their broker from outside.
@@ -101,8 +102,8 @@ impl Service for Site {
     }
 }
 
-/// The broker with its network. In each window it hands clusters their jobs, has them do what its [`Exchange`] says, one task after
-/// the other, and then lets all of them work off the rest.
+/// The broker with its network. In each window it hands clusters their jobs, has them do what its
+/// [`Exchange`] says, one task after the other, and then lets all of them work off the rest.
 pub struct CoReservations {
     exchange: Exchange,
     /// When the last job or request is submitted; `None` where there is none.
@@ -115,15 +116,16 @@ pub struct CoReservations {
     /// How far the clusters are that have ended the window; none of them until then.
     ended: Vec<ClusterProgress>,
     output: CoReservationOutput,
-    /// Everything before this has happened. Time goes on from there in any case, for somebody may wait for a repair.
+    /// Everything before this has happened. Time goes on from there in any case, for somebody may
+    /// wait for a repair.
     worked_off: Seconds,
     is_idle: bool,
     idle_windows_left: u32,
 }
 
 impl CoReservations {
-    /// A broker at whose exchange nothing is under way, for these jobs and requests. Without outages nothing that waits will be
-    /// helped by time alone.
+    /// A broker at whose exchange nothing is under way, for these jobs and requests. Without
+    /// outages nothing that waits will be helped by time alone.
     #[must_use]
     pub fn new(exchange: Exchange, inputs: &CoReservationInputs, has_outages: bool) -> Self {
         let of_jobs = inputs.clusters.iter().filter_map(|it| it.jobs.last());
@@ -142,8 +144,8 @@ impl CoReservations {
         }
     }
 
-    /// Whether jobs or requests are left to which nothing will ever happen: without outages as soon as no cluster has an event, with
-    /// them after [`MAXIMUM_IDLE_WINDOWS`].
+    /// Whether jobs or requests are left to which nothing will ever happen: without outages as soon
+    /// as no cluster has an event, with them after [`MAXIMUM_IDLE_WINDOWS`].
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         !self.is_idle && self.idle_windows_left == 0

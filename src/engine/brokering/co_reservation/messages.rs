@@ -1,4 +1,5 @@
-//! What a broker and the clusters' reservation services write to each other, and what is done to a cluster.
+//! What a broker and the clusters' reservation services write to each other, and what is done to a
+//! cluster.
 
 use crate::brokering::co_reservation::local::{
     ClusterId, LostPart, OutageEvent, PartOrder, Probe, ProbeAnswer, Refusal,
@@ -54,8 +55,8 @@ pub enum Answer {
         /// The order that was taken back.
         order: u32,
     },
-    /// Unasked: a promised part is lost. The client's side watches its parts (§9, 4), so this comes through, late perhaps, whatever
-    /// becomes of single messages.
+    /// Unasked: a promised part is lost. The client's side watches its parts (§9, 4), so this comes
+    /// through, late perhaps, whatever becomes of single messages.
     Lost(LostPart),
 }
 
@@ -73,7 +74,8 @@ pub enum Envelope {
 pub enum Command {
     /// Something hits it.
     Outage(OutageEvent),
-    /// It works off what happens up to and at this instant, so that parts that cannot start are noticed.
+    /// It works off what happens up to and at this instant, so that parts that cannot start are
+    /// noticed.
     Settle,
     /// It gets an envelope.
     Deliver(Instruction),

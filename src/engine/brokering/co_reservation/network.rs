@@ -11,7 +11,8 @@ use crate::units::Seconds;
 pub struct Network {
     settings: MessageSettings,
     stream: Stream,
-    /// The most that a message may be late beyond the latency; 0 but in tests, which shake the order of messages with it.
+    /// The most that a message may be late beyond the latency; 0 but in tests, which shake the
+    /// order of messages with it.
     jitter: Seconds,
 }
 
@@ -27,7 +28,8 @@ impl Network {
         }
     }
 
-    /// The same network with messages that are late by up to `jitter`, each by its own draw, so that they overtake each other.
+    /// The same network with messages that are late by up to `jitter`, each by its own draw, so
+    /// that they overtake each other.
     #[must_use]
     pub fn with_jitter(mut self, jitter: Seconds) -> Self {
         self.jitter = jitter;

@@ -15,15 +15,16 @@ pub struct CoOutcome {
     pub verdict: CoVerdict,
     /// When the client had its answer.
     pub answered: Seconds,
-    /// The common start, where it was granted (the first one, if parts were lost and sought anew; the last one of a renegotiable
-    /// request).
+    /// The common start, where it was granted (the first one, if parts were lost and sought anew;
+    /// the last one of a renegotiable request).
     pub start: Option<Seconds>,
-    /// The cluster of each part, in the order of [`CoRequest::parts`]; empty where it was not granted. After a renegotiation,
-    /// where the parts are in the end.
+    /// The cluster of each part, in the order of [`CoRequest::parts`]; empty where it was not
+    /// granted. After a renegotiation, where the parts are in the end.
     pub clusters: Vec<ClusterId>,
     /// Total cost of the granted candidate.
     pub cost: Option<f64>,
-    /// Probability that at least one part is not there, as promised; 0 on clusters that do not overbook.
+    /// Probability that at least one part is not there, as promised; 0 on clusters that do not
+    /// overbook.
     pub pof: f64,
     /// Messages by kind.
     pub messages: MessageCounts,
@@ -31,13 +32,15 @@ pub struct CoOutcome {
     pub starts: u32,
     /// Complete candidates of the pruned tree (of all candidates without probe).
     pub candidates: f64,
-    /// Worst case `N` of reserve and cancel messages over the unfiltered candidates (§6.2, 8; A5: `(2r−1)·C`, Q6).
+    /// Worst case `N` of reserve and cancel messages over the unfiltered candidates (§6.2, 8; A5:
+    /// `(2r−1)·C`, Q6).
     pub worst_case: f64,
     /// Over the complete candidates that were built; `None` where there was none.
     pub bounds: Option<OfferBounds>,
     /// One a cluster, in order; empty where nothing was probed.
     pub probes: Vec<ProbeCounts>,
-    /// Jobs waiting at the submission of the request on the clusters that it got (`warte_vor`, Q23).
+    /// Jobs waiting at the submission of the request on the clusters that it got (`warte_vor`,
+    /// Q23).
     pub waiting_before: u32,
     /// Those of them still waiting when its parts start (`warte_noch`).
     pub waiting_after: u32,
@@ -45,7 +48,8 @@ pub struct CoOutcome {
     pub lost_parts: u32,
     /// Parts that were found elsewhere after they were lost.
     pub replaced_parts: u32,
-    /// The common start that was granted first; `None` where it was not granted, or is negotiated once.
+    /// The common start that was granted first; `None` where it was not granted, or is negotiated
+    /// once.
     pub first_start: Option<Seconds>,
     /// How often it was issued anew after that.
     pub renegotiations: u32,
@@ -83,7 +87,8 @@ pub struct CoAttempt {
 pub enum AttemptFate {
     /// It was reserved, and stayed so.
     Reserved,
-    /// It was reserved, and taken back because another part could not be had, or for a better reservation.
+    /// It was reserved, and taken back because another part could not be had, or for a better
+    /// reservation.
     Cancelled,
     /// It was reserved, and the cluster lost it.
     Lost,
@@ -157,8 +162,8 @@ impl CoVerdict {
     }
 }
 
-/// Messages of one request. Reserve and cancel orders are what the thesis counts; status queries are counted as it does in
-/// Table 9, one a part and cluster.
+/// Messages of one request. Reserve and cancel orders are what the thesis counts; status queries
+/// are counted as it does in Table 9, one a part and cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCounts {
     /// Status queries, `r·c`.

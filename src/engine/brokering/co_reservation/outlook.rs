@@ -1,4 +1,5 @@
-//! What can still become of a request whose first parts are placed: whether the others fit at all, and what they cost at best.
+//! What can still become of a request whose first parts are placed: whether the others fit at all,
+//! and what they cost at best.
 
 use super::assignment::Assignment;
 use super::table::{Column, Entry, Table};
@@ -128,7 +129,8 @@ impl Outlook {
         longer
     }
 
-    /// Whether the parts that are not placed yet can be placed at `start`, each on a cluster of its own, within the limit of risk.
+    /// Whether the parts that are not placed yet can be placed at `start`, each on a cluster of its
+    /// own, within the limit of risk.
     pub fn completes(&mut self, start: u32, prefix: &Prefix) -> bool {
         let first = prefix.clusters.len();
         if first == self.table.parts() {
@@ -145,8 +147,8 @@ impl Outlook {
                 || self.total(start, prefix, Weight::Risk, prefix.risk) <= self.risk_limit())
     }
 
-    /// The least total of `weight` over all ways to complete `prefix` at `start` within the limit of risk; for the two kinds
-    /// of dearness, the highest total.
+    /// The least total of `weight` over all ways to complete `prefix` at `start` within the limit
+    /// of risk; for the two kinds of dearness, the highest total.
     pub fn best(
         &mut self,
         start: u32,
@@ -172,7 +174,8 @@ impl Outlook {
         self.best_within_limit(start, prefix, weight, so_far)
     }
 
-    /// For every candidate of the next part that can be completed: the candidate and the least expected cost of a completion.
+    /// For every candidate of the next part that can be completed: the candidate and the least
+    /// expected cost of a completion.
     pub fn children(&mut self, start: u32, prefix: &Prefix) -> Vec<(Entry, f64)> {
         let part = prefix.clusters.len();
         let mut found = Vec::new();
@@ -272,7 +275,8 @@ impl Outlook {
         })
     }
 
-    /// Branch and bound: exact, and slow only where the limit forbids what would be best and leaves much else.
+    /// Branch and bound: exact, and slow only where the limit forbids what would be best and leaves
+    /// much else.
     fn best_within_limit(
         &mut self,
         start: u32,
@@ -334,7 +338,8 @@ impl Outlook {
             let value = value + self.value(weight, index);
             let risk = risk + self.risk(index);
             let (rest_value, rest_risk) = least[part + 1];
-            // Bounds are sums in another order: a little room for rounding cuts nothing off that is allowed.
+            // Bounds are sums in another order: a little room for rounding cuts nothing off that is
+            // allowed.
             let room = 1e-9 * (1.0 + risk.abs());
             if value + rest_value < *best && risk + rest_risk <= self.risk_limit() + room {
                 used.push(cluster);

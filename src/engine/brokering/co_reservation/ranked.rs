@@ -1,4 +1,5 @@
-//! Best candidate first (§3.6): children in the order of the best complete candidate below them, built where the search comes by.
+//! Best candidate first (§3.6): children in the order of the best complete candidate below them,
+//! built where the search comes by.
 
 use super::algorithm::Repair;
 use super::listed::Move;
@@ -302,8 +303,9 @@ impl Ranked {
             let Some(&nearest) = self.unopened.last() else {
                 return;
             };
-            // Nothing at an unopened start is better than its bound, nor earlier in the shuffled list than its first candidate.
-            // A bound may be off by a rounding error: unless it is a tie, a start is opened rather too early than too late.
+            // Nothing at an unopened start is better than its bound, nor earlier in the shuffled
+            // list than its first candidate. A bound may be off by a rounding error: unless it is a
+            // tie, a start is opened rather too early than too late.
             let settled = self.root.last().is_some_and(|first| {
                 let room = 1e-12 * (1.0 + first.value.abs());
                 nearest.value > first.value + room
@@ -329,8 +331,8 @@ impl Ranked {
         }
     }
 
-    /// Where the next candidate hangs: with best-first repair the best of all that are left, the deepest among equals; else the
-    /// deepest.
+    /// Where the next candidate hangs: with best-first repair the best of all that are left, the
+    /// deepest among equals; else the deepest.
     fn next_best(&mut self, outlook: &mut Outlook) -> Repairing {
         if self.repair == Repair::None {
             return Repairing::Over;
@@ -358,7 +360,8 @@ impl Ranked {
         }
     }
 
-    /// Whether what is left below the last reserved part is within the tolerances of the next-best candidate.
+    /// Whether what is left below the last reserved part is within the tolerances of the next-best
+    /// candidate.
     fn is_close(&mut self, level: usize, start: Seconds, cost: f64, outlook: &mut Outlook) -> bool {
         if self.repair != Repair::BestFirst {
             return false;
@@ -371,7 +374,8 @@ impl Ranked {
         })
     }
 
-    /// A cancelled part goes back among its siblings while anything below it was not tried, behind its equals.
+    /// A cancelled part goes back among its siblings while anything below it was not tried, behind
+    /// its equals.
     fn put_back(&mut self, node: Node, outlook: &Outlook) {
         let Some(first) = node.children.last() else {
             return;
@@ -438,8 +442,8 @@ fn insert(children: &mut Vec<Child>, child: Child) {
     children.insert(place, child);
 }
 
-/// Brings the best child up to date with what was removed. Removing only makes children worse, so what is on top and up to date
-/// is the best.
+/// Brings the best child up to date with what was removed. Removing only makes children worse, so
+/// what is on top and up to date is the best.
 fn settle(children: &mut Vec<Child>, prefix: &Prefix, scale: &Scale, outlook: &mut Outlook) {
     while children
         .last()

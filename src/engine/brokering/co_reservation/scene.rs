@@ -15,7 +15,8 @@ use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequest, Job};
 
-/// A broker, the clusters that it asks, a client of each, the one that asks for co-reservations, and what fails when.
+/// A broker, the clusters that it asks, a client of each, the one that asks for co-reservations,
+/// and what fails when.
 ///
 /// # Errors
 ///
@@ -70,8 +71,8 @@ pub(super) fn scene_of(
 }
 
 impl CoReservationRun {
-    /// What a [`co_reservation_scene`] with these inputs came to; what it handed out must have been kept. Jobs that could never start
-    /// ([`Grid::is_stuck`]) have no outcome.
+    /// What a [`co_reservation_scene`] with these inputs came to; what it handed out must have been
+    /// kept. Jobs that could never start ([`Grid::is_stuck`]) have no outcome.
     #[must_use]
     pub fn of(played: Played<CoReservations>, inputs: &CoReservationInputs) -> Self {
         let mut jobs = Vec::new();
@@ -108,13 +109,15 @@ impl CoReservationRun {
     }
 }
 
-/// Jobs that waited at the submission of a granted request on the clusters that it got, and those of them that still wait when
-/// its parts start (Q23). Of jobs and a request of one instant, the request comes first, so such jobs do not count.
+/// Jobs that waited at the submission of a granted request on the clusters that it got, and those
+/// of them that still wait when its parts start (Q23). Of jobs and a request of one instant, the
+/// request comes first, so such jobs do not count.
 fn count_waiting(inputs: &CoReservationInputs, jobs: &[JobOutcome], requests: &mut [CoOutcome]) {
     let mut by_cluster = Vec::new();
     let mut next = 0;
     for workload in &inputs.clusters {
-        // Ids go on from cluster to cluster; a job without an outcome leaves no hole that matters, since ids are looked up.
+        // Ids go on from cluster to cluster; a job without an outcome leaves no hole that matters,
+        // since ids are looked up.
         let last = workload.jobs.last().map(|job| job.id);
         let end = next + jobs[next..].partition_point(|it| Some(it.job.id) <= last);
         by_cluster.push(&jobs[next..end]);

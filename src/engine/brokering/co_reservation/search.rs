@@ -1,7 +1,8 @@
 //! The reservation step (§3.1, step 4; §3.6.3): which part to order next, which one to give back.
 //!
-//! A [`Search`] behaves as if the whole tree of candidates were built, shuffled, sorted and pruned first, and builds no more of it
-//! than it comes by. Whoever drives it sends the orders and tells the answers.
+//! A [`Search`] behaves as if the whole tree of candidates were built, shuffled, sorted and pruned
+//! first, and builds no more of it than it comes by. Whoever drives it sends the orders and tells
+//! the answers.
 
 use super::algorithm::{Order, Repair};
 use super::listed::{Listed, Move};
@@ -23,7 +24,8 @@ pub struct SearchRules {
     pub repair: Repair,
     /// Weights of cost and start where candidates are ordered by value.
     pub preference: Preference,
-    /// Best-first repair: how much later than the next-best candidate one may start to be preferred to a rollback (Q27).
+    /// Best-first repair: how much later than the next-best candidate one may start to be preferred
+    /// to a rollback (Q27).
     pub start_tolerance: Seconds,
     /// How much dearer it may be.
     pub cost_tolerance: f64,
@@ -86,8 +88,9 @@ enum Engine {
 }
 
 impl Search {
-    /// Shuffles the candidates once, the whole list; everything else is done when it is needed. Of candidates with the same
-    /// cluster, part and start one is kept; candidates of parts from `parts` on are left out.
+    /// Shuffles the candidates once, the whole list; everything else is done when it is needed. Of
+    /// candidates with the same cluster, part and start one is kept; candidates of parts from
+    /// `parts` on are left out.
     #[must_use]
     pub fn new(
         rules: SearchRules,
@@ -98,7 +101,8 @@ impl Search {
         Self::with(rules, parts, candidates, Some(stream))
     }
 
-    /// As [`Search::new`], with the candidates in the order in which they are given: for tests, and for a single candidate.
+    /// As [`Search::new`], with the candidates in the order in which they are given: for tests, and
+    /// for a single candidate.
     #[must_use]
     pub fn in_order(rules: SearchRules, parts: usize, candidates: Vec<Candidate>) -> Self {
         Self::with(rules, parts, candidates, None)
@@ -134,8 +138,9 @@ impl Search {
         }
     }
 
-    /// What to do next. After [`Step::Reserve`] an [`answer`](Self::answer) is due; until then the same order is named again. The
-    /// three final steps are repeated likewise; [`give_up`](Self::give_up) alone leads on from [`Step::Granted`].
+    /// What to do next. After [`Step::Reserve`] an [`answer`](Self::answer) is due; until then the
+    /// same order is named again. The three final steps are repeated likewise;
+    /// [`give_up`](Self::give_up) alone leads on from [`Step::Granted`].
     pub fn step(&mut self) -> Step {
         if let Some(entry) = self.pending {
             return Step::Reserve(self.outlook.table.candidate(entry));
@@ -185,9 +190,10 @@ impl Search {
         }
     }
 
-    /// A cluster that does not answer or went down: nothing on it is tried any more. An order to it that waits for an answer counts
-    /// as refused, and no answer is due any more. A part that is reserved there is gone without a [`Step::Cancel`]; the parts that
-    /// were reserved after it are given back, and the search goes on from the part before it. An answer from another cluster
+    /// A cluster that does not answer or went down: nothing on it is tried any more. An order to it
+    /// that waits for an answer counts as refused, and no answer is due any more. A part that is
+    /// reserved there is gone without a [`Step::Cancel`]; the parts that were reserved after it are
+    /// given back, and the search goes on from the part before it. An answer from another cluster
     /// stays due. A search without repair that loses a part is over.
     pub fn give_up(&mut self, cluster: ClusterId) {
         let Some(number) = self.outlook.table.cluster_number(cluster) else {
@@ -219,12 +225,14 @@ impl Search {
         self.counts
     }
 
-    /// Complete candidates of the pruned tree as it was at the beginning, counted without building it.
+    /// Complete candidates of the pruned tree as it was at the beginning, counted without building
+    /// it.
     pub fn candidates(&mut self) -> f64 {
         self.outlook.as_built(Outlook::count)
     }
 
-    /// Extremes of start and cost over the complete candidates as they were at the beginning; `None` where there was none.
+    /// Extremes of start and cost over the complete candidates as they were at the beginning;
+    /// `None` where there was none.
     pub fn bounds(&mut self) -> Option<OfferBounds> {
         self.outlook.as_built(|outlook| {
             let nothing = Prefix::default();
@@ -251,7 +259,8 @@ impl Search {
         })
     }
 
-    /// Bytes that the search occupies, itself and on the heap, by the capacity of everything that it holds.
+    /// Bytes that the search occupies, itself and on the heap, by the capacity of everything that
+    /// it holds.
     #[must_use]
     pub fn footprint_bytes(&self) -> usize {
         size_of::<Self>()

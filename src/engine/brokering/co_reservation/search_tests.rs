@@ -44,7 +44,8 @@ fn all(starts: i64, clusters: u16, parts: u16) -> Vec<Candidate> {
     found
 }
 
-/// Runs a search to its end; the text of each step: `+` granted, `-` refused, `x` cancelled, then cluster, part and start.
+/// Runs a search to its end; the text of each step: `+` granted, `-` refused, `x` cancelled, then
+/// cluster, part and start.
 fn trace(search: &mut Search, mut grants: impl FnMut(&Candidate) -> bool) -> (Vec<String>, Step) {
     let mut steps = Vec::new();
     loop {
@@ -78,8 +79,8 @@ fn places(step: &Step) -> Option<Vec<(u16, i64)>> {
     }
 }
 
-// T4: TR0 is part 0 on cluster 0 at start 0, its leaves cost 100 (cluster 1) and 170 (cluster 2); TR0x is part 0 on cluster 0 at
-// start 1 with one leaf at 150.
+// T4: TR0 is part 0 on cluster 0 at start 0, its leaves cost 100 (cluster 1) and 170 (cluster 2);
+// TR0x is part 0 on cluster 0 at start 1 with one leaf at 150.
 fn figure_13() -> Vec<Candidate> {
     vec![
         candidate(0, 0, 0, 50.0),

@@ -20,19 +20,22 @@ pub struct CoReservationSettings {
     pub failures: Option<ClusterFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
     pub renegotiate: bool,
-    /// Clients that go on looking for something better after they were granted; `None` where everybody negotiates once.
+    /// Clients that go on looking for something better after they were granted; `None` where
+    /// everybody negotiates once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_thoughts: Option<SecondThoughts>,
-    /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep what they promise.
+    /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep
+    /// what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSettings>,
 }
 
-/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew every so often until what it holds
-/// starts, and the worse of two reservations is given back.
+/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew
+/// every so often until what it holds starts, and the worse of two reservations is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondThoughts {
-    /// How many requests are renegotiable, in percent: each is drawn on its own with this probability.
+    /// How many requests are renegotiable, in percent: each is drawn on its own with this
+    /// probability.
     pub share_percent: f64,
     /// How long after one negotiation the next one begins.
     pub every: Seconds,
@@ -52,7 +55,8 @@ pub struct SearchSettings {
     pub maximum_starts: u32,
     /// Whether that is kept to the envelope (Q1).
     pub start_cap: StartCap,
-    /// Whether a refused TR candidate is remembered for the rest of its request and not tried again.
+    /// Whether a refused TR candidate is remembered for the rest of its request and not tried
+    /// again.
     pub memoise: bool,
     /// A5: how much later than the best a candidate may start and still be kept in repair (Q27).
     pub start_tolerance: Seconds,
@@ -82,7 +86,8 @@ pub enum SortBy {
     /// The algorithm: chance, the start, or the client's preference.
     #[default]
     Algorithm,
-    /// The least sum over its parts of the degree to which their clusters would be reserved meanwhile (§7.1, extension).
+    /// The least sum over its parts of the degree to which their clusters would be reserved
+    /// meanwhile (§7.1, extension).
     ReservationDegree,
 }
 
@@ -123,7 +128,8 @@ impl Default for MessageSettings {
     }
 }
 
-/// Failures of clusters and of their nodes, drawn with exponential times between failures and of repair.
+/// Failures of clusters and of their nodes, drawn with exponential times between failures and of
+/// repair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterFailureSettings {
     /// Mean time between failures of one whole cluster; `None` for none.
@@ -157,7 +163,8 @@ pub struct RiskSettings {
 pub enum RiskChoice {
     /// The least expected cost: price + PoF × penalty.
     ExpectedCost,
-    /// The algorithm's order, among candidates whose parts together fail with at most this probability.
+    /// The algorithm's order, among candidates whose parts together fail with at most this
+    /// probability.
     Limit {
         /// The client's limit, in `[0, 1]`.
         pof: f64,

@@ -6,8 +6,8 @@ use crate::brokering::co_reservation::local::{ClusterId, LocalService, OutageEve
 use crate::units::Seconds;
 use crate::workload::Job;
 
-/// A cluster behind its reservation service, which is looked at every hour: how many CPUs run jobs, how many parts hold. A look
-/// comes after everything of its second but submissions.
+/// A cluster behind its reservation service, which is looked at every hour: how many CPUs run jobs,
+/// how many parts hold. A look comes after everything of its second but submissions.
 pub struct Site {
     service: Box<dyn LocalService>,
     line: TimeLine,

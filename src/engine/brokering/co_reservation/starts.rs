@@ -1,4 +1,5 @@
-//! Candidate starts of a request, and candidates that no cluster was asked about (§3.1, steps 1 and 2).
+//! Candidate starts of a request, and candidates that no cluster was asked about (§3.1, steps 1 and
+//! 2).
 
 use rand::seq::IndexedRandom;
 
@@ -9,9 +10,10 @@ use crate::random::Stream;
 use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
 
-/// The candidate starts of a request, rising (§3.1, step 1): every `max(1, minsize, slack / max_zeitfenster)` seconds from the
-/// earliest start to the last feasible one, in whole seconds (Q2). [`StartCap::Capped`] keeps the first `max_zeitfenster` of
-/// them (Q1). Empty when the window holds no start.
+/// The candidate starts of a request, rising (§3.1, step 1): every
+/// `max(1, minsize, slack / max_zeitfenster)` seconds from the earliest start to the last feasible
+/// one, in whole seconds (Q2). [`StartCap::Capped`] keeps the first `max_zeitfenster` of them (Q1).
+/// Empty when the window holds no start.
 #[must_use]
 pub fn candidate_starts(request: &CoRequest, settings: &SearchSettings) -> Vec<Seconds> {
     let slack = request.slack();
@@ -31,9 +33,9 @@ pub fn candidate_starts(request: &CoRequest, settings: &SearchSettings) -> Vec<S
         .collect()
 }
 
-/// Every candidate by size alone, in the order of (start, cluster, part): what A1 tries, which asks nobody (§3.1, step 2).
-/// `parts` are given most CPUs first; `clusters` gives each candidate cluster and the CPUs that it offers. Nothing is known of prices
-/// and risks: both are 0.
+/// Every candidate by size alone, in the order of (start, cluster, part): what A1 tries, which asks
+/// nobody (§3.1, step 2). `parts` are given most CPUs first; `clusters` gives each candidate
+/// cluster and the CPUs that it offers. Nothing is known of prices and risks: both are 0.
 #[must_use]
 pub fn unprobed_candidates(
     parts: &[Nodes],
@@ -53,8 +55,9 @@ pub fn unprobed_candidates(
     candidates
 }
 
-/// The one candidate of the rigid baseline: at the earliest start, on distinct clusters of sufficient size, drawn so that every
-/// such choice is equally likely. One entry a part, largest first; empty where no choice is possible or the window holds no start.
+/// The one candidate of the rigid baseline: at the earliest start, on distinct clusters of
+/// sufficient size, drawn so that every such choice is equally likely. One entry a part, largest
+/// first; empty where no choice is possible or the window holds no start.
 #[must_use]
 pub fn rigid_candidates(
     request: &CoRequest,
@@ -68,8 +71,8 @@ pub fn rigid_candidates(
     let order = request.largest_first();
     let mut drawn = Vec::with_capacity(order.len());
     for (part, &asked) in order.iter().enumerate() {
-        // Whoever holds a larger part could hold this one, so the number of choices does not depend on the ones before: a fair draw
-        // for each part is a fair draw of all.
+        // Whoever holds a larger part could hold this one, so the number of choices does not depend
+        // on the ones before: a fair draw for each part is a fair draw of all.
         let fits = |&place: &usize| free[place].1 >= request.parts[asked];
         let places: Vec<usize> = (0..free.len()).filter(fits).collect();
         let Some(&place) = places.choose(stream) else {

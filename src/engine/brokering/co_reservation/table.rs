@@ -39,7 +39,8 @@ impl Candidate {
         }
     }
 
-    /// What `cluster` offered; `penalty` is what is lost when the part is not there (0: price alone counts).
+    /// What `cluster` offered; `penalty` is what is lost when the part is not there (0: price alone
+    /// counts).
     #[must_use]
     pub fn offered(cluster: ClusterId, offer: &OfferedPart, penalty: f64) -> Self {
         Self {
@@ -53,7 +54,8 @@ impl Candidate {
     }
 }
 
-/// A candidate's place in a [`Table`]: candidates are ordered by part, then start, then as they were shuffled.
+/// A candidate's place in a [`Table`]: candidates are ordered by part, then start, then as they
+/// were shuffled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// Its number.
@@ -66,7 +68,8 @@ pub(super) struct Entry {
     pub cluster: u16,
 }
 
-/// Every candidate of a request: 2 bytes each, and 8 more for each of cost, expected cost and risk that differs among them.
+/// Every candidate of a request: 2 bytes each, and 8 more for each of cost, expected cost and risk
+/// that differs among them.
 #[derive(Debug)]
 pub(super) struct Table {
     /// Distinct clusters, rising.
@@ -137,8 +140,9 @@ impl Column {
 }
 
 impl Table {
-    /// Shuffles `candidates` once, the whole list (§3.1, step 3); without a stream they stay in the order given. Candidates of
-    /// parts that do not exist are left out, and of the same (cluster, part, start) all but the first after shuffling.
+    /// Shuffles `candidates` once, the whole list (§3.1, step 3); without a stream they stay in the
+    /// order given. Candidates of parts that do not exist are left out, and of the same (cluster,
+    /// part, start) all but the first after shuffling.
     pub fn new(parts: usize, mut candidates: Vec<Candidate>, stream: Option<&mut Stream>) -> Self {
         candidates.retain(|candidate| usize::from(candidate.part) < parts);
         let clusters = distinct(candidates.iter().map(|candidate| candidate.cluster));
@@ -306,7 +310,8 @@ impl Table {
 fn distinct<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found: Vec<T> = Vec::new();
     let mut last = 0;
-    // Candidates come in runs, by start or by cluster: what is already known is mostly the one before or its neighbour.
+    // Candidates come in runs, by start or by cluster: what is already known is mostly the one
+    // before or its neighbour.
     for value in values {
         if found.get(last) == Some(&value) {
             continue;

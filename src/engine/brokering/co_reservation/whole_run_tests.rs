@@ -156,7 +156,8 @@ fn of_two_requests_that_race_for_the_same_cpus_exactly_one_wins() {
                 let kept = run.parts.iter().flatten().filter(|it| it.gone.is_none());
                 assert_eq!(kept.count(), 2 * won);
                 assert!(won <= 1);
-                // With a latency, both may block each other at one cluster each and give back: nobody wins, nothing leaks.
+                // With a latency, both may block each other at one cluster each and give back:
+                // nobody wins, nothing leaks.
                 assert!(won == 1 || latency > 0);
                 wins += won;
             }
@@ -183,7 +184,8 @@ fn without_requests_the_schedule_of_jobs_is_the_same_under_every_algorithm() {
 fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
     let mut granted = 0;
     for number in 0..300 {
-        // One request alone, so that all algorithms find the same state; nothing fails and no time passes.
+        // One request alone, so that all algorithms find the same state; nothing fails and no time
+        // passes.
         let mut inputs = situation(number).inputs;
         inputs.requests = inputs.requests.iter().take(1).cloned().collect();
         let outcome = |algorithm, preference: Preference| {
@@ -241,7 +243,8 @@ fn waiting_jobs_are_counted_on_the_clusters_of_the_request_alone() {
         kind: JobKind::Flexible,
     };
     let mut inputs = empty_clusters(2, 10, vec![request(0, 50, (100, 200), 100, &[10])]);
-    // The first two run one after the other; the third waits, too, and would have started at 200; the fourth comes with the request.
+    // The first two run one after the other; the third waits, too, and would have started at 200;
+    // the fourth comes with the request.
     inputs.clusters[0].jobs = Arc::new([job(0, 0, 4), job(1, 1, 8), job(2, 2, 9), job(3, 50, 1)]);
     inputs.clusters[1].jobs = Arc::new([job(4, 0, 10), job(5, 1, 10), job(6, 2, 1)]);
     let mut settings = settings(Algorithm::A2);
@@ -329,7 +332,8 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
     }
 }
 
-/// Two clusters of 10 CPUs; a job of 9 CPUs blocks each until 1,000 s by its limit and ends at 300 s.
+/// Two clusters of 10 CPUs; a job of 9 CPUs blocks each until 1,000 s by its limit and ends at 300
+/// s.
 fn blocked_until_early_ends() -> CoReservationInputs {
     let mut inputs = empty_clusters(2, 10, vec![request(0, 10, (10, 5_000), 100, &[5, 5])]);
     for (id, cluster) in (0..).zip(&mut inputs.clusters) {
@@ -352,8 +356,9 @@ fn blocked_until_early_ends() -> CoReservationInputs {
 
 #[test]
 fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
-    // Starts every 490 s from 10 s on: 1,480 s is the first behind the limits. Issued anew at 210 s they are counted from there, and 1,190 s is
-    // better; at 410 s the jobs have ended, and the first start is taken at once.
+    // Starts every 490 s from 10 s on: 1,480 s is the first behind the limits. Issued anew at 210 s
+    // they are counted from there, and 1,190 s is better; at 410 s the jobs have ended, and the
+    // first start is taken at once.
     let mut settings = settings(Algorithm::A2Sorted);
     settings.search.minimum_step = Seconds(490);
     let once = simulate(
@@ -395,7 +400,8 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
 
 #[test]
 fn the_least_reserved_clusters_are_taken_first_where_degrees_count() {
-    // Four empty clusters of 10, 20, 40 and 80 CPUs: 5 CPUs are the smallest share of the largest two, whatever is drawn.
+    // Four empty clusters of 10, 20, 40 and 80 CPUs: 5 CPUs are the smallest share of the largest
+    // two, whatever is drawn.
     let mut inputs = empty_clusters(4, 10, vec![request(0, 0, (0, 100), 100, &[5, 5])]);
     for (cluster, nodes) in inputs.clusters.iter_mut().zip([10, 20, 40, 80]) {
         cluster.nodes = Nodes(nodes);

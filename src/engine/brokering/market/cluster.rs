@@ -30,7 +30,8 @@ pub enum MarketQuestion {
 pub enum Asked {
     /// Settle what happens until this job is submitted, and quote what it would be promised.
     Quote(Job),
-    /// Work off what happens before this time; stop after the first instant in which jobs were interrupted, or when none is left.
+    /// Work off what happens before this time; stop after the first instant in which jobs were
+    /// interrupted, or when none is left.
     WorkOff(Seconds),
     /// Settle what happens until this instant.
     Settle(Seconds),

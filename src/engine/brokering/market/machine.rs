@@ -20,8 +20,8 @@ pub struct MarketInput {
     pub node_events: Vec<(usize, Vec<NodeEvent>)>,
 }
 
-/// The broker of a market. In each window it tells clusters of their failures and offers them the jobs that come; then all of them
-/// work off the rest.
+/// The broker of a market. In each window it tells clusters of their failures and offers them the
+/// jobs that come; then all of them work off the rest.
 pub struct Market {
     /// `None` while it is at work.
     broker: Option<Broker>,
@@ -97,8 +97,8 @@ impl Machine for Market {
     fn hand_out(&mut self) {}
 }
 
-/// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each cluster when; `None` where no such
-/// policy is registered.
+/// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each
+/// cluster when; `None` where no such policy is registered.
 #[must_use]
 pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Scene<Market>> {
     let strategy = registry::strategy(&settings.policy.strategy)?;

@@ -2,9 +2,10 @@
 //!
 //! # When
 //!
-//! A job that is stopped at the end of its window, or loses a node, leaves its checkpoint outside of the nodes. Its provider plans the
-//! rest as it would without a market, and then asks the broker once, in the same instant, what the rest would cost at each other cluster. These
-//! quote it as a job of which so much is done and which cannot start before its checkpoint is there:
+//! A job that is stopped at the end of its window, or loses a node, leaves its checkpoint outside
+//! of the nodes. Its provider plans the rest as it would without a market, and then asks the broker
+//! once, in the same instant, what the rest would cost at each other cluster. These quote it as a
+//! job of which so much is done and which cannot start before its checkpoint is there:
 //!
 //! ```text
 //! transfer = latency + n · size / bandwidth     (latency alone where nothing is saved)
@@ -12,20 +13,24 @@
 //!
 //! # Who promises what to whom
 //!
-//! The customer keeps the one promise that was given: the same deadline, price and penalty, owed by the same provider. That one buys the
-//! rest: with w as the share of the granted work that is left, the other provider asks `w · fee · (1 − d · q)` and owes `r · w · fee` if it breaks
-//! the promise, which is another promise of that provider, to the buyer. It may sell the rest of the rest in the same way.
+//! The customer keeps the one promise that was given: the same deadline, price and penalty, owed by
+//! the same provider. That one buys the rest: with w as the share of the granted work that is left,
+//! the other provider asks `w · fee · (1 − d · q)` and owes `r · w · fee` if it breaks the promise,
+//! which is another promise of that provider, to the buyer. It may sell the rest of the rest in the
+//! same way.
 //!
 //! # Which
 //!
-//! With the price P that the provider gets for the whole, and p as what is believed of a quote, moving is worth
+//! With the price P that the provider gets for the whole, and p as what is believed of a quote,
+//! moving is worth
 //!
 //! ```text
 //! (1 − p) · (P − price) + p · (r · w · fee − r · fee)
 //! ```
 //!
-//! and staying `(1 − p₀) · P − p₀ · r · fee`, where p₀ is the provider's own PoF of the rest in the gap that it has planned, 1 where there is none. The
-//! job moves to the best offer if that is better than staying; of equal ones to the earliest planned end, then to the lowest number.
+//! and staying `(1 − p₀) · P − p₀ · r · fee`, where p₀ is the provider's own PoF of the rest in the
+//! gap that it has planned, 1 where there is none. The job moves to the best offer if that is
+//! better than staying; of equal ones to the earliest planned end, then to the lowest number.
 
 use serde::{Deserialize, Serialize};
 
@@ -87,8 +92,8 @@ struct RestOffer {
 }
 
 impl Broker {
-    /// Lets happen what happens before `until`, in the order in which it does, as interrupted jobs may go elsewhere in each instant.
-    /// At a cluster without jobs there is nothing to be moved.
+    /// Lets happen what happens before `until`, in the order in which it does, as interrupted jobs
+    /// may go elsewhere in each instant. At a cluster without jobs there is nothing to be moved.
     pub(super) async fn migrate_before(&mut self, desk: &Desk<MarketCluster>, until: Seconds) {
         loop {
             let mut first = None;
@@ -126,7 +131,8 @@ impl Broker {
         self.learn();
     }
 
-    /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it did.
+    /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it
+    /// did.
     async fn move_interrupted(&mut self, desk: &Desk<MarketCluster>, number: usize, now: Seconds) {
         let interrupted = std::mem::take(&mut self.providers[number].interrupted);
         self.settle(desk, now).await;

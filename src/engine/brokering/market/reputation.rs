@@ -1,4 +1,5 @@
-//! What a broker learns of a provider: how often its promises are broken, beside how often it says they would be.
+//! What a broker learns of a provider: how often its promises are broken, beside how often it says
+//! they would be.
 
 /// Aged Beta counts of one provider's decided promises.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,8 +13,8 @@ pub struct Reputation {
 }
 
 impl Reputation {
-    /// Nothing known. `prior_failures` imaginary promises were broken as said; counts halve in `half_life_jobs` decided promises, or
-    /// never, where that is 0.
+    /// Nothing known. `prior_failures` imaginary promises were broken as said; counts halve in
+    /// `half_life_jobs` decided promises, or never, where that is 0.
     #[must_use]
     pub fn new(prior_failures: f64, half_life_jobs: f64) -> Self {
         let keep = if half_life_jobs > 0.0 {
@@ -49,7 +50,8 @@ impl Reputation {
         (promised * self.factor()).min(1.0)
     }
 
-    /// The failure rate that is believed of promises like those that were decided: their mean PoF times the factor.
+    /// The failure rate that is believed of promises like those that were decided: their mean PoF
+    /// times the factor.
     #[must_use]
     pub fn failure_rate(&self) -> f64 {
         if self.decided > 0.0 {

@@ -168,7 +168,8 @@ fn gains_add_up_to_what_the_promises_were_worth() {
     ] {
         let settings = settings(rule);
         let run = run(&settings, 3);
-        // Prices and penalties cancel: what is left are the value of kept and the damage of broken promises.
+        // Prices and penalties cancel: what is left are the value of kept and the damage of broken
+        // promises.
         let offered: f64 = inputs(600, 3)
             .jobs
             .iter()

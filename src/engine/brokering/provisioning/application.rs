@@ -1,4 +1,5 @@
-//! A workflow as a planner sees it: tasks in the order of planning, with what each costs at every site.
+//! A workflow as a planner sees it: tasks in the order of planning, with what each costs at every
+//! site.
 
 use crate::units::{NodeSeconds, Nodes, Seconds};
 
@@ -38,16 +39,19 @@ impl Dependency {
 pub struct Application {
     tasks: Vec<ApplicationTask>,
     order: Vec<usize>,
-    /// When the data of finished parents is there, by task and site; empty where no parent is finished.
+    /// When the data of finished parents is there, by task and site; empty where no parent is
+    /// finished.
     ready: Vec<Vec<Seconds>>,
 }
 
 impl Application {
-    /// An application of these tasks, planned in this order, which must be a topological one (non-increasing ranks, eq. 7).
+    /// An application of these tasks, planned in this order, which must be a topological one
+    /// (non-increasing ranks, eq. 7).
     ///
     /// # Panics
     ///
-    /// Debug builds check that every parent comes before its children and that every task has a run time at every site.
+    /// Debug builds check that every parent comes before its children and that every task has a run
+    /// time at every site.
     #[must_use]
     pub fn new(tasks: Vec<ApplicationTask>, order: Vec<usize>) -> Self {
         debug_assert_eq!(tasks.len(), order.len());
@@ -71,7 +75,8 @@ impl Application {
         &self.order
     }
 
-    /// The same application with other run times: `runtime` makes them of the index of a task and its run time at a site.
+    /// The same application with other run times: `runtime` makes them of the index of a task and
+    /// its run time at a site.
     #[must_use]
     pub fn with_runtimes(&self, runtime: impl Fn(usize, Seconds) -> Seconds) -> Self {
         let mut other = self.clone();
@@ -83,8 +88,8 @@ impl Application {
         other
     }
 
-    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A lower bound of every plan at that
-    /// site.
+    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A
+    /// lower bound of every plan at that site.
     #[must_use]
     pub fn work(&self, site: usize) -> NodeSeconds {
         self.tasks.iter().fold(NodeSeconds(0), |sum, task| {
@@ -92,8 +97,8 @@ impl Application {
         })
     }
 
-    /// The part of the application that `keeps` names; the parents of its tasks that are no part of it ran or will run as `placed`
-    /// says. With it, the index that each of its tasks has here.
+    /// The part of the application that `keeps` names; the parents of its tasks that are no part of
+    /// it ran or will run as `placed` says. With it, the index that each of its tasks has here.
     #[must_use]
     pub fn rest(
         &self,

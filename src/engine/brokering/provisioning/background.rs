@@ -1,4 +1,5 @@
-//! What every simulation of the same sites shares: the sites at the submission instants, and when their own jobs start.
+//! What every simulation of the same sites shares: the sites at the submission instants, and when
+//! their own jobs start.
 
 use rand::RngExt;
 
@@ -13,17 +14,19 @@ use crate::workload::Job;
 pub struct Background {
     /// The submission instants, as drawn (not in order of time).
     pub instants: Vec<Seconds>,
-    /// All sites at the end of the second of each instant, by instant and site; the jobs that were submitted until then have
-    /// been handed over, and no later ones.
+    /// All sites at the end of the second of each instant, by instant and site; the jobs that were
+    /// submitted until then have been handed over, and no later ones.
     pub snapshots: Vec<Vec<ProviderSite>>,
-    /// When each job of each site starts, by site and position; `None` for jobs that are wider than the site.
+    /// When each job of each site starts, by site and position; `None` for jobs that are wider than
+    /// the site.
     pub starts: Vec<Vec<Option<Seconds>>>,
     /// The longest time from a job's submission to its end, by site.
     pub longest_stays: Vec<Seconds>,
 }
 
 impl Background {
-    /// Replays the own jobs of all sites to their end, and keeps the sites as they are at each instant.
+    /// Replays the own jobs of all sites to their end, and keeps the sites as they are at each
+    /// instant.
     #[must_use]
     pub fn replay(
         sites: &[SiteWorkload],
@@ -99,8 +102,8 @@ pub fn common_window(sites: &[SiteWorkload]) -> Option<(Seconds, Seconds)> {
     (begin < end).then_some((begin, end))
 }
 
-/// Submission instants in the middle 80 % of a window (AMB-22). Number i is a share of its own stream: the same for every
-/// window, and however many are drawn.
+/// Submission instants in the middle 80 % of a window (AMB-22). Number i is a share of its own
+/// stream: the same for every window, and however many are drawn.
 #[must_use]
 pub fn draw_instants(window: (Seconds, Seconds), seed: u64, count: u32) -> Vec<Seconds> {
     let length = (window.1 - window.0).0 as f64;
@@ -240,7 +243,8 @@ mod tests {
             for _ in 0..2 {
                 let run = best_effort(&application, background.fork(&sites, 0)).unwrap();
                 let starts: Vec<i64> = run.placements.iter().map(|run| run.start.0).collect();
-                // The first keeps the job of hour 2 waiting until 7,400 s; the second then waits until that has ended.
+                // The first keeps the job of hour 2 waiting until 7,400 s; the second then waits
+                // until that has ended.
                 assert_eq!(starts, [5_400, 9_200]);
                 assert_eq!(run.makespan, Seconds(9_200 + 2_000 - 3_600));
             }

@@ -1,4 +1,5 @@
-//! The baseline: every task goes into a queue when its parents have ended (spec `provisioning.md` §5).
+//! The baseline: every task goes into a queue when its parents have ended (spec `provisioning.md`
+//! §5).
 
 use std::collections::BTreeMap;
 
@@ -33,10 +34,11 @@ pub struct BestEffortRun {
 /// Arrivals are handed over in windows of this length.
 const WINDOW: Seconds = Seconds(24 * 3_600);
 
-/// Runs an application by just-in-time submission, on sites that stand at the same instant. A task is ready when all its parents
-/// have ended; it goes to the site with the fewest tasks, waiting, running and on the way there (the first of equals, AMB-24d), and is
-/// submitted there when its data has arrived (AMB-24c). Tasks that are ready together go in the order of planning, and each counts for
-/// those after it.
+/// Runs an application by just-in-time submission, on sites that stand at the same instant. A task
+/// is ready when all its parents have ended; it goes to the site with the fewest tasks, waiting,
+/// running and on the way there (the first of equals, AMB-24d), and is submitted there when its
+/// data has arrived (AMB-24c). Tasks that are ready together go in the order of planning, and each
+/// counts for those after it.
 ///
 /// `None` when a task is wider than every site.
 #[must_use]

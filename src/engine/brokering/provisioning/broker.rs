@@ -1,5 +1,5 @@
-//! The broker: it collects what sites offer, plans, reserves, and sees to it that the application gets through (spec
-//! `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
+//! The broker: it collects what sites offer, plans, reserves, and sees to it that the application
+//! gets through (spec `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
 
 use std::sync::Arc;
 
@@ -24,14 +24,17 @@ mod effect;
 mod just_in_time;
 mod outlasting;
 
-/// Provisions the applications of a simulation at sites that stand at the end of the second of its first submission instant.
+/// Provisions the applications of a simulation at sites that stand at the end of the second of its
+/// first submission instant.
 ///
-/// What a plan is worth is known when it is made: nothing that others do can delay a slot that is paid. Time passes at the sites
-/// only where somebody asks them later: a reservation that is under way, a plan after a node failure, the next application.
+/// What a plan is worth is known when it is made: nothing that others do can delay a slot that is
+/// paid. Time passes at the sites only where somebody asks them later: a reservation that is under
+/// way, a plan after a node failure, the next application.
 ///
 /// # Errors
 ///
-/// When a site answers something else than it is asked, or a plan contradicts the search that made it.
+/// When a site answers something else than it is asked, or a plan contradicts the search that made
+/// it.
 pub(super) async fn provision(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
@@ -116,7 +119,8 @@ struct Seen {
 }
 
 impl Broker<'_> {
-    /// What all brokers see who submit at this instant, before any of them has bought anything; `None` for one that is alone.
+    /// What all brokers see who submit at this instant, before any of them has bought anything;
+    /// `None` for one that is alone.
     async fn offers_to_all(&mut self) -> Result<Option<Seen>, BrokerError> {
         if self.settings.brokers <= 1 || !self.settings.is_genetic() {
             return Ok(None);
@@ -159,7 +163,8 @@ impl Broker<'_> {
         Ok(())
     }
 
-    /// Plans `planned`, whose tasks are these of the application, and books the plan. Whether there is one.
+    /// Plans `planned`, whose tasks are these of the application, and books the plan. Whether there
+    /// is one.
     async fn provide(
         &mut self,
         venture: &mut Venture,
@@ -254,7 +259,8 @@ impl Broker<'_> {
                 .under(tariff);
             let is_first = venture.plans == 0;
             let shared = self.inputs.searched.as_deref();
-            // What was found before holds for the slots of the instant, as they were advertised, and is the first broker's.
+            // What was found before holds for the slots of the instant, as they were advertised,
+            // and is the first broker's.
             let is_shared = is_first && venture.outcome.submission == 0;
             let shared = shared.filter(|_| is_shared && self.settings.latency == Seconds::ZERO);
             let own;
@@ -334,8 +340,8 @@ impl Broker<'_> {
         search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
-    /// Lives through node failures and tasks that outlast their slots until the end of a second, or until all applications have
-    /// ended. Of one second, slots end before nodes fail.
+    /// Lives through node failures and tasks that outlast their slots until the end of a second, or
+    /// until all applications have ended. Of one second, slots end before nodes fail.
     async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
         loop {
             let last_end = || {
@@ -357,7 +363,8 @@ impl Broker<'_> {
         }
     }
 
-    /// The processors of the applications' tasks are numbered in the order of submission and booking.
+    /// The processors of the applications' tasks are numbered in the order of submission and
+    /// booking.
     async fn suffer(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError> {
         let mut processor = failure.processor;
         for place in 0..self.ventures.len() {
@@ -375,7 +382,8 @@ impl Broker<'_> {
         Ok(())
     }
 
-    /// A run of a task is lost: the application has failed, or the task and what waits for it is planned again.
+    /// A run of a task is lost: the application has failed, or the task and what waits for it is
+    /// planned again.
     async fn lose(
         &mut self,
         venture: &mut Venture,
@@ -465,7 +473,8 @@ impl Venture {
         }
     }
 
-    /// The part of the application whose tasks are planned again at the end of the second `now`, and which these are.
+    /// The part of the application whose tasks are planned again at the end of the second `now`,
+    /// and which these are.
     fn part(
         &self,
         application: &Application,

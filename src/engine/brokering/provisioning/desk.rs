@@ -1,5 +1,5 @@
-//! What a broker asks of sites, and what can go wrong. What it asks and in which order is written once, as asynchronous code at a
-//! desk; whoever drives it has the sites answer.
+//! What a broker asks of sites, and what can go wrong. What it asks and in which order is written
+//! once, as asynchronous code at a desk; whoever drives it has the sites answer.
 
 use super::{ProviderSite, SiteAnswer, SiteQuestion};
 use crate::kernel::Desk;
@@ -36,7 +36,8 @@ pub enum BrokerError {
         /// How many.
         jobs: u64,
     },
-    /// A choice of slots that the search valued could not be valued or divided among the tasks again.
+    /// A choice of slots that the search valued could not be valued or divided among the tasks
+    /// again.
     #[error(
         "application number {submission}: the plan that the search chose cannot be laid out on the slots it was searched on; this is a defect of the broker"
     )]

@@ -103,8 +103,8 @@ impl<'a> Environment<'a> {
             .all(|(site, count)| site.jobs.len() == *count)
     }
 
-    /// What all sites advertise, in their order. What is over before a reservation can arrive is left out, and what is over in
-    /// part is cut.
+    /// What all sites advertise, in their order. What is over before a reservation can arrive is
+    /// left out, and what is over in part is cut.
     pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError> {
         let arrival = self.arrival();
         let mut slots = Vec::new();
@@ -159,7 +159,8 @@ impl<'a> Environment<'a> {
         self.sites.iter().map(|site| site.nodes)
     }
 
-    /// Starts with their prices from `start` on; those that would be over when a reservation arrives are not asked for.
+    /// Starts with their prices from `start` on; those that would be over when a reservation
+    /// arrives are not asked for.
     pub(super) async fn query(
         &self,
         site: usize,

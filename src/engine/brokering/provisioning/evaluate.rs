@@ -1,4 +1,5 @@
-//! What a choice of advertised slots costs, and when the application ends on it (spec `provisioning.md` §4.4, ALG-2).
+//! What a choice of advertised slots costs, and when the application ends on it (spec
+//! `provisioning.md` §4.4, ALG-2).
 
 mod parts;
 
@@ -21,8 +22,8 @@ pub struct Advertised {
 /// Both objectives of a plan (eq. 6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanValue {
-    /// AC, the allocation cost in service units: slots that are sold whole and are used count whole, of others what is used;
-    /// what is chosen and not used costs nothing (AMB-14h).
+    /// AC, the allocation cost in service units: slots that are sold whole and are used count
+    /// whole, of others what is used; what is chosen and not used costs nothing (AMB-14h).
     pub cost: f64,
     /// SC, the makespan: from submission to the end of the last task.
     pub makespan: Seconds,
@@ -60,7 +61,8 @@ pub struct Evaluator<'a> {
     /// The slots of each site as ALG-1 wants them, sorted.
     offered: Vec<Vec<Part>>,
     bins: Vec<Parts>,
-    /// Which tasks ask the same of a site: same nodes and run times. `None` for a task that is alone.
+    /// Which tasks ask the same of a site: same nodes and run times. `None` for a task that is
+    /// alone.
     shapes: Vec<Option<usize>>,
     /// What each shape knows, site by site.
     known: Vec<Known>,
@@ -68,7 +70,8 @@ pub struct Evaluator<'a> {
     placed: Vec<TaskPlacement>,
 }
 
-/// From `asked` on, nothing starts before `start`. It stays true while tasks are placed, because they only take.
+/// From `asked` on, nothing starts before `start`. It stays true while tasks are placed, because
+/// they only take.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     asked: Seconds,
@@ -103,8 +106,8 @@ impl Known {
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator for an application that is submitted at `submitted` and chooses from `slots`. Slots of a site must be
-    /// disjoint; the order of equal starts is theirs.
+    /// An evaluator for an application that is submitted at `submitted` and chooses from `slots`.
+    /// Slots of a site must be disjoint; the order of equal starts is theirs.
     #[must_use]
     pub fn new(application: &'a Application, slots: &'a [Advertised], submitted: Seconds) -> Self {
         let sites = slots.iter().map(|slot| slot.site + 1).max().unwrap_or(0);
@@ -162,7 +165,8 @@ impl<'a> Evaluator<'a> {
         self.slots.len()
     }
 
-    /// The value of a plan that may use the slots for which `chosen` holds; `None` where the application does not fit.
+    /// The value of a plan that may use the slots for which `chosen` holds; `None` where the
+    /// application does not fit.
     pub fn evaluate(&mut self, chosen: &[bool]) -> Option<PlanValue> {
         self.begin(chosen);
         for &task in self.application.order() {
@@ -196,8 +200,8 @@ impl<'a> Evaluator<'a> {
         &self.placed
     }
 
-    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each; where the application did not fit, by
-    /// the tasks in front of the one that found no place.
+    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each; where
+    /// the application did not fit, by the tasks in front of the one that found no place.
     pub fn used(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         let used = self.used.iter().enumerate();
         used.filter(|(_, used)| used.touched)
@@ -250,8 +254,9 @@ impl<'a> Evaluator<'a> {
         best.map(|(site, start, _)| (site, start))
     }
 
-    /// Processor-seconds are summed before they become service units: whole numbers at the price of best effort. Sums of
-    /// hours would differ in their last bits by the slots that they go over, and a front would keep plans that cost the same.
+    /// Processor-seconds are summed before they become service units: whole numbers at the price of
+    /// best effort. Sums of hours would differ in their last bits by the slots that they go over,
+    /// and a front would keep plans that cost the same.
     fn cost(&self) -> f64 {
         let paid = self.slots.iter().zip(&self.used);
         let (processor_seconds, fixed) = paid.filter(|(_, used)| used.touched).fold(

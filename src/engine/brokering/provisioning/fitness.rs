@@ -1,4 +1,5 @@
-//! Fitness of a population by rank, shared among neighbours (spec `provisioning.md` §4.5, eqs. 8–14).
+//! Fitness of a population by rank, shared among neighbours (spec `provisioning.md` §4.5, eqs.
+//! 8–14).
 
 use super::{PlanValue, dominates};
 
@@ -19,8 +20,8 @@ pub struct Fitness {
     pub probability: f64,
 }
 
-/// Assigns fitness to a population; `None` is a plan on which the application does not fit. Those rank behind all others, as
-/// equals, and have no neighbours (AMB-14).
+/// Assigns fitness to a population; `None` is a plan on which the application does not fit. Those
+/// rank behind all others, as equals, and have no neighbours (AMB-14).
 #[must_use]
 pub fn assign_fitness(population: &[Option<PlanValue>], sharing_radius: f64) -> Vec<Fitness> {
     let size = population.len();

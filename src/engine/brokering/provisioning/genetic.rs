@@ -1,5 +1,6 @@
-//! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis (spec `provisioning.md` §4.5, ALG-3)
-//! and, for comparison, NSGA-II (Deb et al. 2002) with the same operators.
+//! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis (spec
+//! `provisioning.md` §4.5, ALG-3) and, for comparison, NSGA-II (Deb et al. 2002) with the same
+//! operators.
 
 mod memory;
 
@@ -18,10 +19,11 @@ pub struct GeneticSettings {
     pub population: u32,
     /// Generations of offspring after the initial population (AMB-14g).
     pub generations: u32,
-    /// σ_share, the radius within which plans share their fitness (AMB-13); NSGA-II does not read it.
+    /// σ_share, the radius within which plans share their fitness (AMB-13); NSGA-II does not read
+    /// it.
     pub sharing_radius: f64,
-    /// Whether the plan that may use every slot, which always fits, is one of the initial ones (AMB-14; default no: the thesis draws
-    /// all of them).
+    /// Whether the plan that may use every slot, which always fits, is one of the initial ones
+    /// (AMB-14; default no: the thesis draws all of them).
     pub all_slots_member: bool,
 }
 
@@ -79,8 +81,9 @@ impl<'a, 'b> Search<'a, 'b> {
 
 type Plan = Vec<bool>;
 
-/// The multi-objective genetic algorithm of the thesis: fitness by rank and niche, roulette, two-point crossover of every pair,
-/// mutation of each bit with probability 1/n, no elitism but the archive (AMB-14c). One run serves every α.
+/// The multi-objective genetic algorithm of the thesis: fitness by rank and niche, roulette,
+/// two-point crossover of every pair, mutation of each bit with probability 1/n, no elitism but the
+/// archive (AMB-14c). One run serves every α.
 #[must_use]
 pub fn moga(
     evaluator: &mut Evaluator<'_>,
@@ -118,8 +121,9 @@ pub fn moga(
     search.found
 }
 
-/// NSGA-II: binary tournaments by front and crowding distance, and the best of parents and offspring survive. The archive is kept
-/// beside it, so that both searches answer with all that they ever saw.
+/// NSGA-II: binary tournaments by front and crowding distance, and the best of parents and
+/// offspring survive. The archive is kept beside it, so that both searches answer with all that
+/// they ever saw.
 #[must_use]
 pub fn nsga2(
     evaluator: &mut Evaluator<'_>,
@@ -194,7 +198,8 @@ fn offspring(mut pool: Vec<Plan>, stream: &mut Stream) -> Vec<Plan> {
     pool
 }
 
-/// Two-point crossover: what lies between two distinct cuts changes sides. Two bits have one cut, one bit none (AMB-14d).
+/// Two-point crossover: what lies between two distinct cuts changes sides. Two bits have one cut,
+/// one bit none (AMB-14d).
 fn cross(one: &mut [bool], other: &mut [bool], stream: &mut Stream) {
     let bits = one.len();
     let (from, to) = match bits {
@@ -221,8 +226,8 @@ fn mutate(plan: &mut [bool], stream: &mut Stream) {
     }
 }
 
-/// Indices from the best: by non-dominated front, and within a front the least crowded first; ties by index. What does not fit
-/// comes last.
+/// Indices from the best: by non-dominated front, and within a front the least crowded first; ties
+/// by index. What does not fit comes last.
 fn by_front_and_crowding(values: &[Option<PlanValue>]) -> Vec<usize> {
     let mut order = Vec::with_capacity(values.len());
     let mut rest: Vec<(usize, PlanValue)> = values
@@ -248,8 +253,8 @@ fn by_front_and_crowding(values: &[Option<PlanValue>]) -> Vec<usize> {
     order
 }
 
-/// Crowding distance of each member of a front: how far its neighbours are apart in both objectives, as shares of the front's range;
-/// infinite at the ends.
+/// Crowding distance of each member of a front: how far its neighbours are apart in both
+/// objectives, as shares of the front's range; infinite at the ends.
 fn crowding(front: &[(usize, PlanValue)]) -> Vec<(usize, f64)> {
     let mut distances: Vec<(usize, f64)> = front.iter().map(|(index, _)| (*index, 0.0)).collect();
     let objectives: [fn(&PlanValue) -> f64; 2] =

@@ -1,5 +1,5 @@
-//! Greedy provisioning with queries: task after task, the start that the user likes best (spec `provisioning.md` §8.2, ALG-7), and
-//! two relatives that keep a deadline or a budget.
+//! Greedy provisioning with queries: task after task, the start that the user likes best (spec
+//! `provisioning.md` §8.2, ALG-7), and two relatives that keep a deadline or a budget.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,19 +16,21 @@ use crate::workload::RequestId;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "wish")]
 pub enum Wish {
-    /// A weighted sum of cost and finish, both as shares of their range (step 5): α = 0 takes the earliest, 1 the cheapest.
+    /// A weighted sum of cost and finish, both as shares of their range (step 5): α = 0 takes the
+    /// earliest, 1 the cheapest.
     TradeOff {
         /// α, in `[0, 1]`.
         alpha: f64,
     },
-    /// The cheapest start from which the longest path of what follows still ends by the deadline; the earliest where there is
-    /// none.
+    /// The cheapest start from which the longest path of what follows still ends by the deadline;
+    /// the earliest where there is none.
     Deadline {
         /// After submission.
         after: Seconds,
     },
-    /// The earliest start that is affordable: a task may spend its share, by work, of what the budget leaves beyond the work of
-    /// the tasks ahead (the spare budget of BHEFT, Zheng and Sakellariou 2013); the cheapest where none is.
+    /// The earliest start that is affordable: a task may spend its share, by work, of what the
+    /// budget leaves beyond the work of the tasks ahead (the spare budget of BHEFT, Zheng and
+    /// Sakellariou 2013); the cheapest where none is.
     Budget {
         /// Service units: processor-hours and externalities.
         service_units: f64,
@@ -36,8 +38,9 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// The plan of a front that fits best: for α as eq. (15) says; the cheapest that keeps the deadline, else the fastest; the
-    /// fastest within the budget, else the cheapest. `None` for an empty front.
+    /// The plan of a front that fits best: for α as eq. (15) says; the cheapest that keeps the
+    /// deadline, else the fastest; the fastest within the budget, else the cheapest. `None` for an
+    /// empty front.
     #[must_use]
     pub fn choose(self, front: &ParetoFront) -> Option<usize> {
         let members = front.members();
@@ -97,12 +100,12 @@ pub enum Misfit {
     },
 }
 
-/// Plans an application that is submitted at `submitted`, on sites that stand at that instant; what is chosen is booked there at
-/// once, so that later queries see it (AMB-24). A start that is gone by then is asked for anew, up to `retries` times. Sites must
-/// price what they admit.
+/// Plans an application that is submitted at `submitted`, on sites that stand at that instant; what
+/// is chosen is booked there at once, so that later queries see it (AMB-24). A start that is gone
+/// by then is asked for anew, up to `retries` times. Sites must price what they admit.
 ///
-/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to `prices`, where somebody keeps them; queries and
-/// tasks are numbered there as this plan's.
+/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to
+/// `prices`, where somebody keeps them; queries and tasks are numbered there as this plan's.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! What a simulation of provisioning reads: sites, the application, and what all simulations of these sites share.
+//! What a simulation of provisioning reads: sites, the application, and what all simulations of
+//! these sites share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,7 +45,8 @@ pub struct SiteLoad {
     pub copied_percent: f64,
     /// How many jobs of the first copy were kept, in percent.
     pub kept_percent: f64,
-    /// The window of measurement, after both copies have begun: instants lie in its middle 80 % (AMB-22).
+    /// The window of measurement, after both copies have begun: instants lie in its middle 80 %
+    /// (AMB-22).
     pub window: (Seconds, Seconds),
 }
 
@@ -61,12 +63,13 @@ pub struct ProvisioningInputs {
     pub real: Vec<Arc<Application>>,
     /// The sites at every submission instant.
     pub background: Arc<Background>,
-    /// Which of the instants of the background this simulation submits at, in order of time: one where plans are discarded.
+    /// Which of the instants of the background this simulation submits at, in order of time: one
+    /// where plans are discarded.
     pub instants: Vec<usize>,
     /// Best effort from each of them.
     pub best_effort: Vec<Arc<BestEffortRun>>,
-    /// What the genetic search found on the slots of the instant, for every α at once; `None` for other searches, and where sites
-    /// are not as they were.
+    /// What the genetic search found on the slots of the instant, for every α at once; `None` for
+    /// other searches, and where sites are not as they were.
     pub searched: Option<Arc<Genetic>>,
     /// Whether every start that sites offer is kept with its price: there are many.
     pub keep_prices: bool,

@@ -1,4 +1,5 @@
-//! Which part of which slot each task of a plan takes: what has to be bought (spec `provisioning.md` §4.4, step 9, and §19).
+//! Which part of which slot each task of a plan takes: what has to be bought (spec
+//! `provisioning.md` §4.4, step 9, and §19).
 
 use super::{Advertised, Application, TaskPlacement};
 use crate::plan::{Piece, Slot};
@@ -20,14 +21,15 @@ pub(super) struct Share {
 pub(super) struct Lot {
     /// Index of the slot.
     pub(super) slot: usize,
-    /// Pieces and the tasks that each is for: one for the whole of a slot that is sold whole, else one a task.
+    /// Pieces and the tasks that each is for: one for the whole of a slot that is sold whole, else
+    /// one a task.
     pub(super) pieces: Vec<(Piece, Vec<usize>)>,
     /// All of it that is paid by time.
     pub(super) paid: NodeSeconds,
 }
 
-/// The shares of the tasks in the order of planning, where the evaluation of these chosen slots placed the tasks like this (ALG-2);
-/// `None` when it did not.
+/// The shares of the tasks in the order of planning, where the evaluation of these chosen slots
+/// placed the tasks like this (ALG-2); `None` when it did not.
 pub(super) fn lay_out(
     application: &Application,
     slots: &[Advertised],
@@ -128,7 +130,8 @@ pub(super) fn lots(slots: &[Advertised], shares: &[Share]) -> Vec<Lot> {
     lots
 }
 
-/// The slots that a task takes, in the order of discovery, if the first anchor that holds it lets it start then.
+/// The slots that a task takes, in the order of discovery, if the first anchor that holds it lets
+/// it start then.
 fn stack_at(
     bin: &[(Slot, usize)],
     nodes: Nodes,

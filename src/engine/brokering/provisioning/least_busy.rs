@@ -2,14 +2,16 @@
 
 use crate::units::{Nodes, Seconds};
 
-/// How many tasks each site has at an instant: waiting, running and on the way there, of applications and of others (AMB-24d).
+/// How many tasks each site has at an instant: waiting, running and on the way there, of
+/// applications and of others (AMB-24d).
 ///
-/// A site tells only of what has reached its queue. If those that are sent to it did not count, all tasks that are ready together
-/// would go to one.
+/// A site tells only of what has reached its queue. If those that are sent to it did not count, all
+/// tasks that are ready together would go to one.
 #[derive(Clone, Debug)]
 pub(super) struct Busy(Vec<usize>);
 
-/// Tasks that were sent to sites whose queues they have not reached: their data is on the way (AMB-24c).
+/// Tasks that were sent to sites whose queues they have not reached: their data is on the way
+/// (AMB-24c).
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     /// When each arrives, by site.
@@ -17,7 +19,8 @@ pub(super) struct Sent {
 }
 
 impl Busy {
-    /// Sends a task to the site with the fewest among those, of these sizes, that can hold `nodes`: the first of equals.
+    /// Sends a task to the site with the fewest among those, of these sizes, that can hold `nodes`:
+    /// the first of equals.
     pub(super) fn send_to_least(&mut self, sizes: &[Nodes], nodes: Nodes) -> Option<usize> {
         let fitting = (0..sizes.len()).filter(|&site| nodes <= sizes[site]);
         let least = fitting.min_by_key(|&site| self.0[site])?;
@@ -39,7 +42,8 @@ impl Sent {
         self.arrivals[site].push(arrival);
     }
 
-    /// What is on the way beside what sites have at the end of the second `now`, when all that arrives until then is there.
+    /// What is on the way beside what sites have at the end of the second `now`, when all that
+    /// arrives until then is there.
     pub(super) fn beside(
         &mut self,
         in_system: impl IntoIterator<Item = usize>,

@@ -77,7 +77,8 @@ impl Ledger {
         }
     }
 
-    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`].
+    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of
+    /// [`purchases`].
     pub(super) fn enter_shares(
         &mut self,
         planned: &Application,
@@ -167,7 +168,8 @@ impl Ledger {
         paid.coins().0
     }
 
-    /// A run of a task of the plan that is booked as `placed` says: it ends earlier, or is stopped then.
+    /// A run of a task of the plan that is booked as `placed` says: it ends earlier, or is stopped
+    /// then.
     fn push_run(&mut self, of: PlannedTasks<'_>, task: usize, placed: TaskPlacement) {
         let task = of.tasks[task];
         let needs = &of.real.tasks()[task];
@@ -184,8 +186,8 @@ impl Ledger {
         });
     }
 
-    /// Where and when each task runs to its end, as far as it is known at the end of the second `now`: what runs then or later is
-    /// taken to last as long as its slot.
+    /// Where and when each task runs to its end, as far as it is known at the end of the second
+    /// `now`: what runs then or later is taken to last as long as its slot.
     pub(super) fn placements(&self, tasks: usize, now: Seconds) -> Vec<Option<TaskPlacement>> {
         let mut placements = vec![None; tasks];
         let done = |run: &&Run| run.run.fate == TaskFate::Done;
@@ -205,7 +207,8 @@ impl Ledger {
         placements
     }
 
-    /// When the next run comes to the end of its slot and has not ended, and which; the first booked of equals.
+    /// When the next run comes to the end of its slot and has not ended, and which; the first
+    /// booked of equals.
     pub(super) fn next_outlasting(&self) -> Option<(Seconds, usize)> {
         let runs = self.runs.iter().enumerate();
         let outlasting = runs.filter(|(_, run)| run.outlasts && run.run.fate == TaskFate::Done);
@@ -230,8 +233,8 @@ impl Ledger {
         done.map(|run| run.run.end).max()
     }
 
-    /// The run that holds the processor number `processor` of those that the application's tasks hold at `site` at `time`, in the
-    /// order of booking; or how many they hold in all.
+    /// The run that holds the processor number `processor` of those that the application's tasks
+    /// hold at `site` at `time`, in the order of booking; or how many they hold in all.
     pub(super) fn hit(&self, site: usize, time: Seconds, processor: u32) -> Result<usize, u32> {
         let mut held = 0;
         for (index, Run { run, .. }) in self.runs.iter().enumerate() {
@@ -254,8 +257,8 @@ impl Ledger {
         run.task as usize
     }
 
-    /// Gives up runs. What sites can have back: bookings all of whose runs are given up, and which have not begun by the end of
-    /// the second `now`.
+    /// Gives up runs. What sites can have back: bookings all of whose runs are given up, and which
+    /// have not begun by the end of the second `now`.
     pub(super) fn abandon(
         &mut self,
         now: Seconds,
@@ -334,14 +337,15 @@ impl Ledger {
 pub(super) struct Closed {
     pub(super) slots: Vec<BoughtSlot>,
     pub(super) runs: Vec<TaskRun>,
-    /// Paid for lost and unused runs: all of a slot in which nothing ran to its end, else the planned processor-time of what did not.
+    /// Paid for lost and unused runs: all of a slot in which nothing ran to its end, else the
+    /// planned processor-time of what did not.
     pub(super) wasted: f64,
     /// Paid for the time between the end of a task and that of its part of the slot.
     pub(super) after_ends: f64,
 }
 
-/// What has to be booked for these shares: first what is sold whole, then pieces by start, because what lies in front of a piece that
-/// was sold is not divisible any more (AMB-10).
+/// What has to be booked for these shares: first what is sold whole, then pieces by start, because
+/// what lies in front of a piece that was sold is not divisible any more (AMB-10).
 pub(super) fn purchases(
     slots: &[Advertised],
     shares: &[Share],

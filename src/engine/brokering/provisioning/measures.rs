@@ -1,4 +1,5 @@
-//! What a simulation of provisioning measures: the names are in the list of the study (`studies::provisioning`).
+//! What a simulation of provisioning measures: the names are in the list of the study
+//! (`studies::provisioning`).
 
 use super::{
     Application, EffectOnOthers, PlanValue, ProvisioningInputs, ProvisioningOutcome,
@@ -7,7 +8,8 @@ use super::{
 use crate::scheduling::measures::Measured;
 use crate::units::Nodes;
 
-/// Money is a sum of fractions: what is dearer than a budget by less than this share of it keeps it.
+/// Money is a sum of fractions: what is dearer than a budget by less than this share of it keeps
+/// it.
 const ROUNDING: f64 = 1e-9;
 
 /// A site as results remember it, without its jobs.
@@ -36,8 +38,8 @@ impl SiteSummary {
     }
 }
 
-/// The values of a run (spec `provisioning.md` §10). Where a simulation submits several applications, means over them; a ratio is
-/// formed for each and then averaged.
+/// The values of a run (spec `provisioning.md` §10). Where a simulation submits several
+/// applications, means over them; a ratio is formed for each and then averaged.
 #[must_use]
 pub fn provisioning_measures(
     inputs: &ProvisioningInputs,
@@ -58,8 +60,9 @@ pub fn provisioning_measures(
     measured
 }
 
-/// Cost and makespan of the plan; where best effort is the search, of what really happened, which at sites that other applications
-/// were committed to is not what would have happened without them. `None` where there was no plan, or not every task ended.
+/// Cost and makespan of the plan; where best effort is the search, of what really happened, which
+/// at sites that other applications were committed to is not what would have happened without them.
+/// `None` where there was no plan, or not every task ended.
 #[must_use]
 pub fn value_of(
     settings: &ProvisioningSettings,
@@ -74,10 +77,11 @@ pub fn value_of(
     }
 }
 
-/// The share, in `[0, 1]`, of the area between the least that an application can cost and take, and a reference point of twice the
-/// cost of best effort and its makespan, that the front dominates. Nothing costs less than the work of all tasks at their fastest
-/// sites, nor takes less than the longest path of tasks at theirs. `None` where best effort takes no longer than that, or is
-/// not known.
+/// The share, in `[0, 1]`, of the area between the least that an application can cost and take, and
+/// a reference point of twice the cost of best effort and its makespan, that the front dominates.
+/// Nothing costs less than the work of all tasks at their fastest sites, nor takes less than the
+/// longest path of tasks at theirs. `None` where best effort takes no longer than that, or is not
+/// known.
 #[must_use]
 pub fn front_hypervolume(application: &Application, outcome: &ProvisioningOutcome) -> Option<f64> {
     let best_effort = best_effort_value(outcome)?;
@@ -195,7 +199,8 @@ fn add_search(
     }
 }
 
-/// Whether applications kept deadlines and budgets in the end: a plan that promised to and lost a task may not have.
+/// Whether applications kept deadlines and budgets in the end: a plan that promised to and lost a
+/// task may not have.
 fn add_wishes(
     measured: &mut Measured,
     settings: &ProvisioningSettings,

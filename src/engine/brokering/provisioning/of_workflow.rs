@@ -41,12 +41,14 @@ pub enum ApplicationError {
 }
 
 impl Application {
-    /// The application that a workflow is on sites of these sizes, in HEFT's order (eq. 7): run times and transfers in whole
-    /// seconds, rounded up. A task of 0 s is booked for 1 s, because every slot has a length.
+    /// The application that a workflow is on sites of these sizes, in HEFT's order (eq. 7): run
+    /// times and transfers in whole seconds, rounded up. A task of 0 s is booked for 1 s, because
+    /// every slot has a length.
     ///
     /// # Errors
     ///
-    /// When a task is wider than every site, when run times are given for another number of sites, when the network cannot be.
+    /// When a task is wider than every site, when run times are given for another number of sites,
+    /// when the network cannot be.
     pub fn of(
         workflow: &Workflow,
         sites: &[Nodes],
@@ -97,7 +99,8 @@ impl Application {
         ))
     }
 
-    /// The longest path through the application, each task at its fastest site and without transfers: no plan is shorter.
+    /// The longest path through the application, each task at its fastest site and without
+    /// transfers: no plan is shorter.
     #[must_use]
     pub fn longest_path(&self) -> Seconds {
         let mut ends = vec![Seconds::ZERO; self.tasks().len()];
@@ -110,7 +113,8 @@ impl Application {
         ends.into_iter().max().unwrap_or(Seconds::ZERO)
     }
 
-    /// The processor-seconds of all tasks, each at its fastest site: what best effort costs where processors are alike.
+    /// The processor-seconds of all tasks, each at its fastest site: what best effort costs where
+    /// processors are alike.
     #[must_use]
     pub fn least_work(&self) -> NodeSeconds {
         self.tasks().iter().fold(NodeSeconds(0), |sum, task| {

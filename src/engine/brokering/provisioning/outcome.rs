@@ -1,4 +1,5 @@
-//! What becomes of an application: its plan, what it bought, where its tasks ran, and what it cost in the end.
+//! What becomes of an application: its plan, what it bought, where its tasks ran, and what it cost
+//! in the end.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,8 @@ pub struct ProvisioningOutcome {
     pub submission: u32,
     /// When it was submitted.
     pub submitted: Seconds,
-    /// The plan that the first answers of the sites led to; `None` for best effort, and where there was none.
+    /// The plan that the first answers of the sites led to; `None` for best effort, and where there
+    /// was none.
     pub planned: Option<PlanValue>,
     /// What really happened.
     pub realised: Realised,
@@ -43,7 +45,8 @@ pub struct ProvisioningOutcome {
 }
 
 impl ProvisioningOutcome {
-    /// Adds the offers that a plan of these tasks was made of. The queries of the plan are counted already.
+    /// Adds the offers that a plan of these tasks was made of. The queries of the plan are counted
+    /// already.
     pub(super) fn note_prices(&mut self, prices: Vec<PriceSample>, tasks: &[usize], queries: u64) {
         let before = (self.queries - queries) as u32;
         self.prices
@@ -93,7 +96,8 @@ pub struct Realised {
     pub after_ends: f64,
     /// Tasks that were stopped at the end of their slot.
     pub outlasted_tasks: u32,
-    /// Tasks that were booked anew because of that: stopped ones, and those behind them whose slots began too early.
+    /// Tasks that were booked anew because of that: stopped ones, and those behind them whose slots
+    /// began too early.
     pub rebooked_tasks: u32,
     /// Tasks lost to node failures.
     pub lost_tasks: u32,
@@ -140,7 +144,8 @@ pub struct TaskRun {
     pub start: Seconds,
     /// End, or when it was lost or stopped.
     pub end: Seconds,
-    /// The slot of [`ProvisioningOutcome::slots`] that it ran in, the first of a stack; `None` for best effort.
+    /// The slot of [`ProvisioningOutcome::slots`] that it ran in, the first of a stack; `None` for
+    /// best effort.
     pub slot: Option<u32>,
     /// What became of it.
     pub fate: TaskFate,
@@ -187,7 +192,8 @@ pub struct FrontMember {
 /// What committed plans did to everybody else's jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectOnOthers {
-    /// Jobs that were compared: submitted between the first submission of an application and the end of the last.
+    /// Jobs that were compared: submitted between the first submission of an application and the
+    /// end of the last.
     pub jobs: u64,
     /// Of these, jobs that waited longer than without applications.
     pub delayed: u64,
@@ -208,7 +214,8 @@ pub struct ProvisioningRun {
     pub outcomes: Vec<ProvisioningOutcome>,
     /// Of committed plans, by site.
     pub effects: Vec<EffectOnOthers>,
-    /// When jobs of others started beside committed plans, by site, of those that had become final; in that order.
+    /// When jobs of others started beside committed plans, by site, of those that had become final;
+    /// in that order.
     pub started: Vec<Vec<(JobId, Option<Seconds>)>>,
 }
 
@@ -219,16 +226,17 @@ pub struct SiteJob {
     pub site: usize,
     /// The job.
     pub job: Job,
-    /// Its start beside committed plans; `None` where plans are discarded, where it is wider than the site, and where it had not
-    /// ended when nobody looked any more.
+    /// Its start beside committed plans; `None` where plans are discarded, where it is wider than
+    /// the site, and where it had not ended when nobody looked any more.
     pub start: Option<Seconds>,
     /// Its start without any application; `None` where it is wider than the site.
     pub undisturbed_start: Option<Seconds>,
 }
 
 impl ProvisioningRun {
-    /// The jobs of others that waited or ran at a site at some second from the first submission of an application to the end of
-    /// the last task, by site and number: what plans could meet. All others ran as without applications.
+    /// The jobs of others that waited or ran at a site at some second from the first submission of
+    /// an application to the end of the last task, by site and number: what plans could meet. All
+    /// others ran as without applications.
     #[must_use]
     pub fn site_jobs(&self, inputs: &ProvisioningInputs) -> Vec<SiteJob> {
         let submitted = self.outcomes.iter().map(|outcome| outcome.submitted);

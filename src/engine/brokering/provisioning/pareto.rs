@@ -11,14 +11,16 @@ pub fn dominates(one: PlanValue, other: PlanValue) -> bool {
         && (one.cost < other.cost || one.makespan < other.makespan)
 }
 
-/// An archive of plans none of which dominates another (§4.5); of equal values the first is kept (AMB-14e).
+/// An archive of plans none of which dominates another (§4.5); of equal values the first is kept
+/// (AMB-14e).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParetoFront {
     members: Vec<(PlanValue, Vec<bool>)>,
 }
 
 impl ParetoFront {
-    /// Takes a plan in if none of the front is as good; what it dominates leaves. Returns whether it was taken in.
+    /// Takes a plan in if none of the front is as good; what it dominates leaves. Returns whether
+    /// it was taken in.
     pub fn offer(&mut self, value: PlanValue, chosen: &[bool]) -> bool {
         let beaten =
             |(known, _): &(PlanValue, Vec<bool>)| *known == value || dominates(*known, value);
@@ -39,7 +41,8 @@ impl ParetoFront {
         &self.members
     }
 
-    /// The member that α picks (eq. 15): 0 takes the shortest makespan, 1 the least cost. `None` for an empty front.
+    /// The member that α picks (eq. 15): 0 takes the shortest makespan, 1 the least cost. `None`
+    /// for an empty front.
     #[must_use]
     pub fn choose(&self, alpha: f64) -> Option<usize> {
         let values = self.members.iter();
@@ -50,8 +53,9 @@ impl ParetoFront {
     }
 }
 
-/// The area that the values dominate, up to a reference point that is worse than all of them, in units of money × seconds. Values
-/// that are not better than the reference in both objectives add nothing.
+/// The area that the values dominate, up to a reference point that is worse than all of them, in
+/// units of money × seconds. Values that are not better than the reference in both objectives add
+/// nothing.
 #[must_use]
 pub fn hypervolume(values: &[PlanValue], reference: PlanValue) -> f64 {
     let mut sorted: Vec<PlanValue> = values

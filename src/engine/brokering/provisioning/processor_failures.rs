@@ -13,7 +13,8 @@ pub(super) struct ProcessorFailure {
     pub(super) time: Seconds,
     /// Index of the site.
     pub(super) site: usize,
-    /// Which of the site's processors is hit, from 0: those that run the application's tasks come first, in the order of booking.
+    /// Which of the site's processors is hit, from 0: those that run the application's tasks come
+    /// first, in the order of booking.
     pub(super) processor: u32,
 }
 
@@ -25,8 +26,9 @@ pub(super) struct ProcessorFailures {
 }
 
 impl ProcessorFailures {
-    /// Every failure after `begin`. Each hits a processor of its site that is drawn from a stream of its own from the beginning of
-    /// the trace on, so that the same failure hits the same processor whatever was bought and whenever.
+    /// Every failure after `begin`. Each hits a processor of its site that is drawn from a stream
+    /// of its own from the beginning of the trace on, so that the same failure hits the same
+    /// processor whatever was bought and whenever.
     pub(super) fn new(sites: &[SiteWorkload], seed: &StreamSeed, begin: Seconds) -> Self {
         let mut hits = Vec::new();
         for (index, site) in sites.iter().enumerate() {

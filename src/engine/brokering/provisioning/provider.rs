@@ -1,4 +1,5 @@
-//! A provider as a broker meets it: it advertises slots or answers queries, takes reservations, and runs jobs from its queue.
+//! A provider as a broker meets it: it advertises slots or answers queries, takes reservations, and
+//! runs jobs from its queue.
 
 mod planning;
 
@@ -13,10 +14,12 @@ use crate::workload::{Job, RequestId};
 
 /// A site: a machine, its queue and what it has sold. Cloning it forks the simulation.
 ///
-/// Whatever it is asked is answered as of [`ProviderSite::now`], the end of that second: its events are over.
+/// Whatever it is asked is answered as of [`ProviderSite::now`], the end of that second: its events
+/// are over.
 #[derive(Clone)]
 pub enum ProviderSite {
-    /// Free rectangles are the queue's plan and what it sells (ALG-1; chapter 4). It knows run times exactly.
+    /// Free rectangles are the queue's plan and what it sells (ALG-1; chapter 4). It knows run
+    /// times exactly.
     Rectangles(Box<RectangleSite>),
     /// It plans its queue anew at every event.
     Planning(Box<PlanningSite>),
@@ -25,7 +28,8 @@ pub enum ProviderSite {
 /// What a broker may ask of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SiteQuestion {
-    /// Let time pass to the end of this second, with these jobs arriving on the way. One that is submitted later arrives then.
+    /// Let time pass to the end of this second, with these jobs arriving on the way. One that is
+    /// submitted later arrives then.
     PassTo {
         /// The second.
         time: Seconds,
@@ -43,8 +47,9 @@ pub enum SiteQuestion {
         /// How long.
         duration: Seconds,
     },
-    /// Book a piece of an advertised slot. Several pieces of one divisible slot are to be bought in the order of their starts:
-    /// what lies in front of one that was sold is not divisible any more (AMB-10).
+    /// Book a piece of an advertised slot. Several pieces of one divisible slot are to be bought in
+    /// the order of their starts: what lies in front of one that was sold is not divisible any more
+    /// (AMB-10).
     BuyPiece {
         /// The number under which it is booked.
         id: RequestId,
@@ -187,7 +192,8 @@ impl ProviderSite {
         }
     }
 
-    /// Hands over jobs; none may be submitted in the past. Those of the same second are queued in the order given.
+    /// Hands over jobs; none may be submitted in the past. Those of the same second are queued in
+    /// the order given.
     pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         match self {
             Self::Rectangles(site) => site.submit(jobs),
@@ -248,7 +254,8 @@ impl ProviderSite {
         }
     }
 
-    /// Every start from `earliest` on with its price (query form (19)); `None` from a site that does not answer queries.
+    /// Every start from `earliest` on with its price (query form (19)); `None` from a site that
+    /// does not answer queries.
     pub fn offers(
         &mut self,
         earliest: Seconds,
@@ -261,8 +268,8 @@ impl ProviderSite {
         }
     }
 
-    /// Books a piece of a slot that was advertised; returns whether it still could be had. A slot that was advertised as a whole may be called
-    /// divisible: parts of it are sold then.
+    /// Books a piece of a slot that was advertised; returns whether it still could be had. A slot
+    /// that was advertised as a whole may be called divisible: parts of it are sold then.
     pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         match self {
             Self::Rectangles(site) => site.buy(id, slot, piece),
@@ -270,7 +277,8 @@ impl ProviderSite {
         }
     }
 
-    /// Books a start that was offered at this price; returns whether it still could be had for no more.
+    /// Books a start that was offered at this price; returns whether it still could be had for no
+    /// more.
     pub fn reserve(
         &mut self,
         id: RequestId,
@@ -285,7 +293,8 @@ impl ProviderSite {
         }
     }
 
-    /// Gives back what was booked under this number and has not begun; returns whether there was such a thing.
+    /// Gives back what was booked under this number and has not begun; returns whether there was
+    /// such a thing.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         match self {
             Self::Rectangles(site) => site.cancel(id),

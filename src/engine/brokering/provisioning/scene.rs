@@ -1,4 +1,5 @@
-//! A simulation of provisioning: a broker that buys for applications, the sites that it asks, and what it came to.
+//! A simulation of provisioning: a broker that buys for applications, the sites that it asks, and
+//! what it came to.
 
 use std::sync::Arc;
 
@@ -28,7 +29,8 @@ pub enum ProvisioningError {
     Broker(#[from] BrokerError),
 }
 
-/// The sites as they are when a simulation begins: at the end of the second of its first submission.
+/// The sites as they are when a simulation begins: at the end of the second of its first
+/// submission.
 ///
 /// # Errors
 ///
@@ -62,8 +64,9 @@ impl Service for ProviderSite {
     }
 }
 
-/// The broker as a machine. Nobody submits anything to it from outside: it knows when its applications come, and time passes at the
-/// sites where it lets it pass. So one window sees all of them through.
+/// The broker as a machine. Nobody submits anything to it from outside: it knows when its
+/// applications come, and time passes at the sites where it lets it pass. So one window sees all of
+/// them through.
 pub struct ProvisioningBroker {
     begin: Seconds,
     course: Course,

@@ -1,4 +1,5 @@
-//! A genetic search on slots, by a broker of its own or on those of an instant, which all simulations that submit then share.
+//! A genetic search on slots, by a broker of its own or on those of an instant, which all
+//! simulations that submit then share.
 
 use super::{
     Advertised, Application, Evaluator, Genetic, ProviderSite, ProvisioningSettings, SearchMethod,
@@ -8,7 +9,8 @@ use crate::plan::Slot;
 use crate::random::Stream;
 use crate::units::Seconds;
 
-/// Searches the slots that `sites` advertise at `instant`, at which the application is submitted and every reservation arrives.
+/// Searches the slots that `sites` advertise at `instant`, at which the application is submitted
+/// and every reservation arrives.
 #[must_use]
 pub fn search_advertised(
     application: &Application,
@@ -24,7 +26,8 @@ pub fn search_advertised(
     search(&mut evaluator, settings, stream)
 }
 
-/// The name of the stream that the search for plan number `plan` of application number `submission` draws from.
+/// The name of the stream that the search for plan number `plan` of application number `submission`
+/// draws from.
 #[must_use]
 pub fn search_stream(submission: u32, plan: u32) -> String {
     format!("genetic search/{submission}/{plan}")
@@ -42,8 +45,8 @@ pub(super) fn search(
     }
 }
 
-/// What is left of a site's slots for a reservation that arrives at `arrival`: what is over by then is left out, what is over in
-/// part is cut.
+/// What is left of a site's slots for a reservation that arrives at `arrival`: what is over by then
+/// is left out, what is over in part is cut.
 pub(super) fn still_open(
     site: usize,
     offered: Vec<Slot>,

@@ -1,4 +1,5 @@
-//! How an application is provisioned: what providers offer, how the broker searches, and what becomes of the plan.
+//! How an application is provisioned: what providers offer, how the broker searches, and what
+//! becomes of the plan.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,8 +9,8 @@ use crate::scheduling::SlotSource;
 use crate::scheduling::replanning::{Admission, Displacement, ReplanningSettings};
 use crate::units::Seconds;
 
-/// Everything that determines how applications are provisioned, apart from sites and applications themselves (spec
-/// `provisioning.md` §4, §5, §8).
+/// Everything that determines how applications are provisioned, apart from sites and applications
+/// themselves (spec `provisioning.md` §4, §5, §8).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvisioningSettings {
     /// What sites offer.
@@ -27,18 +28,22 @@ pub struct ProvisioningSettings {
     pub site_choice: SiteChoice,
     /// Whether plans stay booked (AMB-23).
     pub commitment: Commitment,
-    /// How many brokers submit an application each at every instant, and choose from the same offers.
+    /// How many brokers submit an application each at every instant, and choose from the same
+    /// offers.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub brokers: u32,
-    /// How long a reservation is under way: what was offered may be gone by then (AMB-46; 0, as published, for never).
+    /// How long a reservation is under way: what was offered may be gone by then (AMB-46; 0, as
+    /// published, for never).
     pub latency: Seconds,
     /// How often a plan is made anew because a slot was gone, before the application is given up.
     pub replans: u32,
     /// What happens to an application that lost a task to a node failure.
     pub after_failure: AfterFailure,
-    /// The queue of the sites: its order and backfilling. Sites that are asked for prices move waiting jobs.
+    /// The queue of the sites: its order and backfilling. Sites that are asked for prices move
+    /// waiting jobs.
     pub reserving: ReplanningSettings,
-    /// How many submission instants are prepared; never part of a result, because instants are drawn one by one.
+    /// How many submission instants are prepared; never part of a result, because instants are
+    /// drawn one by one.
     #[serde(skip)]
     pub instants: u32,
 }
@@ -112,7 +117,8 @@ pub enum SiteChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "commitment")]
 pub enum Commitment {
-    /// It is made and carried out on a fork of the sites; the sites themselves never see it. One application a replication.
+    /// It is made and carried out on a fork of the sites; the sites themselves never see it. One
+    /// application a replication.
     #[default]
     Discarded,
     /// It is booked at the running sites, and everybody else's jobs live with it.
@@ -122,13 +128,16 @@ pub enum Commitment {
     },
 }
 
-/// What happens when a node fails under a task that runs in a slot: the slot is paid, the task is lost.
+/// What happens when a node fails under a task that runs in a slot: the slot is paid, the task is
+/// lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterFailure {
-    /// The application has failed; what is booked for it is given back where it has not begun, and paid.
+    /// The application has failed; what is booked for it is given back where it has not begun, and
+    /// paid.
     Fail,
-    /// The lost task and everything behind it is planned again from that instant; what it held before is paid.
+    /// The lost task and everything behind it is planned again from that instant; what it held
+    /// before is paid.
     #[default]
     Reprovision,
 }

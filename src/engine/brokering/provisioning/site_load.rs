@@ -1,4 +1,5 @@
-//! Bringing the own jobs of a site to a wanted utilisation (spec `provisioning.md` §9.2, AMB-15, AMB-15b, AMB-15c, AMB-19).
+//! Bringing the own jobs of a site to a wanted utilisation (spec `provisioning.md` §9.2, AMB-15,
+//! AMB-15b, AMB-15c, AMB-19).
 
 use std::sync::Arc;
 
@@ -46,12 +47,13 @@ pub enum SiteLoadError {
     },
 }
 
-/// A site with these jobs, a whole trace from time 0 on in order of submission; brought to a wanted utilisation in percent if
-/// one is given. A trace that is within [`LOAD_TOLERANCE`] of it is left as it is.
+/// A site with these jobs, a whole trace from time 0 on in order of submission; brought to a wanted
+/// utilisation in percent if one is given. A trace that is within [`LOAD_TOLERANCE`] of it is left
+/// as it is.
 ///
-/// Utilisation is what runs within the [window](AdjustableTrace::window) under conservative backfilling without applications
-/// (AMB-15b, AMB-15c). `key` names the trace for random draws: all loads of a trace should be given the same. The site has no
-/// node failures yet.
+/// Utilisation is what runs within the [window](AdjustableTrace::window) under conservative
+/// backfilling without applications (AMB-15b, AMB-15c). `key` names the trace for random draws: all
+/// loads of a trace should be given the same. The site has no node failures yet.
 ///
 /// # Errors
 ///
@@ -127,7 +129,8 @@ pub fn load_site(
     Ok(found(best.0, best.1, best.2))
 }
 
-/// What runs within `window` under conservative backfilling, in percent of the machine's node-time; 0 for an empty window.
+/// What runs within `window` under conservative backfilling, in percent of the machine's node-time;
+/// 0 for an empty window.
 #[must_use]
 pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> f64 {
     let capacity = nodes.for_span(window.1 - window.0);
@@ -160,7 +163,8 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
     100.0 * used.0 as f64 / capacity.0 as f64
 }
 
-/// With exact estimates no plan ever changes: each job gets its place once, in order of submission (§12.8, 2).
+/// With exact estimates no plan ever changes: each job gets its place once, in order of submission
+/// (§12.8, 2).
 fn used_by_exact(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> NodeSeconds {
     let mut profile = Profile::new(nodes.0, Seconds::ZERO);
     let mut used = NodeSeconds(0);
@@ -193,7 +197,8 @@ mod tests {
     use super::*;
     use crate::workload::{JobId, JobKind};
 
-    /// A job of two hours every hour on a quarter of the machine, for 60 days; recorded estimates are twice as long.
+    /// A job of two hours every hour on a quarter of the machine, for 60 days; recorded estimates
+    /// are twice as long.
     fn jobs(exact: bool) -> Arc<[Job]> {
         (0..1_440)
             .map(|hour| Job {

@@ -1,6 +1,8 @@
-//! What providers ask for the slots that they advertise: c, f, b and e of a slot, and hours of the day that are dearer than others.
+//! What providers ask for the slots that they advertise: c, f, b and e of a slot, and hours of the
+//! day that are dearer than others.
 //!
-//! The tariff is the same at all sites. It says what is offered and for how much; which nodes are free is the plan's.
+//! The tariff is the same at all sites. It says what is offered and for how much; which nodes are
+//! free is the plan's.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,8 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 
 const DAY: i64 = 86_400;
 
-/// c, f, b and e of advertised slots (spec `provisioning.md` §3.1), and a price by hour of the day, which the thesis does not have.
+/// c, f, b and e of advertised slots (spec `provisioning.md` §3.1), and a price by hour of the day,
+/// which the thesis does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotTariff {
     /// c: service units for one node and one hour, outside of the hours of the day.
@@ -101,7 +104,8 @@ impl SlotTariff {
         self.holes == HoleSale::Parts
     }
 
-    /// What a second of the day costs more than c, in units of c; `None` where all hours cost the same.
+    /// What a second of the day costs more than c, in units of c; `None` where all hours cost the
+    /// same.
     #[must_use]
     pub fn day_surcharge(&self) -> Option<f64> {
         (self.day_factor != 1.0).then_some(self.day_factor - 1.0)
@@ -124,7 +128,8 @@ impl SlotTariff {
         nodes.for_span(self.day_time(start, end))
     }
 
-    /// The mean of what these pieces of a slot cost a node and hour, by `c` of the slot as it is offered.
+    /// The mean of what these pieces of a slot cost a node and hour, by `c` of the slot as it is
+    /// offered.
     #[must_use]
     pub fn mean_price<'p>(&self, slot: &Slot, pieces: impl Iterator<Item = &'p Piece>) -> f64 {
         let Some(surcharge) = self.day_surcharge() else {

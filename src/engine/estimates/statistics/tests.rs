@@ -4,8 +4,9 @@ use super::super::classes::Attribute;
 use super::super::{ClassFamily, LearningJobs};
 use super::*;
 
-/// Two classes by run time (0, 1 from 10 s on) and two by nodes: class 0 is all, 1 and 2 are by run time, 3 to 6 both, so that the
-/// wider class of 3 and 4 is 1, that of 5 and 6 is 2; 3 and 5 are narrow, 4 and 6 wide.
+/// Two classes by run time (0, 1 from 10 s on) and two by nodes: class 0 is all, 1 and 2 are by run
+/// time, 3 to 6 both, so that the wider class of 3 and 4 is 1, that of 5 and 6 is 2; 3 and 5 are
+/// narrow, 4 and 6 wide.
 fn attributes() -> Attributes {
     Attributes::Two(Attribute::Runtime(vec![10]), Attribute::Resources(vec![1]))
 }
@@ -67,7 +68,8 @@ fn online_counts_every_job_in_its_class_and_in_the_wider_ones() {
 
 #[test]
 fn a_window_holds_the_last_jobs_of_each_class_by_itself() {
-    // Three jobs a class. Class 3 sees 10, 20, 30, 40; class 4 sees 99 last, which pushes 10 and 20 out of class 1 but not of class 3.
+    // Three jobs a class. Class 3 sees 10, 20, 30, 40; class 4 sees 99 last, which pushes 10 and 20
+    // out of class 1 but not of class 3.
     let mut statistics = learn(
         &[(3, 10)],
         &settings(Learning::Window, Combining::BackOff, 1),
@@ -98,7 +100,8 @@ fn an_aged_job_weighs_half_after_a_half_life_of_jobs_of_its_class() {
 
 #[test]
 fn a_job_that_was_cut_needed_at_least_what_it_had() {
-    // Ended at 20 and 80, cut at 50: of the two that are left after 20, one ended at 80, and the one that was cut counts as it.
+    // Ended at 20 and 80, cut at 50: of the two that are left after 20, one ended at 80, and the
+    // one that was cut counts as it.
     let mut statistics = learn(
         &[(3, 20), (3, 80)],
         &settings(Learning::Online, Combining::BackOff, 1),
@@ -113,7 +116,8 @@ fn a_job_that_was_cut_needed_at_least_what_it_had() {
     let (_, found) = shares(&statistics, 3);
     let bins: Vec<usize> = found.iter().map(|share| share.0).collect();
     assert_eq!(bins, [20, 80, 100]);
-    // 1/4 at 20; of three then, one of two at risk at 80 (the cut one at 50 is gone): 3/4 · 1/2; the rest.
+    // 1/4 at 20; of three then, one of two at risk at 80 (the cut one at 50 is gone): 3/4 · 1/2;
+    // the rest.
     assert!((found[0].1 - 0.25).abs() < 1e-15);
     assert!((found[1].1 - 0.375).abs() < 1e-15 && (found[2].1 - 0.375).abs() < 1e-15);
 }
@@ -135,8 +139,8 @@ fn who_has_the_whole_estimate_counts_as_all_of_it_unless_overruns_are_dropped() 
 
 #[test]
 fn weighted_classes_lean_on_the_wider_ones_as_on_so_many_jobs() {
-    // m = 2. All: 10 twice and 90 once. Class 1: 10 and 90. Class 3: 90.
-    // P₁ = (2 · [1/2, 1/2] + 2 · [2/3, 1/3]) / 4 = [7/12, 5/12]; P₃ = (1 · [0, 1] + 2 · P₁) / 3 = [7/18, 11/18].
+    // m = 2. All: 10 twice and 90 once. Class 1: 10 and 90. Class 3: 90. P₁ = (2 · [1/2, 1/2] + 2 ·
+    // [2/3, 1/3]) / 4 = [7/12, 5/12]; P₃ = (1 · [0, 1] + 2 · P₁) / 3 = [7/18, 11/18].
     let statistics = learn(
         &[(4, 10), (3, 90), (6, 10)],
         &settings(Learning::Static, Combining::Weighted, 1),
@@ -151,7 +155,8 @@ fn weighted_classes_lean_on_the_wider_ones_as_on_so_many_jobs() {
 
 #[test]
 fn a_mixture_takes_either_attribute_alone_by_their_jobs() {
-    // Short jobs: 10 and 20. Narrow jobs: 10 and 90 twice. A short and narrow one: 2/5 · [10, 20] + 3/5 · [10, 90, 90].
+    // Short jobs: 10 and 20. Narrow jobs: 10 and 90 twice. A short and narrow one: 2/5 · [10, 20] +
+    // 3/5 · [10, 90, 90].
     let statistics = learn(
         &[(3, 10), (4, 20), (5, 90), (5, 90)],
         &settings(Learning::Static, Combining::Mixture, 1),

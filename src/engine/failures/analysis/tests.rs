@@ -24,7 +24,8 @@ fn log(nodes: u32, failures: &[(u32, i64)]) -> FailureLog {
 
 #[test]
 fn follow_ups_are_counted_by_hand_on_a_small_log() {
-    // Ten days; node 0 fails again after 30 minutes, and node 1 at the same time as node 0's first failure.
+    // Ten days; node 0 fails again after 30 minutes, and node 1 at the same time as node 0's first
+    // failure.
     let analysis = analyse(&log(
         4,
         &[(0, 0), (1, 0), (0, 1_800), (2, 5 * DAY), (3, 10 * DAY)],
@@ -39,7 +40,8 @@ fn follow_ups_are_counted_by_hand_on_a_small_log() {
     // 4 nodes times 10 days; nodes 0 and 1 fail on the first day, node 2 on the sixth.
     assert_eq!(day.at_random, 3.0 / 40.0);
     let hour = found(Whose::OtherNodes, HOUR);
-    // After the first failure of node 0: node 1. After that of node 1: node 0, once. After the second of node 0: nobody.
+    // After the first failure of node 0: node 1. After that of node 1: node 0, once. After the
+    // second of node 0: nobody.
     assert_eq!((hour.failures, hour.after_failure), (4, 2.0 / 12.0));
     assert_eq!(analysis.hours[0], 5);
     assert_eq!(analysis.weekdays[3], 3);
@@ -47,7 +49,8 @@ fn follow_ups_are_counted_by_hand_on_a_small_log() {
 
 #[test]
 fn nodes_that_fail_at_one_rate_follow_nobody() {
-    // Node n fails every eighth day from day n on, always at noon: after a failure of a node its next one is eight days away.
+    // Node n fails every eighth day from day n on, always at noon: after a failure of a node its
+    // next one is eight days away.
     let regular: Vec<(u32, i64)> = (0..800)
         .map(|day| ((day % 8) as u32, day * DAY + DAY / 2))
         .collect();
@@ -79,7 +82,8 @@ fn table() -> Option<FailureLog> {
     }
 }
 
-/// What `docs/failures.md` says of Schroeder and Gibson (DSN 2006): (what, measured, lowest, highest).
+/// What `docs/failures.md` says of Schroeder and Gibson (DSN 2006): (what, measured, lowest,
+/// highest).
 #[test]
 fn the_published_figures_of_2006_hold_on_the_real_table() {
     let Some(log) = table() else { return };

@@ -1,7 +1,8 @@
 //! The whole table LA-UR-05-7318 as a log of failures: every system, every row, with its cause.
 //!
-//! Unlike [`super::LanlTable`], which replays a few systems and must therefore know every outage, a log is looked at: rows without a
-//! node or a start are left out and counted. The table names no racks.
+//! Unlike [`super::LanlTable`], which replays a few systems and must therefore know every outage, a
+//! log is looked at: rows without a node or a start are left out and counted. The table names no
+//! racks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,7 +73,8 @@ impl FailureLog {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or is too large, has no header, or has a row that makes no sense.
+    /// When the file cannot be read or is too large, has no header, or has a row that makes no
+    /// sense.
     pub fn read(file: &Path, memory: MemoryBudget) -> Result<Self, FailureError> {
         let text = input_file::read_whole(file, memory).map_err(|source| FailureError::Read {
             file: file.to_owned(),

@@ -229,7 +229,8 @@ impl SystemRows {
         self.failures.sort_unstable();
         for (start, end, node) in self.failures {
             let (start, end) = (start - first, (end - first).max(start - first + 1));
-            // Merged here, so that a horizon between two overlapping outages does not shorten the first.
+            // Merged here, so that a horizon between two overlapping outages does not shorten the
+            // first.
             match outages[node as usize].last_mut() {
                 Some(last) if start <= last.1 => last.1 = last.1.max(end),
                 _ => outages[node as usize].push((start, end)),

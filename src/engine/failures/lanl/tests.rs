@@ -35,8 +35,8 @@ fn systems_have_their_own_clocks_and_their_nodes_follow_one_another() {
     let table = parse(ROWS, &[5, 7]).unwrap();
     assert_eq!(table.nodes(), Nodes(5));
     let trace = table.trace(Nodes(5), Seconds(0), Seconds(1_000));
-    // System 5 starts at 22:00 and has 2004's leap day in it; node 1 is down from 23:00 (3,600 s) on, outside this horizon.
-    // Node 1 of system 7 is node 4 and fails when its clock starts.
+    // System 5 starts at 22:00 and has 2004's leap day in it; node 1 is down from 23:00 (3,600 s)
+    // on, outside this horizon. Node 1 of system 7 is node 4 and fails when its clock starts.
     assert_eq!(
         events(&trace),
         [
@@ -75,7 +75,8 @@ fn nodes_beyond_the_table_are_the_first_ones_again() {
 
 #[test]
 fn a_run_longer_than_the_table_meets_it_again() {
-    // System 7: one failure of 30 min and nothing else, so its period is 1,800 s and node 1 is down for ever.
+    // System 7: one failure of 30 min and nothing else, so its period is 1,800 s and node 1 is down
+    // for ever.
     let table = parse(ROWS, &[7]).unwrap();
     let always = table.trace(Nodes(2), Seconds(0), Seconds(5_000));
     assert_eq!(events(&always), [(0, 1, false), (5_400, 1, true)]);

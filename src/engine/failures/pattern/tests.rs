@@ -78,7 +78,8 @@ fn followers_hit_the_node_of_their_parent_as_often_as_they_are_told() {
     let share = |same_node| {
         let trace = draw(&bursts(1.0, 0.05, same_node), 10, 100_000, 0);
         let downs: Vec<_> = trace.events.iter().filter(|event| !event.up).collect();
-        // Within ten minutes: nearly always a follower. Of 10 nodes any one is the same with a tenth.
+        // Within ten minutes: nearly always a follower. Of 10 nodes any one is the same with a
+        // tenth.
         let pairs = downs.windows(2).filter(|pair| {
             let gap = pair[1].time - pair[0].time;
             gap < Seconds(600)
@@ -90,8 +91,9 @@ fn followers_hit_the_node_of_their_parent_as_often_as_they_are_told() {
     };
     let (never, half, always) = (share(0.0), share(0.5), share(1.0));
     assert!((0.08..0.13).contains(&never), "{never}");
-    // Of neighbours 63 % are a parent and its first follower, of which 55 % hit one node, and the others two followers (33 %);
-    // every eleventh follower on the same node comes before the repair and is no failure of its own.
+    // Of neighbours 63 % are a parent and its first follower, of which 55 % hit one node, and the
+    // others two followers (33 %); every eleventh follower on the same node comes before the repair
+    // and is no failure of its own.
     assert!((0.39..0.47).contains(&half), "{half}");
     assert!(always > 0.88, "{always}");
 }

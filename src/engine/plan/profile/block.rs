@@ -19,7 +19,8 @@ pub(super) struct Block {
     pub(super) free: Vec<i32>,
     /// To be added to every count of the block.
     pub(super) shift: i32,
-    /// No count is smaller, with `shift`. Not always reached: that would need a look at the whole block after every change.
+    /// No count is smaller, with `shift`. Not always reached: that would need a look at the whole
+    /// block after every change.
     pub(super) min: i32,
     /// No count is larger, with `shift`.
     pub(super) max: i32,
@@ -49,8 +50,8 @@ impl Block {
         self.changes = 0;
     }
 
-    /// Adds to the counts of `[from, to)`, which begins in segment `index` and ends within the block. What is before the block has
-    /// another count, or `index` is not 0.
+    /// Adds to the counts of `[from, to)`, which begins in segment `index` and ends within the
+    /// block. What is before the block has another count, or `index` is not 0.
     pub(super) fn add(&mut self, index: usize, from: Seconds, to: Seconds, delta: i32) {
         let before = self.free[index];
         let is_new = self.times[index] != from;
@@ -118,7 +119,8 @@ impl Block {
         self.max = self.max.max(free + self.shift);
     }
 
-    /// Adds to the counts of the segments from `first` on that begin before `to`. Returns the place behind them.
+    /// Adds to the counts of the segments from `first` on that begin before `to`. Returns the place
+    /// behind them.
     fn shift_until(&mut self, first: usize, to: Seconds, delta: i32) -> usize {
         let near = self.times.len().min(first + NEAR);
         let mut low = i32::MAX;

@@ -14,7 +14,8 @@ impl Profile {
         self.add(from, to, nodes as i32);
     }
 
-    /// Moves a reservation of `nodes` nodes for `duration` from `old_start` to a start that was found before it.
+    /// Moves a reservation of `nodes` nodes for `duration` from `old_start` to a start that was
+    /// found before it.
     pub fn bring_forward(
         &mut self,
         found: Found,
@@ -47,8 +48,8 @@ impl Profile {
         }
     }
 
-    /// Forgets what lies before `now` when there is enough of it to be worth it: what [`Profile::forget_before`] does, for those who ask
-    /// all the time.
+    /// Forgets what lies before `now` when there is enough of it to be worth it: what
+    /// [`Profile::forget_before`] does, for those who ask all the time.
     pub fn forget_some_before(&mut self, now: Seconds) {
         let many = self.blocks[0].times.get(FORGOTTEN);
         let next = self.blocks.get(1).map(|block| &block.first);
@@ -57,7 +58,8 @@ impl Profile {
         }
     }
 
-    /// Takes the time `[from, to)` out of the plan: what was at `to` and later comes that much earlier.
+    /// Takes the time `[from, to)` out of the plan: what was at `to` and later comes that much
+    /// earlier.
     pub fn cut_out(&mut self, from: Seconds, to: Seconds) {
         let from = from.max(self.blocks[0].first);
         if from >= to {
@@ -90,7 +92,8 @@ impl Profile {
     }
 
     pub(super) fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
-        // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
+        // What was forgotten stays forgotten: a breakpoint before the first one would stand out of
+        // order.
         let from = from.max(self.blocks[0].first);
         if from >= to || delta == 0 {
             return;
@@ -122,7 +125,8 @@ impl Profile {
         let mut index = first.index;
         let last = blocks - 1;
         loop {
-            // A block that ends where the next one begins, before `to`, is covered from its first segment on.
+            // A block that ends where the next one begins, before `to`, is covered from its first
+            // segment on.
             let covers = index == 0 && number < last && self.blocks[number + 1].first <= to;
             let block = &mut self.blocks[number];
             if covers {
@@ -141,7 +145,8 @@ impl Profile {
                         index: past,
                     });
                 } else if past == 0 {
-                    // A block that begins behind `to`: the breakpoint comes in front of it, with the count that the block before ends on.
+                    // A block that begins behind `to`: the breakpoint comes in front of it, with
+                    // the count that the block before ends on.
                     let before = &mut self.blocks[number - 1];
                     let count = before.free[before.free.len() - 1] - delta + before.shift;
                     self.insert(number, 0, to, count);
@@ -166,7 +171,8 @@ impl Profile {
         }
     }
 
-    /// Makes blocks twice as long, so that there are never many more blocks than breakpoints in one.
+    /// Makes blocks twice as long, so that there are never many more blocks than breakpoints in
+    /// one.
     fn join_blocks(&mut self) {
         self.capacity *= 2;
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len() / 2 + 1);

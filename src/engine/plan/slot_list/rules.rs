@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
-/// The readings of ALG-1 that the thesis leaves open; the defaults are the spec's decisions, but for merging, where only the other
-/// reading gives the printed numbers.
+/// The readings of ALG-1 that the thesis leaves open; the defaults are the spec's decisions, but
+/// for merging, where only the other reading gives the printed numbers.
 ///
-/// Stored specifications name every field: a default that changes must not give an old one another meaning.
+/// Stored specifications name every field: a default that changes must not give an old one another
+/// meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SlotRules {
@@ -16,12 +17,12 @@ pub struct SlotRules {
     pub equal_starts: EqualStarts,
     /// Which slot of a stack is only partly used (AMB-5b).
     pub surplus: Surplus,
-    /// Whether free slots of the same start, end and unit price, and without a fixed price, become one slot (AMB-6; default yes,
-    /// though the listing does not say so).
+    /// Whether free slots of the same start, end and unit price, and without a fixed price, become
+    /// one slot (AMB-6; default yes, though the listing does not say so).
     ///
-    /// Without it rectangles only ever get smaller: over the log of CTC SP2, with exact runtimes and hourly samples, 99 % of the
-    /// slots come to be one node wide and 550 are advertised on average (SDSC SP2: 385). With it 38 are (15), of all widths; the
-    /// thesis reports 27 (14).
+    /// Without it rectangles only ever get smaller: over the log of CTC SP2, with exact runtimes
+    /// and hourly samples, 99 % of the slots come to be one node wide and 550 are advertised on
+    /// average (SDSC SP2: 385). With it 38 are (15), of all widths; the thesis reports 27 (14).
     pub merge_identical: bool,
     /// Shorter slots exist but are not advertised (AMB-8; default none).
     pub minimum_duration: Seconds,
@@ -38,7 +39,8 @@ impl Default for SlotRules {
     }
 }
 
-/// The order of slots that start at the same time (spec `provisioning.md` AMB-5). Ties go by insertion.
+/// The order of slots that start at the same time (spec `provisioning.md` AMB-5). Ties go by
+/// insertion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EqualStarts {
@@ -53,7 +55,8 @@ pub enum EqualStarts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surplus {
-    /// The one found last: slots are used up in the order of discovery, the anchor first, then its predecessors backwards.
+    /// The one found last: slots are used up in the order of discovery, the anchor first, then its
+    /// predecessors backwards.
     #[default]
     FoundLast,
     /// Extensible ones: bounded slots are used up before them, each kind in the order of discovery.
@@ -68,8 +71,8 @@ pub(super) fn are_twins(one: &Slot, other: &Slot) -> bool {
     } == *other
 }
 
-/// Gives the nodes of each slot without a fixed price to the first of its twins in front of it; the slots are sorted by key.
-/// How many are left, at the front.
+/// Gives the nodes of each slot without a fixed price to the first of its twins in front of it; the
+/// slots are sorted by key. How many are left, at the front.
 pub(super) fn merge_twins(slots: &mut [Slot], rules: SlotRules) -> usize {
     let mut kept = 0;
     for index in 0..slots.len() {

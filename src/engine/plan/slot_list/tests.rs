@@ -132,8 +132,8 @@ fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
 
 #[test]
 fn with_identical_slots_merged_as_by_default_the_rectangles_of_figure_1_are_those_of_the_thesis() {
-    // Spec provisioning.md §12.1 and AMB-6: the listing merges nothing, but only merging gives S1 to S5, as it alone gives the printed
-    // numbers of slots. So it is the default.
+    // Spec provisioning.md §12.1 and AMB-6: the listing merges nothing, but only merging gives S1
+    // to S5, as it alone gives the printed numbers of slots. So it is the default.
     let (list, _) = machine_of_figure_1(SlotRules::default());
     assert!(list.rules().merge_identical);
     let thesis = SlotList::from_slots(slots_of_figure_1(), list.rules());

@@ -1,4 +1,5 @@
-//! What the regression sees of a job: 19 base features and their products (spec `prediction.md`, section 8.2).
+//! What the regression sees of a job: 19 base features and their products (spec `prediction.md`,
+//! section 8.2).
 
 use std::f64::consts::TAU;
 
@@ -24,8 +25,8 @@ pub(super) const FEATURES: usize =
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
-    /// As published: what is meant as the last run times is the time since the submission of the last jobs, and a third is
-    /// 0.33.
+    /// As published: what is meant as the last run times is the time since the submission of the
+    /// last jobs, and a third is 0.33.
     #[default]
     Published,
     /// The run times of the last jobs, and a third.
@@ -143,7 +144,8 @@ pub(super) fn base_features(
     features
 }
 
-/// The base features, then the products of two different ones, then the squares; into `all`, which has room for them.
+/// The base features, then the products of two different ones, then the squares; into `all`, which
+/// has room for them.
 pub(super) fn expand(base: &[f64; BASE_FEATURES], all: &mut [f64; FEATURES]) {
     let (own, mut rest) = all.split_at_mut(BASE_FEATURES);
     own.copy_from_slice(base);
@@ -197,7 +199,8 @@ mod tests {
         }
     }
 
-    /// Both at once are those of the two functions alone, to the last bit, at every second of a day and of a week.
+    /// Both at once are those of the two functions alone, to the last bit, at every second of a day
+    /// and of a week.
     #[test]
     fn sine_and_cosine_at_once_are_those_of_the_functions_alone() {
         for period in [DAY_SECONDS, WEEK_SECONDS] {

@@ -1,4 +1,5 @@
-//! Losses that do not treat too long and too short alike, and how much a job counts (spec `prediction.md`, sections 8.3 and 8.5).
+//! Losses that do not treat too long and too short alike, and how much a job counts (spec
+//! `prediction.md`, sections 8.3 and 8.5).
 
 use serde::{Deserialize, Serialize};
 
@@ -73,8 +74,8 @@ impl Loss {
     }
 }
 
-/// How much a job counts, by its run time r in seconds and its m nodes. Some jobs count less than nothing: the step then raises the
-/// loss, as published.
+/// How much a job counts, by its run time r in seconds and its m nodes. Some jobs count less than
+/// nothing: the step then raises the loss, as published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampleWeight {

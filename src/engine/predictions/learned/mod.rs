@@ -1,4 +1,5 @@
-//! A linear model of the run time that learns from every job that ends (Gaussier et al. 2015; spec `prediction.md`, section 8).
+//! A linear model of the run time that learns from every job that ends (Gaussier et al. 2015; spec
+//! `prediction.md`, section 8).
 
 mod features;
 mod loss;
@@ -88,7 +89,8 @@ impl Predictor for Learned {
         }
         self.places[index] = place;
         let value = self.regression.value(&self.expanded);
-        // The absolute value, as published; beyond what is counted `as` stops at the largest number.
+        // The absolute value, as published; beyond what is counted `as` stops at the largest
+        // number.
         let predicted = Seconds((value.abs() as i64).max(1));
         submission.request.min(predicted)
     }

@@ -1,5 +1,5 @@
-//! Normalised adaptive gradient descent (Ross, Mineiro, Langford, UAI 2013, with the constants of Gaussier et al. 2015; spec
-//! `prediction.md`, section 8.4).
+//! Normalised adaptive gradient descent (Ross, Mineiro, Langford, UAI 2013, with the constants of
+//! Gaussier et al. 2015; spec `prediction.md`, section 8.4).
 
 use super::Loss;
 
@@ -20,7 +20,8 @@ struct Coefficients {
     gradients: Vec<f64>,
 }
 
-/// A linear model `f(x) = Σ wᵢ xᵢ` that takes one step a sample. Steps do not depend on the units of the features.
+/// A linear model `f(x) = Σ wᵢ xᵢ` that takes one step a sample. Steps do not depend on the units
+/// of the features.
 #[derive(Clone, Debug)]
 pub struct OnlineRegression {
     loss: Loss,
@@ -54,16 +55,17 @@ impl OnlineRegression {
         terms.fold(0.0, |sum, (feature, weight)| sum + weight * feature)
     }
 
-    /// Takes a step towards `target`; `weight` says how much the sample counts and may be negative. Returns f(x) before the step, in
-    /// scales that know the sample.
+    /// Takes a step towards `target`; `weight` says how much the sample counts and may be negative.
+    /// Returns f(x) before the step, in scales that know the sample.
     pub fn learn(&mut self, features: &[f64], target: f64, weight: f64) -> f64 {
         let Coefficients {
             weight: weights,
             scale: scales,
             gradients,
         } = &mut self.coefficients;
-        // Two passes: the first is bound by the order of its two sums, which run side by side, so that telling apart what is larger
-        // costs nothing; the second has none and is bound by its quotients and roots.
+        // Two passes: the first is bound by the order of its two sums, which run side by side, so
+        // that telling apart what is larger costs nothing; the second has none and is bound by its
+        // quotients and roots.
         let (mut value, mut norm) = (0.0, 0.0);
         for ((feature, scale), coefficient) in features.iter().zip(&mut *scales).zip(&mut *weights)
         {
@@ -103,7 +105,8 @@ mod tests {
     use super::super::{SampleWeight, Side};
     use super::*;
 
-    /// The samples of spec `prediction.md` section 12, vector 12; returns f before each step and the weights after it.
+    /// The samples of spec `prediction.md` section 12, vector 12; returns f before each step and
+    /// the weights after it.
     fn vector(regularisation: f64) -> (OnlineRegression, Vec<f64>, Vec<[f64; 2]>) {
         let loss = Loss {
             over: Side::Square(1.0),

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// All ends of writes that begin at these times, if nobody leaves: by job, when it was through and how long it waited.
+/// All ends of writes that begin at these times, if nobody leaves: by job, when it was through and
+/// how long it waited.
 fn ends(cost: i64, begins: &[i64]) -> Vec<(i64, i64)> {
     let writes: Vec<(i64, i64)> = begins.iter().map(|&begin| (begin, 1)).collect();
     ends_of_shares(cost, 1, &writes)
@@ -51,23 +52,28 @@ fn k_writes_that_begin_together_take_k_times_as_long() {
         let expected = vec![(k * 60, (k - 1) * 60); k as usize];
         assert_eq!(ends(60, &vec![0; k as usize]), expected, "{k} writers");
     }
-    // Seventeen share 720,720 parts: 42,395 each, so that 60 s take ⌈60 · 720,720 / 42,395⌉ = ⌈1,020.007⌉ s.
+    // Seventeen share 720,720 parts: 42,395 each, so that 60 s take ⌈60 · 720,720 / 42,395⌉ =
+    // ⌈1,020.007⌉ s.
     assert_eq!(ends(60, &[0; 17])[16], (1_021, 961));
 }
 
 #[test]
 fn staggered_writes_share_the_time_in_which_both_write() {
-    // Alone until 20 (40 s left), then half a second a second: through at 100. The other has 40 s by then, and 20 s left alone.
+    // Alone until 20 (40 s left), then half a second a second: through at 100. The other has 40 s
+    // by then, and 20 s left alone.
     assert_eq!(ends(60, &[0, 20]), [(100, 40), (120, 40)]);
-    // Half of each second from 1 to 19 brings 9 of 10 s; the last of the first one's seconds is the second one's, too.
+    // Half of each second from 1 to 19 brings 9 of 10 s; the last of the first one's seconds is the
+    // second one's, too.
     assert_eq!(ends(10, &[0, 1]), [(19, 9), (20, 9)]);
-    // A third of each second from 2: 10 − 1 − ½ = 8.5 s take 25.5 s, and the second that is begun is finished.
+    // A third of each second from 2: 10 − 1 − ½ = 8.5 s take 25.5 s, and the second that is begun
+    // is finished.
     assert_eq!(ends(10, &[0, 1, 2])[0], (28, 18));
 }
 
 #[test]
 fn nodes_write_at_full_speed_until_there_are_more_than_the_capacity() {
-    // 4 and 6 of 10 nodes do not slow each other down; 10 and 30 take four times as long, 25 alone two and a half times.
+    // 4 and 6 of 10 nodes do not slow each other down; 10 and 30 take four times as long, 25 alone
+    // two and a half times.
     assert_eq!(ends_of_shares(60, 10, &[(0, 4), (0, 6)]), [(60, 0); 2]);
     let slow = ends_of_shares(60, 10, &[(0, 10), (0, 30)]);
     assert_eq!(slow, [(240, 180); 2]);

@@ -1,4 +1,5 @@
-//! Formulas against published values, the closed form of the expected makespan, and the runs of one node that fails.
+//! Formulas against published values, the closed form of the expected makespan, and the runs of one
+//! node that fails.
 
 use proptest::prelude::*;
 
@@ -17,7 +18,8 @@ fn youngs_interval_is_the_root_of_twice_cost_times_mttf() {
 
 #[test]
 fn dalys_interval_corrects_youngs_and_ends_at_the_mttf() {
-    // C / 2M = 300 / 172,800 = 1/576, its root 1/24: 7,200 · (1 + 1/72 + 1/5,184) − 300 = 7,001.389.
+    // C / 2M = 300 / 172,800 = 1/576, its root 1/24: 7,200 · (1 + 1/72 + 1/5,184) − 300 =
+    // 7,001.389.
     assert!((daly_interval(300.0, 86_400.0) - 7_001.388_888_9).abs() < 1e-6);
     assert_eq!(daly_interval(200.0, 100.0), 100.0);
     assert_eq!(daly_interval(201.0, 100.0), 100.0);
@@ -105,8 +107,9 @@ const WORK: i64 = 40_000;
 const MTTF: f64 = 10_000.0;
 const REPAIR: i64 = 500;
 
-/// Expected time from the start to the end of the work on a node with exponential up-times of mean M = 1/λ and repairs of D
-/// seconds. A stretch of length L that begins without reading takes `(M + D) · (e^{λL} − 1)` if it begins anew at each failure, and
+/// Expected time from the start to the end of the work on a node with exponential up-times of mean
+/// M = 1/λ and repairs of D seconds. A stretch of length L that begins without reading takes
+/// `(M + D) · (e^{λL} − 1)` if it begins anew at each failure, and
 /// `(M + D) · e^{λR} · (e^{λL} − 1)` if it then reads for R first.
 fn expected_makespan(interval: i64, cost: i64, restart: i64) -> f64 {
     let grows = |length: i64| libm::exp(length as f64 / MTTF);
@@ -216,7 +219,8 @@ fn dalys_interval_is_as_good_as_the_best_of_a_scan() {
         (daly as f64 / best as f64 - 1.0).abs() < 0.1,
         "{daly} {best}"
     );
-    // The simulated node finds the same: Daly's is within the interval of the best of some, far ones are not.
+    // The simulated node finds the same: Daly's is within the interval of the best of some, far
+    // ones are not.
     let means: Vec<(i64, Vec<f64>)> = [daly / 4, daly / 2, daly, 2 * daly, 4 * daly]
         .into_iter()
         .map(|interval| {

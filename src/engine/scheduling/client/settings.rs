@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Seconds;
 
-/// What users do beside submitting their jobs at the times of the list. By default nothing: an open loop.
+/// What users do beside submitting their jobs at the times of the list. By default nothing: an open
+/// loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientSettings {
@@ -18,8 +19,8 @@ pub struct ClientSettings {
     pub dependencies: Dependencies,
     /// For [`Dependencies::Sessions`]: the longest think time within a session (default 20 min).
     pub session_gap: Seconds,
-    /// The mean time that a user waits for the first start of a job before taking it back; drawn for each job from an exponential
-    /// distribution. `None` (default): for ever.
+    /// The mean time that a user waits for the first start of a job before taking it back; drawn
+    /// for each job from an exponential distribution. `None` (default): for ever.
     pub patience: Option<Seconds>,
 }
 
@@ -30,10 +31,11 @@ pub enum Dependencies {
     /// Nobody's: it is submitted when the list says so.
     #[default]
     None,
-    /// The preceding job of the log (field 17 of the Standard Workload Format), and then the think time (field 18).
+    /// The preceding job of the log (field 17 of the Standard Workload Format), and then the think
+    /// time (field 18).
     Trace,
-    /// The last job of its user that had ended in the log when it was submitted there, if that was not long ago; the time in between is
-    /// the think time.
+    /// The last job of its user that had ended in the log when it was submitted there, if that was
+    /// not long ago; the time in between is the think time.
     Sessions,
 }
 

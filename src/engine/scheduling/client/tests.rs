@@ -148,8 +148,8 @@ fn clients(case: &Case) -> ClosedLoop {
     )
 }
 
-/// One second after the other in which something happens, each followed by what clients make of its outcomes, with all failures known
-/// from the beginning.
+/// One second after the other in which something happens, each followed by what clients make of its
+/// outcomes, with all failures known from the beginning.
 fn second_by_second(
     case: &Case,
     strategy: &Registered,
@@ -182,7 +182,8 @@ fn second_by_second(
     (machine.metrics(), outcomes, clients.measures())
 }
 
-/// The submissions that follow from these outcomes of earlier ones, worked out from the list and the outcomes alone, in their order.
+/// The submissions that follow from these outcomes of earlier ones, worked out from the list and
+/// the outcomes alone, in their order.
 fn submissions(case: &Case, outcomes: &[JobOutcome]) -> Vec<(Seconds, i64)> {
     let mut by_job: BTreeMap<i64, Vec<&JobOutcome>> = BTreeMap::new();
     for outcome in outcomes {
@@ -225,7 +226,8 @@ fn submissions(case: &Case, outcomes: &[JobOutcome]) -> Vec<(Seconds, i64)> {
     due
 }
 
-/// Reactions come later than what they react to, so list and outcomes that follow from each other are the only ones that do.
+/// Reactions come later than what they react to, so list and outcomes that follow from each other
+/// are the only ones that do.
 #[test]
 fn the_submissions_follow_from_the_outcomes_and_the_outcomes_from_the_submissions() {
     let (mut again, mut moved) = (0, 0);
@@ -329,8 +331,9 @@ fn who_loses_patience_leaves_no_outcome_and_nobody_starts_after_losing_it() {
 
 #[test]
 fn a_rejected_job_comes_back_after_the_delay_and_who_follows_it_thinks_from_its_end() {
-    // Six nodes are taken until 1,000. A job that must be done by 200 is rejected at 100, at 600 and, as it may be so often, at 1,100
-    // accepted; it runs until 1,150, and 30 s later its user submits the next one, which the log has at 120.
+    // Six nodes are taken until 1,000. A job that must be done by 200 is rejected at 100, at 600
+    // and, as it may be so often, at 1,100 accepted; it runs until 1,150, and 30 s later its user
+    // submits the next one, which the log has at 120.
     let jobs: Arc<[Job]> = [
         job(0, 0, 6, 1_000, 1_000, 1),
         job(1, 100, 4, 100, 50, 1),
@@ -381,7 +384,8 @@ fn a_rejected_job_comes_back_after_the_delay_and_who_follows_it_thinks_from_its_
         measured.get("followers_shift_hours"),
         Some(1_060.0 / 3_600.0)
     );
-    // The first job may come back at 1,500 and 3,000. Without it: 100 to 1,400, and from 1,430 on three windows of 200.
+    // The first job may come back at 1,500 and 3,000. Without it: 100 to 1,400, and from 1,430 on
+    // three windows of 200.
     let (settings, jobs) = (&case.settings, &case.jobs);
     assert_eq!(case.ties.latest_end(settings, jobs), Seconds(4_000));
     let follows = Some(Follows { job: 0, ..follows });
@@ -430,8 +434,8 @@ fn the_log_says_whom_a_job_follows() {
     assert_eq!(follows(Dependencies::None), [None; 6]);
     let by_field = [None, Some((0, 77)), None, None, Some((1, 0)), None];
     assert_eq!(follows(Dependencies::Trace), by_field);
-    // 1,350 is 50 s after the end of the second job; 2,000 is 500 s after that of the first; 5,000 is too late after all of them; the last
-    // job is another user's.
+    // 1,350 is 50 s after the end of the second job; 2,000 is 500 s after that of the first; 5,000
+    // is too late after all of them; the last job is another user's.
     let by_user = [None, None, Some((1, 50)), Some((0, 500)), None, None];
     assert_eq!(follows(Dependencies::Sessions), by_user);
 }

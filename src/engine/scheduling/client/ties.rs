@@ -30,8 +30,8 @@ impl ClientTies {
     /// The random stream that patience is drawn from: one number a job, in their order.
     pub const STREAM: &str = "patience";
 
-    /// The ties of a battery. `log` is what its trace says of its jobs; where it is silent, jobs follow nobody. Fixed reservations follow
-    /// nobody and are not taken back.
+    /// The ties of a battery. `log` is what its trace says of its jobs; where it is silent, jobs
+    /// follow nobody. Fixed reservations follow nobody and are not taken back.
     #[must_use]
     pub fn new(settings: &ClientSettings, jobs: &[Job], log: &JobLog, stream: &mut Stream) -> Self {
         let follows = match settings.dependencies {

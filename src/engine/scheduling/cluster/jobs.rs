@@ -58,7 +58,8 @@ impl JobRecord {
         }
     }
 
-    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more.
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where
+    /// that is more.
     pub(super) fn longest_run(&self) -> Seconds {
         let promised = self.promise.map(|promise| promise.end - promise.start);
         promised.map_or(self.job.estimate, |length| length.max(self.job.estimate))

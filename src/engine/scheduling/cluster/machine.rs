@@ -22,7 +22,8 @@ pub struct ClusterInput {
     pub awaited: Option<Awaited>,
 }
 
-/// What clients wait for, and how long after it they do something at the earliest: at least [`REACTION`].
+/// What clients wait for, and how long after it they do something at the earliest: at least
+/// [`REACTION`].
 #[derive(Clone, Debug, Default)]
 pub struct Awaited {
     /// Rejections for want of a slot.
@@ -40,7 +41,8 @@ impl Awaited {
         self.jobs.extend(more.jobs);
     }
 
-    /// When a client may do something because of this outcome, which is over for it at its end, or at the submission of a rejected job.
+    /// When a client may do something because of this outcome, which is over for it at its end, or
+    /// at the submission of a rejected job.
     fn reaction_to(&self, outcome: &JobOutcome) -> Option<Seconds> {
         let verdict = outcome.verdict;
         let delays = [

@@ -73,8 +73,8 @@ impl MovedJob {
 }
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
-    /// From now on, which jobs were stopped at the end of a window or lost a node and may go on is written down:
-    /// [`ClusterMachine::take_interrupted`].
+    /// From now on, which jobs were stopped at the end of a window or lost a node and may go on is
+    /// written down: [`ClusterMachine::take_interrupted`].
     pub fn record_interruptions(&mut self) {
         self.cluster.interrupted.get_or_insert_default();
     }
@@ -85,7 +85,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         written.map(std::mem::take).unwrap_or_default()
     }
 
-    /// What would leave with a job that was interrupted at this instant and has computed nothing since; `None` where it is over.
+    /// What would leave with a job that was interrupted at this instant and has computed nothing
+    /// since; `None` where it is over.
     #[must_use]
     pub fn interrupted(&self, job: JobId) -> Option<MovedJob> {
         let now = self.cluster.now;
@@ -107,21 +108,23 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         })
     }
 
-    /// What the policy promises the rest of a job that it has planned ([`crate::scheduling::Policy::quote_rest`]); `None` where
-    /// it waits for a gap.
+    /// What the policy promises the rest of a job that it has planned
+    /// ([`crate::scheduling::Policy::quote_rest`]); `None` where it waits for a gap.
     #[must_use]
     pub fn quote_planned_rest(&mut self, job: JobId) -> Option<JobQuote> {
         self.policy.quote_rest(&mut self.cluster, job)
     }
 
-    /// What the policy would promise this job if it arrived now ([`crate::scheduling::Policy::quote_job`]), given what was done of it;
-    /// `None` for a job that is wider than the cluster.
+    /// What the policy would promise this job if it arrived now
+    /// ([`crate::scheduling::Policy::quote_job`]), given what was done of it; `None` for a job that
+    /// is wider than the cluster.
     #[must_use]
     pub fn quote_moved(&mut self, moved: &MovedJob) -> Option<JobQuote> {
         if moved.job.nodes > self.cluster.nodes {
             return None;
         }
-        // While it is asked about, it is on the cluster as any other job that has not been decided about.
+        // While it is asked about, it is on the cluster as any other job that has not been decided
+        // about.
         let id = self.cluster.jobs.next_id();
         self.cluster.jobs.push_record(moved.record(id));
         let asked = self.cluster.to_plan(id);
@@ -130,13 +133,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         quote
     }
 
-    /// Lets a job leave that was interrupted at this instant: nothing remains of it here but the time that it used, and no outcome will
-    /// tell of it.
+    /// Lets a job leave that was interrupted at this instant: nothing remains of it here but the
+    /// time that it used, and no outcome will tell of it.
     pub fn hand_over(&mut self, job: JobId) {
         self.policy.cancelled(&mut self.cluster, job);
     }
 
-    /// Takes on a job of another cluster, which arrives now. It has the next id; what becomes of it will be told under that.
+    /// Takes on a job of another cluster, which arrives now. It has the next id; what becomes of it
+    /// will be told under that.
     pub fn receive(&mut self, moved: &MovedJob) {
         let id = self.cluster.jobs.next_id();
         self.cluster.jobs.push_record(moved.record(id));

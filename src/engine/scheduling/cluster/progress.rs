@@ -1,4 +1,5 @@
-//! How far a job is that saves its work: what its runs do until they end, are stopped or lose a node.
+//! How far a job is that saves its work: what its runs do until they end, are stopped or lose a
+//! node.
 
 use super::shared_writes::Stretch;
 use super::{Cluster, Phase};
@@ -28,7 +29,8 @@ pub(super) struct Run {
     start: Seconds,
     /// When it has read its checkpoint.
     from: Seconds,
-    /// When it begins to write the checkpoint for the end of its window; `None` where none is planned.
+    /// When it begins to write the checkpoint for the end of its window; `None` where none is
+    /// planned.
     pub(super) stop: Option<Seconds>,
     /// Whether it will have done its work by then.
     pub(super) finishes: bool,
@@ -47,8 +49,9 @@ pub(super) enum RunEnd {
     Crashed,
 }
 
-/// When a run that computes from `from` on stops for the end of its window, to write or to be suspended, if it does: where its
-/// window is too short for all of the `rest`, something can be saved, and there is time to go on before `latest`.
+/// When a run that computes from `from` on stops for the end of its window, to write or to be
+/// suspended, if it does: where its window is too short for all of the `rest`, something can be
+/// saved, and there is time to go on before `latest`.
 pub(super) fn stop_before(
     checkpointing: &Checkpointing,
     rhythm: Rhythm,
@@ -93,7 +96,8 @@ impl Progress {
         self.reads(checkpointing) + checkpointing.rhythm(job.nodes).held_for(rest)
     }
 
-    /// By when a run in this window must have done its work: before the checkpoint for the end of the window.
+    /// By when a run in this window must have done its work: before the checkpoint for the end of
+    /// the window.
     pub(super) fn done_by(
         &self,
         checkpointing: &Checkpointing,
@@ -123,8 +127,8 @@ impl Progress {
         self.wake(now);
     }
 
-    /// What leaves with a job that goes on at another cluster: what was kept in memory is written by then. A run that has begun in this
-    /// instant is as if it had not.
+    /// What leaves with a job that goes on at another cluster: what was kept in memory is written
+    /// by then. A run that has begun in this instant is as if it had not.
     pub(super) fn carried_away(&self, has_begun: bool, now: Seconds) -> Self {
         let mut carried = self.clone();
         carried.wake(now);
@@ -159,7 +163,8 @@ impl Progress {
         self.run.finishes
     }
 
-    /// Whether the checkpoint for the end of the window is being written: the window is not changed any more.
+    /// Whether the checkpoint for the end of the window is being written: the window is not changed
+    /// any more.
     pub(super) fn is_closing(&self, now: Seconds) -> bool {
         self.run.stop.is_some_and(|stop| now >= stop)
     }

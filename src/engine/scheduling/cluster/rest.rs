@@ -7,8 +7,9 @@ use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
 impl Cluster {
-    /// The job as it has to be planned: in the place of its estimate stands how long it holds its nodes at most if it is not
-    /// interrupted, so that of a job which saves its work the rest is planned, with its checkpoints; its deadline is [`Self::latest_end`].
+    /// The job as it has to be planned: in the place of its estimate stands how long it holds its
+    /// nodes at most if it is not interrupted, so that of a job which saves its work the rest is
+    /// planned, with its checkpoints; its deadline is [`Self::latest_end`].
     #[must_use]
     pub fn to_plan(&self, job: JobId) -> Job {
         let record = self.jobs.get(job);
@@ -20,15 +21,15 @@ impl Cluster {
         asked
     }
 
-    /// The job as it was submitted, whatever is left of it; a job that is not on the cluster, of which only a quote is asked, is
-    /// what it is.
+    /// The job as it was submitted, whatever is left of it; a job that is not on the cluster, of
+    /// which only a quote is asked, is what it is.
     #[must_use]
     pub fn as_submitted<'j>(&'j self, job: &'j Job) -> &'j Job {
         self.jobs.find(job.id).map_or(job, |record| &record.job)
     }
 
-    /// Until when the job may hold nodes: until its deadline, and once it was promised a slot for as long after it as it pays to end
-    /// late.
+    /// Until when the job may hold nodes: until its deadline, and once it was promised a slot for
+    /// as long after it as it pays to end late.
     #[must_use]
     pub fn latest_end(&self, job: JobId) -> Seconds {
         let record = self.jobs.get(job);
@@ -47,7 +48,8 @@ impl Cluster {
         }
     }
 
-    /// How the job saves its work; `None` where it does not. Fixed reservations do not: they have no other window to go on in.
+    /// How the job saves its work; `None` where it does not. Fixed reservations do not: they have
+    /// no other window to go on in.
     #[must_use]
     pub fn checkpoints_of(&self, job: JobId) -> Option<&Checkpointing> {
         let checkpointing = self.checkpointing.as_ref()?;
@@ -60,14 +62,16 @@ impl Cluster {
         self.jobs.get(job).progress.saved
     }
 
-    /// Whether the job that runs writes the checkpoint for the end of its window: that end is not moved any more.
+    /// Whether the job that runs writes the checkpoint for the end of its window: that end is not
+    /// moved any more.
     #[must_use]
     pub fn is_closing(&self, job: JobId) -> bool {
         self.jobs.get(job).progress.is_closing(self.now)
     }
 
-    /// By when the job must have done its work if it starts at `start` and its window ends at `window_end`: then, or before the
-    /// checkpoint that is written for the end of a window which is too short.
+    /// By when the job must have done its work if it starts at `start` and its window ends at
+    /// `window_end`: then, or before the checkpoint that is written for the end of a window which
+    /// is too short.
     #[must_use]
     pub fn done_by(&self, job: JobId, start: Seconds, window_end: Seconds) -> Seconds {
         match self.checkpoints_of(job) {
@@ -82,8 +86,9 @@ impl Cluster {
         }
     }
 
-    /// Probability that the job has done its work in a window, where its run time is distributed as its class has it: given the
-    /// work that it has saved, `(F(s + u) − F(s)) / (1 − F(s))` with s what is saved and u what is computed in the window.
+    /// Probability that the job has done its work in a window, where its run time is distributed as
+    /// its class has it: given the work that it has saved, `(F(s + u) − F(s)) / (1 − F(s))` with s
+    /// what is saved and u what is computed in the window.
     #[must_use]
     pub fn executable(
         &self,
@@ -115,8 +120,8 @@ impl Cluster {
         (ratios.cdf_at(done, estimate) - before) / (1.0 - before)
     }
 
-    /// Whether more work is done in a window of this length than going on in it costs: what is read at its start and written at
-    /// its end.
+    /// Whether more work is done in a window of this length than going on in it costs: what is read
+    /// at its start and written at its end.
     #[must_use]
     pub fn is_worth(&self, job: JobId, length: Seconds) -> bool {
         let Some(checkpointing) = self.checkpoints_of(job) else {
@@ -130,8 +135,9 @@ impl Cluster {
             > settings.closing() + settings.reopening()
     }
 
-    /// How long the rest of a job holds its nodes, on time steps, given the work that it has saved: bins of the class at or below
-    /// that are left out, each other one with its checkpoints takes its place.
+    /// How long the rest of a job holds its nodes, on time steps, given the work that it has saved:
+    /// bins of the class at or below that are left out, each other one with its checkpoints takes
+    /// its place.
     #[must_use]
     pub fn runtime_steps(
         &self,

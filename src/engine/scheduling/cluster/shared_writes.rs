@@ -1,5 +1,5 @@
-//! Runs whose checkpoints share the bandwidth of the cluster: a run goes from one checkpoint to the next, as nobody knows how long
-//! a write takes before it is through.
+//! Runs whose checkpoints share the bandwidth of the cluster: a run goes from one checkpoint to the
+//! next, as nobody knows how long a write takes before it is through.
 
 use super::Cluster;
 use super::events::Event;
@@ -39,7 +39,8 @@ impl Stretch {
         }
     }
 
-    /// The work of the run until then, in which it does not stop computing for the end of its window; and how much of it is written.
+    /// The work of the run until then, in which it does not stop computing for the end of its
+    /// window; and how much of it is written.
     pub(super) fn done(&self, until: Seconds) -> (Seconds, Seconds) {
         let unwritten = match self.activity {
             Activity::Computes => (until - self.from).max(Seconds::ZERO),
@@ -51,7 +52,8 @@ impl Stretch {
 }
 
 impl Progress {
-    /// When the run begins to write next, if it does in this window, and when it ends if it does not.
+    /// When the run begins to write next, if it does in this window, and when it ends if it does
+    /// not.
     fn next_in(
         &mut self,
         checkpointing: &Checkpointing,

@@ -1,4 +1,5 @@
-//! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
+//! What somebody outside may ask and do between events: windows that are sold, nodes that are
+//! struck.
 
 use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
 use crate::scheduling::outcome::JobQuote;
@@ -7,7 +8,8 @@ use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, ReservationRequest, SameInstant};
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
-    /// Forgets events that mean nothing any more, so that [`ClusterMachine::next_event`] names one that does.
+    /// Forgets events that mean nothing any more, so that [`ClusterMachine::next_event`] names one
+    /// that does.
     pub fn forget_stale_events(&mut self) {
         while let Some(&event) = self.cluster.events.next()
             && self.cluster.is_stale(event)
@@ -16,15 +18,16 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// What the policy would promise this job if it arrived now ([`crate::scheduling::Policy::quote_job`]); `None` for a job that is wider than the
-    /// cluster.
+    /// What the policy would promise this job if it arrived now
+    /// ([`crate::scheduling::Policy::quote_job`]); `None` for a job that is wider than the cluster.
     #[must_use]
     pub fn quote_job(&mut self, job: &Job) -> Option<JobQuote> {
         self.quote_moved(&MovedJob::new(job.clone()))
     }
 
-    /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`crate::scheduling::Policy::quote_window`]); `None` for a window that
-    /// cannot be had, is empty or past, or is wider than the cluster.
+    /// What the policy can promise now of `nodes` nodes on `[start, end)`
+    /// ([`crate::scheduling::Policy::quote_window`]); `None` for a window that cannot be had, is
+    /// empty or past, or is wider than the cluster.
     #[must_use]
     pub fn quote_window(
         &mut self,
@@ -40,8 +43,9 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         self.policy.quote_window(&self.cluster, nodes, start, end)
     }
 
-    /// Promises a fixed reservation its window if it fails with probability `limit` at most, and says whether it did. Its
-    /// id must continue those of the jobs. Nothing happens, and no outcome will tell of it, where it is refused.
+    /// Promises a fixed reservation its window if it fails with probability `limit` at most, and
+    /// says whether it did. Its id must continue those of the jobs. Nothing happens, and no outcome
+    /// will tell of it, where it is refused.
     pub fn reserve_window(&mut self, job: Job, limit: f64) -> bool {
         let Some((start, end)) = job.fixed_window() else {
             return false;
@@ -58,7 +62,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         true
     }
 
-    /// Takes back a window that was reserved and has not ended; nothing remains of it, not even an outcome.
+    /// Takes back a window that was reserved and has not ended; nothing remains of it, not even an
+    /// outcome.
     pub fn withdraw_window(&mut self, job: JobId) {
         if matches!(self.cluster.phase(job), Phase::Planned | Phase::Running) {
             self.policy.cancelled(&mut self.cluster, job);

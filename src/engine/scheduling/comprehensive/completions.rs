@@ -1,8 +1,9 @@
 //! When the jobs of a node-mapped plan are expected to end, worked out when somebody asks.
 //!
-//! A job's completion follows from those of its predecessors at its acceptance (spec §3.7). Many jobs are never asked for theirs:
-//! nobody is tried in a gap behind them. So acceptance writes down the question only, with handles of what its predecessors
-//! were expected to do then; the answer is the same whenever it is worked out.
+//! A job's completion follows from those of its predecessors at its acceptance (spec §3.7). Many
+//! jobs are never asked for theirs: nobody is tried in a gap behind them. So acceptance writes down
+//! the question only, with handles of what its predecessors were expected to do then; the answer is
+//! the same whenever it is worked out.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,8 +16,8 @@ use crate::estimates::{
 use crate::units::Seconds;
 use crate::workload::JobId;
 
-/// So many questions in a row wait for each other at most, so that neither the stack nor what is kept of the past grows with the
-/// number of jobs.
+/// So many questions in a row wait for each other at most, so that neither the stack nor what is
+/// kept of the past grows with the number of jobs.
 const DEEPEST: u32 = 64;
 
 /// The expected completions of planned, running and disabled jobs.
@@ -56,7 +57,8 @@ struct Run {
 }
 
 enum State {
-    /// Those that the job waits for, its planned start, and the number of questions that must be answered one after the other.
+    /// Those that the job waits for, its planned start, and the number of questions that must be
+    /// answered one after the other.
     Open(Vec<Expected>, Seconds, u32),
     Known(Arc<CompletionDistribution>),
 }
@@ -125,7 +127,8 @@ impl Completions {
         Some(expected.distribution(&mut self.convolver.borrow_mut()))
     }
 
-    /// No less than the probability that a job which waits for these ends by `end`, but for rounding, without working out anything.
+    /// No less than the probability that a job which waits for these ends by `end`, but for
+    /// rounding, without working out anything.
     pub(super) fn executable_at_most(
         &self,
         jobs: &[JobId],
@@ -218,7 +221,8 @@ mod tests {
         RuntimeSteps::from_weights(&[(1, 0.5), (3, 0.5)], STEP).unwrap()
     }
 
-    /// A chain of jobs, each behind the one before it; asked for after each acceptance or only at the end.
+    /// A chain of jobs, each behind the one before it; asked for after each acceptance or only at
+    /// the end.
     fn last_of_chain(jobs: u32, ask_at_once: bool) -> Arc<CompletionDistribution> {
         let mut completions = Completions::new(Convolution::Direct);
         for job in 0..jobs {

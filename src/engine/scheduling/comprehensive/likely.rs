@@ -82,8 +82,8 @@ impl Comprehensive {
         (1.0 - share) * apart + share * together
     }
 
-    /// The distributions of predecessors, those of running ones conditioned on not having ended yet where that is asked
-    /// for.
+    /// The distributions of predecessors, those of running ones conditioned on not having ended yet
+    /// where that is asked for.
     pub(super) fn distributions(
         &self,
         cluster: &Cluster,

@@ -54,8 +54,9 @@ impl Comprehensive {
         true
     }
 
-    /// Where a job goes on: where all of its rest fits, else, if there is a gap that saves more than it costs, in the first that
-    /// passes the test for the rest, or unless the rule is another one in the longest.
+    /// Where a job goes on: where all of its rest fits, else, if there is a gap that saves more
+    /// than it costs, in the first that passes the test for the rest, or unless the rule is another
+    /// one in the longest.
     fn slot_for_rest(
         &self,
         cluster: &mut Cluster,
@@ -92,7 +93,8 @@ impl Comprehensive {
         })
     }
 
-    /// A restarted job runs from now, from scratch or from what it saved: what was expected of it at acceptance is void.
+    /// A restarted job runs from now, from scratch or from what it saved: what was expected of it
+    /// at acceptance is void.
     pub(super) fn begin_anew(&mut self, cluster: &mut Cluster, id: JobId) {
         let Some(own) = self.own_runtime(cluster, cluster.job(id)) else {
             return;

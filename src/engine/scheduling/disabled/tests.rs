@@ -6,7 +6,8 @@ use crate::scheduling::{ClusterMachine, JobOutcome, Policy, Promise, Verdict, Wi
 use crate::units::{NodeIndex, Nodes};
 use crate::workload::{Job, JobKind};
 
-/// Gives every job the whole machine at its release, and does nothing else with it than what the list of disabled jobs says.
+/// Gives every job the whole machine at its release, and does nothing else with it than what the
+/// list of disabled jobs says.
 struct WholeMachine {
     plan: NodePlan,
     disabled: DisabledJobs,
@@ -201,7 +202,8 @@ fn the_rule_for_failed_starts_is_not_the_rule_for_crashes() {
 
 #[test]
 fn a_job_does_not_start_again_where_its_window_ends_at_the_next_reservation_too_early() {
-    // The first job would have to be done by 150, when the second has the machine: it waits until 250, and is given up at 201.
+    // The first job would have to be done by 150, when the second has the machine: it waits until
+    // 250, and is given up at 201.
     let both = outcomes(
         &after_crash(CrashRule::RestartFull),
         &[job(0, 0), job(1, 150)],

@@ -4,8 +4,8 @@ use super::Slot;
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
 
-/// The best place for a job that may be cut (spec §3.14.5): the earliest start in `[from, latest]` that gives the full estimate
-/// before the deadline, else the earliest that gives the most.
+/// The best place for a job that may be cut (spec §3.14.5): the earliest start in `[from, latest]`
+/// that gives the full estimate before the deadline, else the earliest that gives the most.
 pub(super) fn best_slot(
     profile: &Profile,
     slot: &Slot,

@@ -8,8 +8,9 @@ use crate::scheduling::settings::{ReplanPasses, Retry};
 use crate::units::Seconds;
 
 impl Heuristic {
-    /// Rebuilds the plan (spec §3.14.5): first the jobs that have no slot, then every planned job in order of (planned start, id),
-    /// each taken out alone and put back, then the windows of running overbooked jobs.
+    /// Rebuilds the plan (spec §3.14.5): first the jobs that have no slot, then every planned job
+    /// in order of (planned start, id), each taken out alone and put back, then the windows of
+    /// running overbooked jobs.
     pub(super) fn replan(&mut self, cluster: &mut Cluster) {
         if self.settings.retry == Retry::Events {
             self.retry_waiting(cluster);

@@ -10,8 +10,9 @@ use crate::units::Seconds;
 use crate::workload::JobId;
 
 impl Heuristic {
-    /// Where a job that saves its work goes on: where all of its rest fits, else, if there is a gap that saves more than it costs,
-    /// in the first that passes the test for the rest, or unless the rule is another one in the longest.
+    /// Where a job that saves its work goes on: where all of its rest fits, else, if there is a gap
+    /// that saves more than it costs, in the first that passes the test for the rest, or unless the
+    /// rule is another one in the longest.
     pub(super) fn slot_for_rest(
         &self,
         cluster: &mut Cluster,

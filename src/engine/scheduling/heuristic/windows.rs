@@ -71,8 +71,8 @@ impl Heuristic {
         self.replan(cluster);
     }
 
-    /// Whether the plan, as it turned out, has room for a window over tails that is due, which is not among the planned ones any
-    /// more. Afterwards its risk is gone, one way or the other.
+    /// Whether the plan, as it turned out, has room for a window over tails that is due, which is
+    /// not among the planned ones any more. Afterwards its risk is gone, one way or the other.
     pub(super) fn has_room(&mut self, cluster: &Cluster, window: &Slot) -> bool {
         self.refresh_for(cluster);
         let mut later = Vec::new();
@@ -105,8 +105,8 @@ impl Heuristic {
         self.replan(cluster);
     }
 
-    /// The jobs in front that may still hold nodes at `start`, the one that may last longest first. Without statistics, nobody
-    /// is expected to end early.
+    /// The jobs in front that may still hold nodes at `start`, the one that may last longest first.
+    /// Without statistics, nobody is expected to end early.
     fn tails(&self, cluster: &Cluster, start: Seconds) -> Vec<Tail> {
         if !self.overbooks {
             return Vec::new();
@@ -142,8 +142,8 @@ impl Heuristic {
         tails
     }
 
-    /// How many nodes tails may hold while exactly the first `k` of them can last, for each `k`, and the smallest free count
-    /// in the window if all of them do.
+    /// How many nodes tails may hold while exactly the first `k` of them can last, for each `k`,
+    /// and the smallest free count in the window if all of them do.
     fn room(
         &self,
         cluster: &Cluster,

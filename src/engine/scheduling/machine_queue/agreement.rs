@@ -1,4 +1,5 @@
-//! Simulated waits beside recorded ones: how alike they are in the mean, in their distribution, and job by job.
+//! Simulated waits beside recorded ones: how alike they are in the mean, in their distribution, and
+//! job by job.
 
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Of a list that is not empty. A percentile is the smallest wait that so many of a hundred jobs do not exceed.
+    /// Of a list that is not empty. A percentile is the smallest wait that so many of a hundred
+    /// jobs do not exceed.
     #[must_use]
     pub fn of(waits: &[i64]) -> Self {
         let mut sorted = waits.to_vec();
@@ -43,7 +45,8 @@ pub struct Agreement {
     pub simulated_wait_seconds: Waits,
     /// Mean of |simulated − recorded|.
     pub mean_absolute_difference_seconds: f64,
-    /// Spearman's: of the ranks of the waits, equal ones sharing the mean rank. `None` where all waits of one side are equal.
+    /// Spearman's: of the ranks of the waits, equal ones sharing the mean rank. `None` where all
+    /// waits of one side are equal.
     pub rank_correlation: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! A machine as its operators configure it, in plain data: who may run where, who comes first, what is closed when.
+//! A machine as its operators configure it, in plain data: who may run where, who comes first, what
+//! is closed when.
 
 use crate::units::{Nodes, Seconds};
 
@@ -55,7 +56,8 @@ pub enum NodeSharing {
 pub struct Partition {
     /// Its name, as in the file.
     pub name: String,
-    /// Classes of nodes that it may use; several partitions may use one class. In the order in which their nodes are tried.
+    /// Classes of nodes that it may use; several partitions may use one class. In the order in
+    /// which their nodes are tried.
     pub classes: Vec<ClassIndex>,
     /// Whether jobs share its nodes.
     pub sharing: NodeSharing,
@@ -69,7 +71,8 @@ pub struct Partition {
     pub widest: Option<Nodes>,
 }
 
-/// Limits of what one user, or everybody together, may have; `None` without a limit. A job beyond one waits.
+/// Limits of what one user, or everybody together, may have; `None` without a limit. A job beyond
+/// one waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Jobs that run.
@@ -104,9 +107,11 @@ pub struct QualityOfService {
 pub struct Account {
     /// Its name, as in the file.
     pub name: String,
-    /// The account above it, which the fair tree knows; no account is above itself, in whatever number of steps.
+    /// The account above it, which the fair tree knows; no account is above itself, in whatever
+    /// number of steps.
     pub parent: Option<AccountIndex>,
-    /// Its share, in proportion to those of the others; in a fair tree to those below the same account.
+    /// Its share, in proportion to those of the others; in a fair tree to those below the same
+    /// account.
     pub shares: f64,
     /// Of every single user.
     pub per_user: Limits,
@@ -127,17 +132,20 @@ pub enum ShareHolder {
 /// How use is held against shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FairShareAlgorithm {
-    /// `2^(−(u/s)/damping)` of one level of holders: u is the part of all decayed use that was the holder's, s its part of all shares.
+    /// `2^(−(u/s)/damping)` of one level of holders: u is the part of all decayed use that was the
+    /// holder's, s its part of all shares.
     #[default]
     Classic,
-    /// Slurm's fair tree, its default since version 19.05: the rank of the user of an account among all, as a part of their number.
-    /// Siblings are ranked by their part of the shares as a multiple of their part of the use, and everybody below one before everybody
-    /// below the next. Users of an account are siblings with a share of 1 each; there are those who are in the jobs.
+    /// Slurm's fair tree, its default since version 19.05: the rank of the user of an account among
+    /// all, as a part of their number. Siblings are ranked by their part of the shares as a
+    /// multiple of their part of the use, and everybody below one before everybody below the next.
+    /// Users of an account are siblings with a share of 1 each; there are those who are in the
+    /// jobs.
     FairTree,
 }
 
-/// What decides who comes first: a weighted sum of factors from 0 to 1 (Slurm's priority/multifactor). Jobs of equal priority come in
-/// order of submission.
+/// What decides who comes first: a weighted sum of factors from 0 to 1 (Slurm's
+/// priority/multifactor). Jobs of equal priority come in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityWeights {
     /// Of the time that a job has waited, as a part of `oldest`.
@@ -173,12 +181,15 @@ pub enum Backfilling {
     Reserving {
         /// How many get a reservation.
         depth: u32,
-        /// How many waiting jobs are looked at for backfilling in one pass, from the first on that finds no nodes; `None`: all.
+        /// How many waiting jobs are looked at for backfilling in one pass, from the first on that
+        /// finds no nodes; `None`: all.
         tested: Option<u32>,
-        /// Backfilling happens at whole multiples of it on the clock of the jobs, at the first after something has happened; 0: after each
-        /// event. Where jobs start in order, nothing waits for that.
+        /// Backfilling happens at whole multiples of it on the clock of the jobs, at the first
+        /// after something has happened; 0: after each event. Where jobs start in order, nothing
+        /// waits for that.
         interval: Seconds,
-        /// How far ahead a reservation may begin (Slurm's `bf_window`): a job that cannot start sooner gets none. `None`: however far.
+        /// How far ahead a reservation may begin (Slurm's `bf_window`): a job that cannot start
+        /// sooner gets none. `None`: however far.
         window: Option<Seconds>,
     },
 }
@@ -215,7 +226,8 @@ pub struct QueueMachine {
     pub priority: PriorityWeights,
     /// How jobs start that are not the first.
     pub backfilling: Backfilling,
-    /// What is closed when, in order of their beginnings. Jobs that hold such nodes are not started unless their request ends before.
+    /// What is closed when, in order of their beginnings. Jobs that hold such nodes are not started
+    /// unless their request ends before.
     pub windows: Vec<Window>,
 }
 

@@ -1,11 +1,12 @@
-//! The fair tree: users are ranked by who of their accounts, level by level, is served least for its share.
+//! The fair tree: users are ranked by who of their accounts, level by level, is served least for
+//! its share.
 //!
 //! Slurm's documentation says what it computes (<https://slurm.schedmd.com/fair_tree.html>).
 
 use super::description::QueueMachine;
 
-/// Accounts, and below them the users of each, with what is the same for the whole simulation. Nodes are accounts first, as the machine
-/// has them, then users.
+/// Accounts, and below them the users of each, with what is the same for the whole simulation.
+/// Nodes are accounts first, as the machine has them, then users.
 #[derive(Debug)]
 pub(super) struct FairTree {
     nodes: Vec<Node>,
@@ -73,7 +74,8 @@ impl FairTree {
         }
     }
 
-    /// The accounts of a machine, with these users: the account of each. Users of an account have equal shares of it.
+    /// The accounts of a machine, with these users: the account of each. Users of an account have
+    /// equal shares of it.
     pub(super) fn of(machine: &QueueMachine, users: impl IntoIterator<Item = usize>) -> Self {
         let accounts: Vec<(Option<usize>, f64)> = (machine.accounts.iter())
             .map(|account| (account.parent.map(|parent| parent.0), account.shares))
@@ -93,8 +95,8 @@ impl FairTree {
         std::iter::successors(Some(node), |node| self.nodes[*node].above)
     }
 
-    /// Writes the factor of each user: its rank from below as a part of all users. `used` is the use of each node, an account's that of
-    /// all below it; `in_all` that of everybody.
+    /// Writes the factor of each user: its rank from below as a part of all users. `used` is the
+    /// use of each node, an account's that of all below it; `in_all` that of everybody.
     pub(super) fn factors(&self, used: &[f64], in_all: f64, factors: &mut [f64]) {
         let levels = (self.nodes.iter().zip(used))
             .map(|(node, used_here)| {
@@ -115,14 +117,16 @@ impl FairTree {
 }
 
 impl Node {
-    /// S / U: the part of its siblings' shares that it has by the part of their use that was its own. Above 1 it is served too little.
+    /// S / U: the part of its siblings' shares that it has by the part of their use that was its
+    /// own. Above 1 it is served too little.
     fn level(&self, used: f64, used_by_siblings: f64) -> f64 {
         if self.shares <= 0.0 {
             0.0
         } else if used <= 0.0 {
             f64::INFINITY
         } else {
-            // One division at the end: whole numbers that are in the same proportion give the same level, so ties are found.
+            // One division at the end: whole numbers that are in the same proportion give the same
+            // level, so ties are found.
             self.shares * used_by_siblings / (self.of_siblings * used)
         }
     }
@@ -140,8 +144,9 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// Goes through siblings, or through those below accounts that tie, from the highest level to the lowest. Equal users have the same
-    /// rank; of equal accounts all below are siblings; a user that equals an account has the rank of the highest below it.
+    /// Goes through siblings, or through those below accounts that tie, from the highest level to
+    /// the lowest. Equal users have the same rank; of equal accounts all below are siblings; a user
+    /// that equals an account has the rank of the highest below it.
     fn visit(&mut self, mut siblings: Vec<usize>, mut ties_with_last: bool) {
         let is_account = |node: usize| node < self.tree.first_user;
         siblings.sort_by(|one, other| {

@@ -1,6 +1,7 @@
 //! The events of a machine with partitions: submissions, ends of jobs, and ends of windows.
 //!
-//! All events of a second come first (ends, windows, submissions), then one pass over the waiting jobs.
+//! All events of a second come first (ends, windows, submissions), then one pass over the waiting
+//! jobs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use crate::units::Seconds;
 /// A machine with partitions and the client of its jobs, which are in order of submission.
 ///
 /// # Panics
-/// If a partition or window names a class that the machine does not have; when it is played, if a job names what it does not have.
+/// If a partition or window names a class that the machine does not have; when it is played, if a
+/// job names what it does not have.
 #[must_use]
 pub fn machine_queue_scene(
     machine: &Arc<QueueMachine>,

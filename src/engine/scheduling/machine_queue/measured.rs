@@ -1,4 +1,5 @@
-//! From what became of the jobs of a machine with partitions to the outcomes and measures that all studies have.
+//! From what became of the jobs of a machine with partitions to the outcomes and measures that all
+//! studies have.
 
 use std::sync::Arc;
 
@@ -23,9 +24,10 @@ pub struct PlacedJobs {
     pub recorded: Vec<Option<Seconds>>,
 }
 
-/// The outcomes of all jobs of a workload, none where they are not to be kept, and their totals. Widths count cores. Jobs without a place, too
-/// long ones and those beyond a limit of submitted jobs are dropped as if they had found no slot. The promise of a job is the start that was
-/// first announced to it.
+/// The outcomes of all jobs of a workload, none where they are not to be kept, and their totals.
+/// Widths count cores. Jobs without a place, too long ones and those beyond a limit of submitted
+/// jobs are dropped as if they had found no slot. The promise of a job is the start that was first
+/// announced to it.
 #[must_use]
 pub fn machine_queue_outcomes(
     jobs: &[Job],
@@ -86,7 +88,8 @@ pub fn machine_queue_outcomes(
     (all, metrics)
 }
 
-/// What a machine is asked beside its totals: waits, refusals, how waits agree with those of the log, and how reliable announced starts were.
+/// What a machine is asked beside its totals: waits, refusals, how waits agree with those of the
+/// log, and how reliable announced starts were.
 #[must_use]
 pub fn machine_measures(
     submitted: usize,

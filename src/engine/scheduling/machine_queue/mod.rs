@@ -1,7 +1,9 @@
-//! A queue on a machine as it is: partitions, qualities of service, fair shares, limits, classes of nodes and a calendar.
+//! A queue on a machine as it is: partitions, qualities of service, fair shares, limits, classes of
+//! nodes and a calendar.
 //!
-//! The fast engines of [`stream`](super::stream) count nodes that are all alike and serve in order of submission. This one knows single
-//! nodes and what is on them, and sorts by a weighted priority as Slurm's multifactor plugin does; it is for machines that need that.
+//! The fast engines of [`stream`](super::stream) count nodes that are all alike and serve in order
+//! of submission. This one knows single nodes and what is on them, and sorts by a weighted priority
+//! as Slurm's multifactor plugin does; it is for machines that need that.
 
 mod agreement;
 mod description;
@@ -34,8 +36,8 @@ use std::sync::Arc;
 use crate::kernel::drive;
 use crate::units::Seconds;
 
-/// The first reservation that a waiting job was given: when, and from when on it was to have its nodes. The machine does not keep to
-/// it: later passes make all reservations anew.
+/// The first reservation that a waiting job was given: when, and from when on it was to have its
+/// nodes. The machine does not keep to it: later passes make all reservations anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// When the pass was that made the reservation.
@@ -53,7 +55,8 @@ pub enum MachineQueueOutcome {
         start: Seconds,
         /// Until when.
         end: Seconds,
-        /// What was first said of its start; `None` if it never had a reservation, as who starts at once.
+        /// What was first said of its start; `None` if it never had a reservation, as who starts at
+        /// once.
         announced: Option<Announcement>,
     },
     /// The machine would never run it.
@@ -73,11 +76,13 @@ pub enum Refusal {
     TooManySubmitted,
 }
 
-/// What becomes of jobs, given in order of submission, on a machine with partitions: one outcome a job, in the same order.
+/// What becomes of jobs, given in order of submission, on a machine with partitions: one outcome a
+/// job, in the same order.
 ///
-/// Events of one second come first (ends, windows that end, submissions), then one pass over the waiting jobs in order of tier,
-/// priority and submission. A job ends after its run time, at the latest when its request ends; a run time or request of less
-/// than a second is one second. docs/model.md, "Machines with partitions", says the rules.
+/// Events of one second come first (ends, windows that end, submissions), then one pass over the
+/// waiting jobs in order of tier, priority and submission. A job ends after its run time, at the
+/// latest when its request ends; a run time or request of less than a second is one second.
+/// docs/model.md, "Machines with partitions", says the rules.
 ///
 /// # Panics
 /// If a job, partition, window or account names what the machine does not have.

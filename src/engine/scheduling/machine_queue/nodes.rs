@@ -1,9 +1,10 @@
 //! What is free on which node, now and later, and which nodes a job gets.
 //!
-//! Who holds a node is known with the end of its request, so what is free later is known, too: running jobs only give back, and
-//! reservations of waiting jobs and closed windows take away. A job that starts takes the nodes that are needed soonest by a
-//! reservation or window (after it, as it may not touch them), of those the fullest, of those the first. A reservation takes the
-//! nodes that become free last, so that those which are idle stay open for others.
+//! Who holds a node is known with the end of its request, so what is free later is known, too:
+//! running jobs only give back, and reservations of waiting jobs and closed windows take away. A
+//! job that starts takes the nodes that are needed soonest by a reservation or window (after it, as
+//! it may not touch them), of those the fullest, of those the first. A reservation takes the nodes
+//! that become free last, so that those which are idle stay open for others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -151,7 +152,8 @@ impl NodePool {
         }
     }
 
-    /// Forgets windows that are over. It must know of each before it looks for nodes at or behind its end.
+    /// Forgets windows that are over. It must know of each before it looks for nodes at or behind
+    /// its end.
     pub(super) fn forget_windows(&mut self, now: Seconds) {
         for node in &mut self.nodes {
             node.windows
@@ -159,7 +161,8 @@ impl NodePool {
         }
     }
 
-    /// Whether so many nodes have so many free cores: if not, the shape does not fit now, whatever else is free.
+    /// Whether so many nodes have so many free cores: if not, the shape does not fit now, whatever
+    /// else is free.
     pub(super) fn has_cores(&self, shape: &Shape) -> bool {
         let with_free = &self.classes[shape.class].with_free;
         let mut missing = shape.nodes;
@@ -235,9 +238,10 @@ impl NodePool {
         }
     }
 
-    /// Reserves nodes for a job from the earliest start at which it has them for its whole request, beside reservations and windows.
-    /// `seekers` are its choices, of each class one; the first that has it first wins. Says the start; `None`, and nothing is reserved,
-    /// if that is after `latest`.
+    /// Reserves nodes for a job from the earliest start at which it has them for its whole request,
+    /// beside reservations and windows. `seekers` are its choices, of each class one; the first
+    /// that has it first wins. Says the start; `None`, and nothing is reserved, if that is after
+    /// `latest`.
     pub(super) fn reserve(
         &mut self,
         seekers: impl Iterator<Item = Seeker>,
@@ -287,7 +291,8 @@ impl NodePool {
         let wanted = seeker.shape.nodes as usize;
         let beginning_before =
             |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
-        // Most windows are far away: as long as the job ends before the first that was left out, they do not matter.
+        // Most windows are far away: as long as the job ends before the first that was left out,
+        // they do not matter.
         let mut seen = beginning_before(&self.windows, now + seeker.request);
         loop {
             self.find_openings(seeker, now, seen);
@@ -303,7 +308,8 @@ impl NodePool {
         }
     }
 
-    /// All openings of all nodes of the class if the first `seen` windows are all; behind these, only the first is looked at.
+    /// All openings of all nodes of the class if the first `seen` windows are all; behind these,
+    /// only the first is looked at.
     fn find_openings(&mut self, seeker: &Seeker, now: Seconds, seen: usize) {
         let class = &self.classes[seeker.shape.class];
         self.openings.clear();
@@ -470,7 +476,8 @@ impl Node {
         changes.sort_unstable_by_key(|(time, change)| (*time, change.takes()));
     }
 
-    /// Calls `found` with each span, in order of time, for which `need` is free and no window is closed; the last one never ends.
+    /// Calls `found` with each span, in order of time, for which `need` is free and no window is
+    /// closed; the last one never ends.
     fn openings(
         &self,
         need: &NodeResources,

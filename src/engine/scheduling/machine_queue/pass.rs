@@ -1,7 +1,9 @@
-//! One pass over the waiting jobs: who starts now, who gets a reservation, and who has to wait for those.
+//! One pass over the waiting jobs: who starts now, who gets a reservation, and who has to wait for
+//! those.
 //!
-//! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no nodes makes all classes that would
-//! do for it *awaited*: on these, jobs behind it start by backfilling only, beside the reservations.
+//! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no
+//! nodes makes all classes that would do for it *awaited*: on these, jobs behind it start by
+//! backfilling only, beside the reservations.
 
 use super::Announcement;
 use super::nodes::Seeker;
@@ -32,13 +34,15 @@ pub(super) struct Pass {
     awaited: Vec<bool>,
     /// Of each partition: how many have a reservation.
     reserved: Vec<u32>,
-    /// Of each kind of jobs: the shortest request that found no nodes in a pass, and the number of the pass.
+    /// Of each kind of jobs: the shortest request that found no nodes in a pass, and the number of
+    /// the pass.
     failed: Vec<(u64, Seconds)>,
     /// What the job that is looked at may have by its limits.
     allowed: Vec<Shape>,
     /// Whether anybody who is still looked at may find nodes.
     may_start: bool,
-    /// Jobs whose reservations matter only to reservations behind them: nobody may start any more, and they were told their starts.
+    /// Jobs whose reservations matter only to reservations behind them: nobody may start any more,
+    /// and they were told their starts.
     postponed: Vec<Details>,
 }
 
@@ -136,7 +140,8 @@ impl Pass {
         let backfills = self.backfills();
         let reserved = self.reserved[candidate.partition as usize];
         let reserves = backfills && reserved < self.reach.depth;
-        // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and for as long, fails.
+        // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and
+        // for as long, fails.
         let (number, shortest) = self.failed[candidate.kind as usize];
         let is_hopeless = number == self.number
             && shortest <= candidate.waiting.estimate
@@ -185,7 +190,8 @@ impl Pass {
         false
     }
 
-    /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until somebody behind needs to know.
+    /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until
+    /// somebody behind needs to know.
     fn reserve(&mut self, site: &mut Site, details: &Details) {
         self.postponed.push(*details);
         // Within a window it has to be known who gets one: that is counted.

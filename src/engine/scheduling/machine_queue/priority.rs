@@ -1,7 +1,8 @@
 //! Who comes first: the weighted sum of factors, and the decayed use behind one of them.
 //!
-//! A running job is charged continuously: its cores times its quality's usage factor times the time that it ran, each second of it
-//! halved once a half-life. That needs no period: use is a number, a time and a rate, carried on exactly whenever it is read.
+//! A running job is charged continuously: its cores times its quality's usage factor times the time
+//! that it ran, each second of it halved once a half-life. That needs no period: use is a number, a
+//! time and a rate, carried on exactly whenever it is read.
 
 use std::collections::HashMap;
 
@@ -131,7 +132,8 @@ impl Priorities {
         }
     }
 
-    /// Adds so many core-seconds a second to what a holder uses from now on; takes them off where it is negative.
+    /// Adds so many core-seconds a second to what a holder uses from now on; takes them off where
+    /// it is negative.
     pub(super) fn charge(&mut self, holder: usize, now: Seconds, rate: f64) {
         if self.weights.fair_share == 0.0 || rate == 0.0 {
             return;
@@ -181,7 +183,8 @@ impl Priorities {
             + weights.quality * machine.qualities[job.quality.0].factor
     }
 
-    /// The priority of a job that has waited for `waited`, with the factors of the last [`Priorities::refresh`].
+    /// The priority of a job that has waited for `waited`, with the factors of the last
+    /// [`Priorities::refresh`].
     pub(super) fn of(&self, fixed_part: f64, waited: Seconds, holder: usize) -> f64 {
         let weights = &self.weights;
         let mut priority = fixed_part;
@@ -196,7 +199,8 @@ impl Priorities {
     }
 }
 
-/// `2^(−(u/s)/damping)`: 1 for who used nothing, ½ for who used exactly the share; 0 for who has no share.
+/// `2^(−(u/s)/damping)`: 1 for who used nothing, ½ for who used exactly the share; 0 for who has no
+/// share.
 fn share_factor(used: f64, used_in_all: f64, share: f64, damping: f64) -> f64 {
     if share <= 0.0 {
         return 0.0;

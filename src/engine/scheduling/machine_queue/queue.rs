@@ -11,7 +11,8 @@ use crate::workload::JobId;
 /// What a pass reads of every job that waits, however deep the queue is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// By its priority when the queue was last sorted; its job is its place in the order of submission.
+    /// By its priority when the queue was last sorted; its job is its place in the order of
+    /// submission.
     pub(super) waiting: Waiting,
     place: u32,
     tier: u32,

@@ -1,4 +1,5 @@
-//! One reservation more on a machine, and what it costs everybody else: the same jobs with and without it.
+//! One reservation more on a machine, and what it costs everybody else: the same jobs with and
+//! without it.
 
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ pub struct AddedReservation {
 }
 
 impl AddedReservation {
-    /// The machine with the reservation from a second on. It is known from the beginning, as a maintenance that was announced long before.
-    /// More nodes than the machine has are all of them.
+    /// The machine with the reservation from a second on. It is known from the beginning, as a
+    /// maintenance that was announced long before. More nodes than the machine has are all of them.
     #[must_use]
     pub fn on(&self, machine: &QueueMachine, begin: Seconds) -> QueueMachine {
         let nodes = self.taken(machine).collect();
@@ -39,8 +40,9 @@ impl AddedReservation {
         machine
     }
 
-    /// When it begins: uniform between two weeks after the first submission, or a tenth of the time of a shorter workload, and the last
-    /// second from which on it ends before the last submission; `None` where there is no such second.
+    /// When it begins: uniform between two weeks after the first submission, or a tenth of the time
+    /// of a shorter workload, and the last second from which on it ends before the last submission;
+    /// `None` where there is no such second.
     #[must_use]
     pub fn drawn_begin(&self, jobs: &[Job], stream: &mut Stream) -> Option<Seconds> {
         let (first, last) = (jobs.first()?.submit, jobs.last()?.submit);

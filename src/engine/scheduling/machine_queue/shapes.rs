@@ -125,7 +125,8 @@ fn shapes_of(machine: &QueueMachine, job: &MachineQueueJob) -> Result<Vec<Shape>
     }
 }
 
-/// How many nodes that have `node` a job needs, and what it holds on each; `None` if one of them cannot take a part of it.
+/// How many nodes that have `node` a job needs, and what it holds on each; `None` if one of them
+/// cannot take a part of it.
 fn on_nodes(
     node: NodeResources,
     sharing: NodeSharing,

@@ -1,4 +1,5 @@
-//! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
+//! The machine with partitions against the fast engines, against numbers worked out by hand, and
+//! against a slow twin.
 
 mod announced;
 mod fair_tree;
@@ -37,7 +38,8 @@ fn partition(classes: &[usize]) -> Partition {
     }
 }
 
-/// Jobs in order of submission on one exclusive partition of all classes, with backfilling of the first.
+/// Jobs in order of submission on one exclusive partition of all classes, with backfilling of the
+/// first.
 fn machine(classes: Vec<NodeClass>) -> QueueMachine {
     let all: Vec<usize> = (0..classes.len()).collect();
     QueueMachine {

@@ -13,7 +13,8 @@ use crate::scheduling::queue::{
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
 
-/// A queue that plans with predictions, and the client of its jobs, which are in order of submission and no wider than the machine.
+/// A queue that plans with predictions, and the client of its jobs, which are in order of
+/// submission and no wider than the machine.
 ///
 /// # Errors
 /// Where there is no predictor of the name.
@@ -25,7 +26,8 @@ pub fn predicted_queue_scene(
     Ok(scene_of(jobs, PredictedQueueMachine::new(nodes, settings)?))
 }
 
-/// Runs the jobs of a [`predicted_queue_scene`] from an empty machine to the last end; returns one outcome a job.
+/// Runs the jobs of a [`predicted_queue_scene`] from an empty machine to the last end; returns one
+/// outcome a job.
 ///
 /// # Errors
 /// Where there is no predictor of the name.
@@ -161,7 +163,8 @@ impl PredictedQueueMachine {
         Ok(Self::with_predictor(nodes, settings, predictor))
     }
 
-    /// As [`PredictedQueueMachine::new`], with a predictor at hand; `None` where the run time itself is known.
+    /// As [`PredictedQueueMachine::new`], with a predictor at hand; `None` where the run time
+    /// itself is known.
     pub(super) fn with_predictor(
         nodes: Nodes,
         settings: &PredictedQueueSettings,
@@ -318,8 +321,9 @@ impl PredictedQueueMachine {
         self.order == QueueOrder::Fcfs
     }
 
-    /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become better since the last pass, so that only
-    /// the new job can start, and it takes nothing from the first of the queue.
+    /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become
+    /// better since the last pass, so that only the new job can start, and it takes nothing from
+    /// the first of the queue.
     fn starts_at_once(&mut self, newcomer: &Waiting) -> bool {
         if self.waiting.is_empty() {
             return newcomer.nodes.0 <= self.free;
@@ -335,8 +339,8 @@ impl PredictedQueueMachine {
         fits
     }
 
-    /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job does not fit itself, even if
-    /// another one might by then.
+    /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job
+    /// does not fit itself, even if another one might by then.
     fn waits_for_others(&self, newcomer: &Waiting) -> bool {
         self.rules == QueueRules::Gaussier2015
             && self.is_first_come()
@@ -368,7 +372,8 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section 5, PASS).
+    /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section
+    /// 5, PASS).
     fn pass(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut view = std::mem::take(&mut self.view);
@@ -442,7 +447,8 @@ impl Room for PredictedQueueMachine {
         let wanted = head.nodes.0;
         let free = self.free + self.overdue;
         let place = if free >= wanted {
-            // Whoever is planned to end in this very second counts as ended, too, though it is not known yet whether it does.
+            // Whoever is planned to end in this very second counts as ended, too, though it is not
+            // known yet whether it does.
             let due = self.ends.due(self.now);
             (self.now, free + due - wanted)
         } else {

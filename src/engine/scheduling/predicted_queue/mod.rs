@@ -1,10 +1,13 @@
-//! A queue with backfilling that plans with predictions (Tsafrir et al. 2007; Gaussier et al. 2015; spec `prediction.md`, section 5).
+//! A queue with backfilling that plans with predictions (Tsafrir et al. 2007; Gaussier et al. 2015;
+//! spec `prediction.md`, section 5).
 //!
-//! EASY backfilling, which is the pass of [`queue`](super::queue) with one place, with three exchangeable parts: a
-//! [`Predictor`](crate::predictions::Predictor) says how long a job will run, a [`Corrector`] what holds when it runs longer, a
-//! [`QueueOrder`] who comes first. The machine is not the one of [`EasyStream`](super::stream::EasyStream): events of one second are
-//! handled one by one, and a plan may be wrong. Both publications differ in such rules, which are a parameter ([`QueueRules`]: when a
-//! pass is held, which nodes count as free), and both are followed to the second.
+//! EASY backfilling, which is the pass of [`queue`](super::queue) with one place, with three
+//! exchangeable parts: a [`Predictor`](crate::predictions::Predictor) says how long a job will run,
+//! a [`Corrector`] what holds when it runs longer, a [`QueueOrder`] who comes first. The machine is
+//! not the one of [`EasyStream`](super::stream::EasyStream): events of one second are handled one
+//! by one, and a plan may be wrong. Both publications differ in such rules, which are a parameter
+//! ([`QueueRules`]: when a pass is held, which nodes count as free), and both are followed to the
+//! second.
 
 mod machine;
 mod open_jobs;
@@ -72,16 +75,18 @@ impl Default for PredictedQueueSettings {
     }
 }
 
-/// Rules in which the two publications differ, the order of the events of one second among them.
+/// Rules in which the two publications differ, the order of the events of one second
+/// among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueRules {
-    /// Gaussier et al. 2015: of one second first expired predictions, then submissions, then ends; nodes count as free when
-    /// their job was *planned* to end, and as held until its end was handled; an expired prediction starts nobody.
+    /// Gaussier et al. 2015: of one second first expired predictions, then submissions, then ends;
+    /// nodes count as free when their job was *planned* to end, and as held until its end was
+    /// handled; an expired prediction starts nobody.
     #[default]
     Gaussier2015,
-    /// Tsafrir et al. 2007: of one second first ends, then expired predictions, then submissions; idle nodes are free; whoever
-    /// can start after an expired prediction does.
+    /// Tsafrir et al. 2007: of one second first ends, then expired predictions, then submissions;
+    /// idle nodes are free; whoever can start after an expired prediction does.
     Tsafrir2007,
 }
 
@@ -94,8 +99,9 @@ pub struct QueueJob {
     pub runtime: Seconds,
 }
 
-/// The jobs of the queue, users numbered in order of appearance. Jobs wider than the machine are left out. Under the rules of Gaussier et
-/// al. jobs are killed at their request; under those of Tsafrir et al. they outlive it. A run time of 0 takes one second.
+/// The jobs of the queue, users numbered in order of appearance. Jobs wider than the machine are
+/// left out. Under the rules of Gaussier et al. jobs are killed at their request; under those of
+/// Tsafrir et al. they outlive it. A run time of 0 takes one second.
 #[must_use]
 pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[QueueJob]> {
     let mut users = HashMap::new();
@@ -120,7 +126,8 @@ pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[Queue
     queue.into()
 }
 
-/// What the study measures of a run. Under the rules of Tsafrir et al. the first hundredth of the jobs that ended is left out of the means.
+/// What the study measures of a run. Under the rules of Tsafrir et al. the first hundredth of the
+/// jobs that ended is left out of the means.
 #[must_use]
 pub fn queue_measures(
     jobs: &[QueueJob],
@@ -178,8 +185,9 @@ pub fn queue_measures(
     measured
 }
 
-/// The outcomes of all jobs as every study has them, none where they are not to be kept, and their totals. The promise of a job is the
-/// reservation that it got as the first of the queue; jobs wider than the machine are dropped.
+/// The outcomes of all jobs as every study has them, none where they are not to be kept, and their
+/// totals. The promise of a job is the reservation that it got as the first of the queue; jobs
+/// wider than the machine are dropped.
 #[must_use]
 pub fn job_outcomes(
     jobs: &[Job],

@@ -23,7 +23,8 @@ pub(super) struct OpenJob {
     pub(super) reserved: Option<Seconds>,
     /// When it was promised that.
     pub(super) reserved_at: Option<Seconds>,
-    /// When the prediction was made, and the sum of those before times their spans: for the accuracy of predictions that change.
+    /// When the prediction was made, and the sum of those before times their spans: for the
+    /// accuracy of predictions that change.
     pub(super) predicted_at: Seconds,
     pub(super) predicted_before: i128,
 }
@@ -62,8 +63,8 @@ impl OpenJob {
     }
 }
 
-/// All jobs from the first one on that is not over, by their places in the order of submission. That keeps what is looked at small
-/// enough for the caches of a processor.
+/// All jobs from the first one on that is not over, by their places in the order of submission.
+/// That keeps what is looked at small enough for the caches of a processor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenJobs {
     jobs: VecDeque<OpenJob>,

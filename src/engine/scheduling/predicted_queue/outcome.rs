@@ -1,4 +1,5 @@
-//! What became of the jobs, and the quantities by which queues are compared (spec `prediction.md`, section 4).
+//! What became of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
+//! section 4).
 
 use super::QueueJob;
 use crate::units::Seconds;
@@ -16,8 +17,8 @@ pub struct PredictedOutcome {
     pub mean_prediction_seconds: f64,
     /// How often its prediction expired.
     pub expiries: u32,
-    /// The start that it was promised as the first of the queue (see [`ComparedReservation`](super::ComparedReservation)); `None` where it
-    /// was promised none.
+    /// The start that it was promised as the first of the queue (see
+    /// [`ComparedReservation`](super::ComparedReservation)); `None` where it was promised none.
     pub reserved: Option<Seconds>,
     /// When it was promised that.
     pub reserved_at: Option<Seconds>,
@@ -33,7 +34,8 @@ pub fn bounded_slowdown(wait: Seconds, runtime: Seconds) -> f64 {
     ((wait + runtime).0 as f64 / shortest as f64).max(1.0)
 }
 
-/// Accuracy of a prediction: the shorter of prediction and run time over the longer one (Tsafrir et al. 2007).
+/// Accuracy of a prediction: the shorter of prediction and run time over the longer one (Tsafrir et
+/// al. 2007).
 #[must_use]
 pub fn accuracy(predicted_seconds: f64, runtime: Seconds) -> f64 {
     let runtime = runtime.0 as f64;
@@ -65,8 +67,8 @@ pub struct QueueTotals {
     pub accuracy: f64,
     /// Mean of |prediction at submission − run time| in seconds.
     pub error_seconds: f64,
-    /// Share of the jobs that ended within their first prediction, of those behind the first tenth: predictors that learn need some jobs
-    /// to begin with.
+    /// Share of the jobs that ended within their first prediction, of those behind the first tenth:
+    /// predictors that learn need some jobs to begin with.
     pub coverage: f64,
     /// Expired predictions.
     pub expiries: u64,

@@ -1,5 +1,5 @@
-//! How well reservations were kept: the start that the first of the queue was promised against the real one (Tsafrir et al. 2007; spec
-//! `prediction.md`, section 4, A-09).
+//! How well reservations were kept: the start that the first of the queue was promised against the
+//! real one (Tsafrir et al. 2007; spec `prediction.md`, section 4, A-09).
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,8 @@ pub enum ComparedReservation {
     First,
     /// The last one before its start.
     Last,
-    /// The first one, and of a job that has waited and starts as soon as it is the first of the queue that start: it was kept.
+    /// The first one, and of a job that has waited and starts as soon as it is the first of the
+    /// queue that start: it was kept.
     EveryFirst,
 }
 

@@ -59,7 +59,8 @@ fn the_order_of_candidates_decides_who_is_backfilled() {
     assert!((mean_bounded_slowdown(&VECTOR_5, &shortest) - 1.836).abs() < 1e-9);
 }
 
-/// A and E run for 10 and 5 s of the 100 and 200 that they ask for; B needs all nodes, G and H half of them each.
+/// A and E run for 10 and 5 s of the 100 and 200 that they ask for; B needs all nodes, G and H half
+/// of them each.
 const RESERVED: [Given; 5] = [
     (0, 2, 10, 100),
     (0, 2, 5, 200),
@@ -81,7 +82,8 @@ fn which_reservation_is_compared_changes_no_start() {
         let reserved = |outcome: &PredictedOutcome| Some(outcome.reserved?.0);
         outcomes.iter().map(reserved).collect::<Vec<_>>()
     };
-    // B is promised the planned end of E, and when E has ended that of A; G when B has started; H starts as soon as it is the first.
+    // B is promised the planned end of E, and when E has ended that of A; G when B has started; H
+    // starts as soon as it is the first.
     let first = [None, None, Some(200), Some(15), None];
     assert_eq!(reserved(ComparedReservation::First), first);
     let last = [None, None, Some(100), Some(15), None];
@@ -177,7 +179,8 @@ fn a_job_that_ends_early_frees_its_nodes_after_the_submissions_of_that_second() 
     assert_eq!(starts(&given, 4, &shortest), [0, 10, 10]);
 }
 
-/// Section 5 of the spec word for word, without any of the machine's shortcuts: everything is looked at anew in every pass.
+/// Section 5 of the spec word for word, without any of the machine's shortcuts: everything is
+/// looked at anew in every pass.
 fn slow_twin(
     jobs: &[QueueJob],
     machine: u32,
@@ -399,7 +402,8 @@ proptest! {
         prop_assert_eq!(starts, slow_twin(&jobs, 8, &settings, &predictions));
     }
 
-    /// Whatever is predicted for a job when it is submitted must not depend on how long jobs run that have not ended by then.
+    /// Whatever is predicted for a job when it is submitted must not depend on how long jobs run
+    /// that have not ended by then.
     #[test]
     fn predictors_see_nothing_of_the_future(drawn in any_jobs(), cut in 0_usize..40) {
         let given: Vec<Given> = drawn.into_iter().map(|(given, _)| given).collect();

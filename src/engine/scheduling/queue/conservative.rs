@@ -1,4 +1,5 @@
-//! Who starts now of a queue in which everybody has a place, without planning those whose place cannot matter.
+//! Who starts now of a queue in which everybody has a place, without planning those whose place
+//! cannot matter.
 
 use super::view::View;
 use super::{DueEffort, Waiting};
@@ -7,9 +8,10 @@ use crate::units::Seconds;
 
 /// [`super::due_now`] where everybody is kept a place.
 ///
-/// A job that starts now needs nodes for its estimate only, so the plan beyond the longest such estimate is not looked at, and jobs that are
-/// known to start behind it are passed over. Where that knowledge is not enough the attempt is repeated with more jobs planned
-/// exactly, in the end all of them: the answer is always that of the whole plan.
+/// A job that starts now needs nodes for its estimate only, so the plan beyond the longest such
+/// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
+/// that knowledge is not enough the attempt is repeated with more jobs planned exactly, in the end
+/// all of them: the answer is always that of the whole plan.
 pub(super) fn due_now(
     fixed: &Profile,
     now: Seconds,
@@ -114,8 +116,8 @@ fn attempt(
     Some(due)
 }
 
-/// For each node count up to the machine's, the longest time for which so many nodes are free without a break, beginning
-/// before `horizon`.
+/// For each node count up to the machine's, the longest time for which so many nodes are free
+/// without a break, beginning before `horizon`.
 fn longest_stretches(profile: &Profile, now: Seconds, horizon: Seconds) -> Vec<Seconds> {
     let mut longest: Vec<Seconds> = Vec::new();
     let mut raise = |nodes: i32, span: Seconds| {

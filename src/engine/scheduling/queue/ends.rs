@@ -1,11 +1,12 @@
-//! Where nothing is fixed but running jobs: more nodes are free after each of their ends, and none is taken.
+//! Where nothing is fixed but running jobs: more nodes are free after each of their ends, and none
+//! is taken.
 
 use std::collections::VecDeque;
 
 use crate::units::Seconds;
 
-/// When running jobs are planned to end, in order of time, with their nodes: what a job that does not fit yet waits for. Nothing
-/// happens at them.
+/// When running jobs are planned to end, in order of time, with their nodes: what a job that does
+/// not fit yet waits for. Nothing happens at them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scheduling) struct PlannedEnds {
     /// None is empty unless it is the only one.
@@ -98,8 +99,8 @@ impl PlannedEnds {
         ends.map(|&(time, nodes)| (Seconds(time), nodes))
     }
 
-    /// When `wanted` nodes, more than the `free` ones, are free if everybody ends as planned, and nobody before `now`; and how many
-    /// more are free then. `None` where they never are.
+    /// When `wanted` nodes, more than the `free` ones, are free if everybody ends as planned, and
+    /// nobody before `now`; and how many more are free then. `None` where they never are.
     pub(in crate::scheduling) fn room_for(
         &self,
         wanted: u32,

@@ -13,11 +13,12 @@ pub(in crate::scheduling) type Due = SmallVec<[usize; 8]>;
 
 /// By which jobs start in a pass.
 pub(in crate::scheduling) trait Rule<W> {
-    /// Who of `queue` is looked at next, by the place, from `from` on; `None` when nobody else can start and no place for one matters.
+    /// Who of `queue` is looked at next, by the place, from `from` on; `None` when nobody else can
+    /// start and no place for one matters.
     fn next(&self, queue: &[W], from: usize) -> Option<usize>;
 
-    /// Starts the job now if it may; else keeps a place for it, if it may have one, which those `behind` do not delay. Whether it
-    /// starts.
+    /// Starts the job now if it may; else keeps a place for it, if it may have one, which those
+    /// `behind` do not delay. Whether it starts.
     fn starts(&mut self, waiting: &W, behind: &[W]) -> bool;
 }
 
@@ -36,7 +37,8 @@ pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Du
 
 /// What is fixed beside a queue for nodes that are all alike.
 pub(in crate::scheduling) trait Room {
-    /// Whether places matter beyond the pass. Where they do not, none is looked for that nobody could delay.
+    /// Whether places matter beyond the pass. Where they do not, none is looked for that nobody
+    /// could delay.
     const REMEMBERS_PLACES: bool = false;
 
     /// The job fits, and starts now.
@@ -46,9 +48,10 @@ pub(in crate::scheduling) trait Room {
     fn hold(&mut self, waiting: &Waiting, view: &mut View);
 }
 
-/// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now, starts; of the others the first
-/// `depth` are kept places, and those behind them are tried in the order of `backfill`. With a depth of 0 nobody passes the first that
-/// does not fit. Returns the places in the queue of those who start, in order.
+/// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now,
+/// starts; of the others the first `depth` are kept places, and those behind them are tried in the
+/// order of `backfill`. With a depth of 0 nobody passes the first that does not fit. Returns the
+/// places in the queue of those who start, in order.
 pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
     depth: usize,
@@ -96,7 +99,8 @@ impl<R: Room> Alike<'_, R> {
         fits
     }
 
-    /// Tries those who wait, the shortest first, of equal ones whoever came first. Who was kept a place does not fit.
+    /// Tries those who wait, the shortest first, of equal ones whoever came first. Who was kept a
+    /// place does not fit.
     fn start_shortest(&mut self, queue: &[Waiting], due: &mut Due) {
         let mut from = due.len() + self.held;
         // Who does not fit now does not fit beside others who started.
@@ -171,8 +175,8 @@ pub struct DueEffort {
     pub retries: u64,
 }
 
-/// Which jobs of `queue` (by index, in order) the plan of [`super::plan_queue`] starts at `now` around what is `fixed`, without planning
-/// those whose place cannot matter.
+/// Which jobs of `queue` (by index, in order) the plan of [`super::plan_queue`] starts at `now`
+/// around what is `fixed`, without planning those whose place cannot matter.
 pub fn due_now(
     fixed: &Profile,
     now: Seconds,
@@ -349,7 +353,8 @@ mod tests {
 
     #[test]
     fn the_shortest_of_those_behind_a_place_starts_first_where_the_order_says_so() {
-        // Three nodes are idle, and the first wants all twelve at 45; two of the others fit beside each other.
+        // Three nodes are idle, and the first wants all twelve at 45; two of the others fit beside
+        // each other.
         let queue = queue_of(&[(10, 12), (30, 2), (20, 2), (40, 1)]);
         let started = |order| {
             let mut view = View::default();

@@ -1,5 +1,5 @@
-//! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of spec `grid-reservations.md` §3.2;
-//! PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
+//! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of
+//! spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
 use super::pass::{Room, backfill, remove_due};
 use super::view::View;
@@ -7,8 +7,8 @@ use super::{BackfillOrder, Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
 
-/// Plans every job of `queue`, which is in the order of planning, from `now` on; returns their starts in the same order and
-/// leaves in `profile` what remains free.
+/// Plans every job of `queue`, which is in the order of planning, from `now` on; returns their
+/// starts in the same order and leaves in `profile` what remains free.
 ///
 /// No job may be wider than the machine, and what is fixed must end some day.
 pub fn plan_queue(
@@ -64,9 +64,9 @@ pub(super) fn take(profile: &mut Profile, waiting: &Waiting, start: Seconds) {
     profile.reserve(start, start + waiting.estimate, waiting.nodes.0);
 }
 
-/// PLAN_AB: whenever nodes become free the head starts if it fits, else it keeps the earliest start that it has now and
-/// whoever does not delay it starts. (The spec looks at every change; where nodes only become busy nobody fits who did not fit
-/// before.)
+/// PLAN_AB: whenever nodes become free the head starts if it fits, else it keeps the earliest start
+/// that it has now and whoever does not delay it starts. (The spec looks at every change; where
+/// nodes only become busy nobody fits who did not fit before.)
 fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> Vec<Seconds> {
     let mut starts = vec![Seconds::FAR; queue.len()];
     let mut rest = queue.to_vec();
@@ -91,14 +91,16 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
         remove_due(&mut places, &due);
         match profile.next_rise(time, Seconds::FAR, 1) {
             Some(next) => time = next,
-            // Nothing will ever become free and the head does not fit: it keeps the start that means never.
+            // Nothing will ever become free and the head does not fit: it keeps the start that
+            // means never.
             None => break,
         }
     }
     starts
 }
 
-/// A time to come: whoever starts then stays in the profile, the place of the head is kept for this pass only.
+/// A time to come: whoever starts then stays in the profile, the place of the head is kept for this
+/// pass only.
 struct Forecast<'a> {
     profile: &'a mut Profile,
     time: Seconds,

@@ -1,18 +1,21 @@
 //! Queues: everything that a policy need not care about that only picks who starts now.
 //!
-//! Every job is accepted and promised nothing. Jobs wait in order of (release, id); all events of an instant come first, then the
-//! policy is asked once ([`QueuePolicy::pass`]). A job that can no longer finish its estimate before its deadline leaves the queue and
-//! its penalty is due. A job that loses a node waits again. `docs/policy.md` writes a policy in fifty lines.
+//! Every job is accepted and promised nothing. Jobs wait in order of (release, id); all events of
+//! an instant come first, then the policy is asked once ([`QueuePolicy::pass`]). A job that can no
+//! longer finish its estimate before its deadline leaves the queue and its penalty is due. A job
+//! that loses a node waits again. `docs/policy.md` writes a policy in fifty lines.
 //!
 //! # Fixed reservations
 //!
-//! A queue plans nothing but its running jobs and the reservations that it has accepted, and only these can be in the way of a
-//! new one: waiting jobs have been promised nothing, and a reservation passes them. It is accepted if enough nodes are free
-//! in its whole window when every running job takes its estimate. A node that is down now is counted as there again by the
-//! start of a later reservation, as in the node-mapped plans; a reservation that starts at once needs idle nodes.
+//! A queue plans nothing but its running jobs and the reservations that it has accepted, and only
+//! these can be in the way of a new one: waiting jobs have been promised nothing, and a reservation
+//! passes them. It is accepted if enough nodes are free in its whole window when every running job
+//! takes its estimate. A node that is down now is counted as there again by the start of a later
+//! reservation, as in the node-mapped plans; a reservation that starts at once needs idle nodes.
 //!
-//! From then on its nodes are blocked: no job starts whose estimate would run into a reservation and leave it too few of
-//! the nodes that are up now. (Nobody knows when a node comes back, so a start does not count on it.)
+//! From then on its nodes are blocked: no job starts whose estimate would run into a reservation
+//! and leave it too few of the nodes that are up now. (Nobody knows when a node comes back, so a
+//! start does not count on it.)
 
 use std::collections::HashMap;
 
@@ -28,7 +31,8 @@ use crate::workload::JobId;
 
 /// A policy that only picks which of the waiting jobs start now.
 pub trait QueuePolicy: Send {
-    /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`], [`QueuePass::start`]).
+    /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`],
+    /// [`QueuePass::start`]).
     fn pass(&mut self, pass: &mut QueuePass<'_>);
 }
 
@@ -75,7 +79,8 @@ impl Jobs {
         }
     }
 
-    /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else starts.
+    /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else
+    /// starts.
     fn outlook(&self, now: Seconds, capacity: Nodes) -> Profile {
         let mut free = Profile::new(capacity.0, now);
         for (until, nodes) in self.ends.iter() {
@@ -115,8 +120,8 @@ impl QueuePass<'_> {
         self.cluster.idle().count()
     }
 
-    /// Whether a job may start now: its nodes are idle, and for its whole estimate it is in nobody's way who was promised a window or for
-    /// whom nodes are held.
+    /// Whether a job may start now: its nodes are idle, and for its whole estimate it is in
+    /// nobody's way who was promised a window or for whom nodes are held.
     pub fn fits(&mut self, waiting: &Waiting) -> bool {
         if self.free.is_none() && !self.has_reservations() {
             return waiting.nodes <= self.idle();
@@ -166,7 +171,8 @@ impl QueuePass<'_> {
         (self.jobs.waiting, self.jobs.view) = (waiting, view);
     }
 
-    /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are down for it.
+    /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are
+    /// down for it.
     pub fn earliest_start(&mut self, waiting: &Waiting) -> Option<Seconds> {
         let from = self.now();
         self.free().earliest_fit(Fit {
@@ -178,7 +184,8 @@ impl QueuePass<'_> {
         })
     }
 
-    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: whoever fits from now on leaves them alone.
+    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: whoever
+    /// fits from now on leaves them alone.
     pub fn hold(&mut self, waiting: &Waiting, start: Seconds) {
         let end = start + waiting.estimate;
         let nodes = waiting.nodes.0;
@@ -218,10 +225,12 @@ impl Room for QueuePass<'_> {
 
 /// First come, first served without backfilling; a queue that replans at every event otherwise.
 ///
-/// First come, first served is strict: when the first of the queue may not start because of a reservation, everybody waits behind it. With
-/// backfilling its start ("shadow") is the earliest time at which it has its nodes for its whole estimate beside
-/// running jobs and reservations, which may lie between or behind these; the others may start if they leave both its
-/// place and the reservations alone. Without reservations that is the usual rule of the shadow and the extra nodes.
+/// First come, first served is strict: when the first of the queue may not start because of a
+/// reservation, everybody waits behind it. With backfilling its start ("shadow") is the earliest
+/// time at which it has its nodes for its whole estimate beside running jobs and reservations,
+/// which may lie between or behind these; the others may start if they leave both its place and the
+/// reservations alone. Without reservations that is the usual rule of the shadow and the extra
+/// nodes.
 impl QueuePolicy for Backfilling {
     fn pass(&mut self, pass: &mut QueuePass<'_>) {
         pass.start_due(*self);
@@ -229,7 +238,8 @@ impl QueuePolicy for Backfilling {
 }
 
 impl<P: QueuePolicy> Queue<P> {
-    /// An empty queue. Of the settings it reads what its nodes are believed to do, for those who buy windows.
+    /// An empty queue. Of the settings it reads what its nodes are believed to do, for those who
+    /// buy windows.
     pub fn of(policy: P, settings: &PolicySettings) -> Self {
         Self {
             policy,

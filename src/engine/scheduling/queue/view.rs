@@ -8,7 +8,8 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::scheduling) struct View {
     now: Seconds,
-    /// `(nodes, until)`: so many nodes are free from now on until then; fewer nodes and later times follow.
+    /// `(nodes, until)`: so many nodes are free from now on until then; fewer nodes and later times
+    /// follow.
     steps: Vec<(u32, Seconds)>,
 }
 
@@ -28,7 +29,8 @@ impl View {
         Self { now, steps }
     }
 
-    /// The view where nothing is fixed but running jobs, and perhaps a place from `shadow` on that leaves `extra` nodes free.
+    /// The view where nothing is fixed but running jobs, and perhaps a place from `shadow` on that
+    /// leaves `extra` nodes free.
     pub(in crate::scheduling) fn look(
         &mut self,
         now: Seconds,
@@ -56,7 +58,8 @@ impl View {
         self.steps.is_empty()
     }
 
-    /// What is left when a job that fits has started now: the same as looking at the profile again, which is dearer.
+    /// What is left when a job that fits has started now: the same as looking at the profile again,
+    /// which is dearer.
     pub(in crate::scheduling) fn take(&mut self, waiting: &Waiting) {
         let end = self.now + waiting.estimate;
         if end <= self.now {

@@ -1,5 +1,5 @@
-//! Who is granted a reservation, at which start and price: one plan, six rules (spec `grid-reservations.md` §3.3, §10;
-//! `provisioning.md` §2.4).
+//! Who is granted a reservation, at which start and price: one plan, six rules (spec
+//! `grid-reservations.md` §3.3, §10; `provisioning.md` §2.4).
 
 use super::outcome::RequestVerdict;
 use super::policy::Replanning;
@@ -95,8 +95,8 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
     }
 }
 
-/// Whether the slot leaves the planned places of those who have waited longer than the guard alone. They come first in the
-/// order of planning.
+/// Whether the slot leaves the planned places of those who have waited longer than the guard alone.
+/// They come first in the order of planning.
 fn beside_the_starving(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
     let Some(guard) = plan.settings().starvation_guard else {
         return true;

@@ -119,11 +119,13 @@ pub struct ReservationTotals {
     pub used: NodeSeconds,
     /// Node-time that granted requests held, used or not.
     pub held: NodeSeconds,
-    /// Node-time used by jobs and reservations from the first to the last submission of a job (A11).
+    /// Node-time used by jobs and reservations from the first to the last submission of a job
+    /// (A11).
     pub used_while_submitting: NodeSeconds,
     /// From the first to the last submission of a job.
     pub submitting: Seconds,
-    /// Times that planning anew without a new reservation moved a job to a later start (A3), where plans are kept.
+    /// Times that planning anew without a new reservation moved a job to a later start (A3), where
+    /// plans are kept.
     pub anomalies: u64,
     /// Granted reservations that were lost to failures of nodes.
     pub lost: u64,

@@ -1,5 +1,5 @@
-//! What a slot costs those who wait: the externality price (ALG-4 of spec `provisioning.md` §6.2) and lists of offers
-//! (query forms (17)–(19), §6.4).
+//! What a slot costs those who wait: the externality price (ALG-4 of spec `provisioning.md` §6.2)
+//! and lists of offers (query forms (17)–(19), §6.4).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 pub struct Offer {
     /// When the slot starts.
     pub start: Seconds,
-    /// f: the sum over waiting jobs of delay × nodes; divided by 3,600 it is in service units (AMB-34). The base price
-    /// nodes × duration is not in it.
+    /// f: the sum over waiting jobs of delay × nodes; divided by 3,600 it is in service units
+    /// (AMB-34). The base price nodes × duration is not in it.
     pub price: NodeSeconds,
 }
 
@@ -34,8 +34,8 @@ pub struct PriceSheet<'a> {
 }
 
 impl PriceSheet<'_> {
-    /// The price of one slot, or `None` when it would collide with a running job or a reservation (ALG-4, the whole queue
-    /// planned anew).
+    /// The price of one slot, or `None` when it would collide with a running job or a reservation
+    /// (ALG-4, the whole queue planned anew).
     #[must_use]
     pub fn price(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> Option<NodeSeconds> {
         if !self.is_feasible(start, nodes, duration) {
@@ -53,9 +53,10 @@ impl PriceSheet<'_> {
 
     /// Offers at those of `instants` (ascending, none in the past) that are feasible, in order.
     ///
-    /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only what a slot touches is planned again:
-    /// jobs are planned in order, so those in front of the first one that loses its place keep theirs, and one sweep over the
-    /// queue finds that first one for all slots. A slot for which the whole plan leaves room moves nobody and is free.
+    /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only what a
+    /// slot touches is planned again: jobs are planned in order, so those in front of the first one
+    /// that loses its place keep theirs, and one sweep over the queue finds that first one for all
+    /// slots. A slot for which the whole plan leaves room moves nobody and is free.
     #[must_use]
     pub fn offers(&self, instants: &[Seconds], nodes: Nodes, duration: Seconds) -> Vec<Offer> {
         let feasible = instants
@@ -110,8 +111,8 @@ impl PriceSheet<'_> {
         offers
     }
 
-    /// The price of a slot that takes the place of job `first` and of nobody in front of it; `profile` is the plan of those in
-    /// front.
+    /// The price of a slot that takes the place of job `first` and of nobody in front of it;
+    /// `profile` is the plan of those in front.
     fn price_from(
         &self,
         first: usize,

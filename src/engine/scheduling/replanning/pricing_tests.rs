@@ -90,8 +90,8 @@ fn section_12_4_who_starts_earlier_earns_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// The sweep over the queue gives what planning the whole queue for every slot gives; prices are never negative, and
-    /// 0 behind the last planned end.
+    /// The sweep over the queue gives what planning the whole queue for every slot gives; prices
+    /// are never negative, and 0 behind the last planned end.
     #[test]
     fn a_list_of_offers_has_the_prices_of_whole_plans(
         running in prop::collection::vec((1_u32..3, 1_i64..20), 0..4),

@@ -111,8 +111,9 @@ impl Machine for ReplanningMachine {
     }
 }
 
-/// An idle machine, its clients, who asks for reservations (both in order of submission with ids from 0), and which nodes fail when.
-/// Jobs that are marked by their id may be stopped for a reservation.
+/// An idle machine, its clients, who asks for reservations (both in order of submission with ids
+/// from 0), and which nodes fail when. Jobs that are marked by their id may be stopped for a
+/// reservation.
 #[must_use]
 pub fn replanning_scene(
     nodes: Nodes,
@@ -143,7 +144,8 @@ pub fn replanning_scene(
         .with("failure injector", injector.beside())
 }
 
-/// The measures of a simulation with reservations (spec `grid-reservations.md` §5, `provisioning.md` §10).
+/// The measures of a simulation with reservations (spec `grid-reservations.md` §5,
+/// `provisioning.md` §10).
 #[must_use]
 pub fn reservation_measures(
     nodes: Nodes,

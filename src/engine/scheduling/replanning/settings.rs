@@ -1,4 +1,5 @@
-//! What a reserving machine may be told: every documented ambiguity is a value, the spec's decision its default.
+//! What a reserving machine may be told: every documented ambiguity is a value, the spec's decision
+//! its default.
 
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use crate::scheduling::queue::{Backfilling, QueueOrder};
 use crate::units::Seconds;
 use crate::workload::SameInstant;
 
-/// How a planning-based machine plans its queue and admits reservations. Numbers A… are the ambiguities of spec
-/// `grid-reservations.md` §9, AMB-… those of `provisioning.md` §13.
+/// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
+/// ambiguities of spec `grid-reservations.md` §9, AMB-… those of `provisioning.md` §13.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplanningSettings {
     /// The order in which waiting jobs are planned (A1).
@@ -22,17 +23,18 @@ pub struct ReplanningSettings {
     pub admission: Admission,
     /// Which jobs are planned again when a reservation pushes some away (A2).
     pub displaced: DisplacedJobs,
-    /// A job that has waited longer than this is not pushed away any more: its planned place counts as taken
-    /// (`grid-reservations.md` §3.3 asks for such a protection and has none, the default).
+    /// A job that has waited longer than this is not pushed away any more: its planned place counts
+    /// as taken (`grid-reservations.md` §3.3 asks for such a protection and has none, the default).
     pub starvation_guard: Option<Seconds>,
     /// What becomes of the rest of a reservation that ends early (A10, AMB-37).
     pub early_end: EarlyEnd,
     /// Who comes first when a job and a request are submitted in the same second (A4).
     pub same_instant: SameInstant,
-    /// Whether it is written down how many jobs each reservation pushed away, and how far. Costs a plan of the whole queue
-    /// a reservation.
+    /// Whether it is written down how many jobs each reservation pushed away, and how far. Costs a
+    /// plan of the whole queue a reservation.
     pub displacement: Displacement,
-    /// How many of the jobs, in percent, may be stopped for a reservation where the rule of admission does that.
+    /// How many of the jobs, in percent, may be stopped for a reservation where the rule of
+    /// admission does that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub preemptible_percent: f64,
 }
@@ -40,7 +42,8 @@ pub struct ReplanningSettings {
 /// The name of the stream that says which jobs are preemptible.
 pub const PREEMPTIBLE_STREAM: &str = "preemptible jobs";
 
-/// Draws which of `jobs` jobs are preemptible, one draw a job, so that a larger share contains the smaller one. Empty where none may be.
+/// Draws which of `jobs` jobs are preemptible, one draw a job, so that a larger share contains the
+/// smaller one. Empty where none may be.
 #[must_use]
 pub fn preemptible_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]> {
     if percent == 0.0 {
@@ -59,18 +62,19 @@ fn is_zero(percent: &f64) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
-    /// Only what the plan leaves free is offered, at the base price: nobody is pushed away (`provisioning.md` §3).
+    /// Only what the plan leaves free is offered, at the base price: nobody is pushed away
+    /// (`provisioning.md` §3).
     Holes,
-    /// A fixed start is refused on conflict with running jobs, reservations or planned jobs (`grid-reservations.md` §3.3).
-    /// For a fixed start the same as [`Admission::Holes`].
+    /// A fixed start is refused on conflict with running jobs, reservations or planned jobs
+    /// (`grid-reservations.md` §3.3). For a fixed start the same as [`Admission::Holes`].
     #[default]
     Reject,
     /// Planned jobs give way: refused on conflict with running jobs or reservations only.
     Move,
     /// As [`Admission::Move`], and the delay that it inflicts is the price (`provisioning.md` §6).
     MovePrice,
-    /// What [`Admission::Reject`] would refuse is granted if preemptible jobs can make room: those that wait give way, those that run
-    /// end at the start of the reservation, finished or not.
+    /// What [`Admission::Reject`] would refuse is granted if preemptible jobs can make room: those
+    /// that wait give way, those that run end at the start of the reservation, finished or not.
     Truncate,
     /// The same, but jobs that have not finished then are queued again and run from scratch.
     Requeue,

@@ -1,4 +1,5 @@
-//! What the statistics say of a job before it is placed: promising, of an underestimator, or neither.
+//! What the statistics say of a job before it is placed: promising, of an underestimator, or
+//! neither.
 
 use super::Shortening;
 use crate::estimates::RatioRange;
@@ -20,12 +21,14 @@ pub(super) struct Judgement {
     pub promising: bool,
     /// By how much its estimate is cut if it is: to x / (1 + `max_pof`).
     pub max_pof: f64,
-    /// For how long it is planned where it is not shortened: its estimate, or more for an underestimator.
+    /// For how long it is planned where it is not shortened: its estimate, or more for an
+    /// underestimator.
     pub full: Seconds,
 }
 
 impl Shortening {
-    /// Judges a job by the statistics; without any, nothing is promising and everybody estimates well.
+    /// Judges a job by the statistics; without any, nothing is promising and everybody estimates
+    /// well.
     pub(super) fn judge(&self, cluster: &Cluster, id: JobId) -> Judgement {
         let job = cluster.job(id);
         let full = cluster.to_plan(id).estimate;

@@ -36,7 +36,8 @@ impl Shortening {
         }
     }
 
-    /// All of the rest at once, or as much of it as any gap holds: what is usual for a new job says nothing of a rest.
+    /// All of the rest at once, or as much of it as any gap holds: what is usual for a new job says
+    /// nothing of a rest.
     fn plan_rest(&mut self, cluster: &mut Cluster, id: JobId, recovery: Recovery) -> bool {
         self.forget_before(cluster.now());
         let job = cluster.to_plan(id);

@@ -1,5 +1,5 @@
-//! The strategy of 2008 through the whole cluster machine. Times are minutes; fixed reservations are jobs here whose window
-//! leaves no choice.
+//! The strategy of 2008 through the whole cluster machine. Times are minutes; fixed reservations
+//! are jobs here whose window leaves no choice.
 
 mod habits;
 
@@ -88,8 +88,9 @@ fn ran(outcome: &JobOutcome) -> Option<(i64, i64)> {
 /// Users overestimate by about 40 % (§3.1.4).
 const OVERESTIMATED: [i64; 3] = [60, 60, 60];
 
-/// Section 3.1.4 with 21:00 as minute 0: all nodes are taken 21–03 | 07–12, 12–17, 17–21, 21–03 | 07–12, 12–17, 17–21, and the
-/// new job of 5 h has two days. Its predecessor, the job of 21–03, runs for `predecessor` minutes, the job for `runtime`.
+/// Section 3.1.4 with 21:00 as minute 0: all nodes are taken 21–03 | 07–12, 12–17, 17–21, 21–03 |
+/// 07–12, 12–17, 17–21, and the new job of 5 h has two days. Its predecessor, the job of 21–03,
+/// runs for `predecessor` minutes, the job for `runtime`.
 fn worked_example(predecessor: i64, runtime: i64) -> Vec<Job> {
     let mut jobs = vec![job(0, 4, 0, 360, predecessor, 360)];
     for (start, end) in [
@@ -118,8 +119,9 @@ fn the_job_of_section_3_1_4_is_accepted_on_top_of_its_predecessor() {
         &OVERESTIMATED,
         &worked_example(360, 240),
     );
-    // Formula variant of §15.1: a = 360 − 360 / 1.13 = 41.416 min, 2,484 s rounded down: 21,600 − 2,484 = 19,116 s. The
-    // slot ends at 07:00, minute 600. (The literal 34 minutes of the paper's text are a test of the pure search.)
+    // Formula variant of §15.1: a = 360 − 360 / 1.13 = 41.416 min, 2,484 s rounded down: 21,600 −
+    // 2,484 = 19,116 s. The slot ends at 07:00, minute 600. (The literal 34 minutes of the paper's
+    // text are a test of the pure search.)
     assert_eq!(planned(&jobs[NEW]), Some((19_116, 36_000)));
     let promise = jobs[NEW].promise.unwrap();
     assert!(promise.overbooked);
@@ -148,7 +150,8 @@ fn a_predecessor_that_uses_all_its_time_may_cost_the_overbooked_job_its_success(
 
 #[test]
 fn a_predecessor_that_ends_early_lets_the_job_slide_forward() {
-    // Ends after the nominal start: the job starts then, 19,500 s, and is killed at 07:00 if it needs 276 min.
+    // Ends after the nominal start: the job starts then, 19,500 s, and is killed at 07:00 if it
+    // needs 276 min.
     let (_, jobs) = run(
         4,
         &settings(0.13),
@@ -164,7 +167,8 @@ fn a_predecessor_that_ends_early_lets_the_job_slide_forward() {
         &worked_example(325, 276),
     );
     assert_eq!(jobs[NEW].verdict, Verdict::FailedOverbooked);
-    // Ends an hour early, before the nominal start: the hour of overbooking vanishes, the full 5 h are granted.
+    // Ends an hour early, before the nominal start: the hour of overbooking vanishes, the full 5 h
+    // are granted.
     let (_, jobs) = run(
         4,
         &settings(0.13),
@@ -207,8 +211,9 @@ fn accurate_users_and_a_max_pof_of_zero_get_no_shortened_place() {
 
 #[test]
 fn a_later_job_cannot_take_the_time_that_an_overbooked_job_counts_on() {
-    // Two of four nodes are held until minute 360, the others until 300; the new job of 5 h has the slot 360–600 on all four.
-    // It counts on [318.6, 360) on the idle nodes, so a job of 30 min submitted later finds no place there.
+    // Two of four nodes are held until minute 360, the others until 300; the new job of 5 h has the
+    // slot 360–600 on all four. It counts on [318.6, 360) on the idle nodes, so a job of 30 min
+    // submitted later finds no place there.
     let mut jobs = vec![
         job(0, 2, 0, 360, 360, 360),
         job(1, 2, 0, 300, 300, 300),
@@ -228,7 +233,8 @@ fn a_later_job_cannot_take_the_time_that_an_overbooked_job_counts_on() {
 
 #[test]
 fn a_node_that_is_freed_later_than_the_moved_start_limits_it() {
-    // As before, but the idle nodes are held until minute 340: a is 20 min instead of 41.4, and 340 + 265.5 > 600.
+    // As before, but the idle nodes are held until minute 340: a is 20 min instead of 41.4, and 340 +
+    // 265.5 > 600.
     let mut jobs = vec![
         job(0, 2, 0, 360, 360, 360),
         job(1, 2, 0, 340, 340, 340),
@@ -243,8 +249,8 @@ fn a_node_that_is_freed_later_than_the_moved_start_limits_it() {
     assert_eq!(planned(&outcomes[3]), Some((330 * MINUTE, 36_000)));
 }
 
-/// Section 3.1.5 with 19:00 as minute 0: 32 nodes, fixed reservations from 09:00 (minute 840) on, and three batch jobs of 5 h
-/// that run for `runtime` minutes each.
+/// Section 3.1.5 with 19:00 as minute 0: 32 nodes, fixed reservations from 09:00 (minute 840) on,
+/// and three batch jobs of 5 h that run for `runtime` minutes each.
 fn mini_example(runtime: i64) -> Vec<Job> {
     let mut jobs = vec![
         job(0, 32, 840, 300, 300, 1_140),

@@ -1,20 +1,27 @@
-//! Conservative backfilling of one trace at a speed that the policies on a cluster do not reach (`benches/README.md`), with
-//! estimates that are not exact: every early end lets the plan move forward.
+//! Conservative backfilling of one trace at a speed that the policies on a cluster do not reach
+//! (`benches/README.md`), with estimates that are not exact: every early end lets the plan move
+//! forward.
 //!
-//! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place that is left when it is submitted;
-//! after each early end every planned job, in order of (planned start, submission), is put back at the earliest start that is free
-//! for it, never later than it was. Afterwards no job could start earlier, as a job that moves gives way only to those
-//! planned behind it. So in the pass after the next early end a job can only move to where something has become free since: no later
-//! than the end of what the early one had booked and of what those who moved had.
+//! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place
+//! that is left when it is submitted; after each early end every planned job, in order of (planned
+//! start, submission), is put back at the earliest start that is free for it, never later than it
+//! was. Afterwards no job could start earlier, as a job that moves gives way only to those planned
+//! behind it. So in the pass after the next early end a job can only move to where something has
+//! become free since: no later than the end of what the early one had booked and of what those who
+//! moved had.
 //!
-//! A deep queue mostly moves as one: once some jobs have moved by the same time, and everybody else who is in front of the rest has ended before it,
-//! the rest finds in front of it just what it found that much later, so nobody behind can start earlier than that much earlier, unless in
-//! what lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies before.
+//! A deep queue mostly moves as one: once some jobs have moved by the same time, and everybody else
+//! who is in front of the rest has ended before it, the rest finds in front of it just what it
+//! found that much later, so nobody behind can start earlier than that much earlier, unless in what
+//! lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies
+//! before.
 //!
-//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind: until the pass comes to them ([`Given`]) they
-//! change nothing. So what was searched in vain stays known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at
-//! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of the same start, nodes and estimate find one
-//! after the other what the first one found, as long as it lasts, and move as one.
+//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind:
+//! until the pass comes to them ([`Given`]) they change nothing. So what was searched in vain stays
+//! known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at most as
+//! much ended, and whoever would have nothing left to search is passed over. Neighbours of the same
+//! start, nodes and estimate find one after the other what the first one found, as long as it
+//! lasts, and move as one.
 
 use super::failed::Failed;
 use super::given::Given;
@@ -33,7 +40,8 @@ pub struct ConservativeStream {
     plans: u64,
     due: Vec<(u64, StreamRequest)>,
     failed: Failed,
-    /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked at.
+    /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked
+    /// at.
     given: Given,
     moves: Vec<Move>,
     /// When the last running job will have used up its estimate, where that is known.
@@ -58,7 +66,8 @@ struct Move {
     by: Seconds,
 }
 
-/// So many jobs must have moved by the same time, and so many be left, before it is asked whether all the others will.
+/// So many jobs must have moved by the same time, and so many be left, before it is asked whether
+/// all the others will.
 const ALIKE: usize = 4;
 const LEFT: usize = 8;
 
@@ -130,15 +139,18 @@ impl ConservativeStream {
         }
     }
 
-    /// Puts every planned job back at its earliest start, after something became free from `now` to `freed`.
+    /// Puts every planned job back at its earliest start, after something became free from `now` to
+    /// `freed`.
     fn pull_forward(&mut self, now: Seconds, freed: Seconds) {
         self.free.forget_before(now);
         self.failed.clear(now);
         self.given.clear();
         self.moves.clear();
-        // Until then something became free that the job that is looked at can use; what else did begins behind its start.
+        // Until then something became free that the job that is looked at can use; what else did
+        // begins behind its start.
         let mut open_to = freed;
-        // Who wants more than ever is free there finds nothing; not known before somebody found nothing, nor when more was opened.
+        // Who wants more than ever is free there finds nothing; not known before somebody found
+        // nothing, nor when more was opened.
         let mut most = i32::MAX;
         let mut chain = Chain::default();
         let mut next = self.planned.first();
@@ -153,7 +165,8 @@ impl ConservativeStream {
             let place = if self.planned.is_candidate(next, most, barred) {
                 next
             } else {
-                // Those of one start can use as much; so can all who start when everything that is open is over, until more becomes open.
+                // Those of one start can use as much; so can all who start when everything that is
+                // open is over, until more becomes open.
                 let last = if first < open_to {
                     first
                 } else {
@@ -189,7 +202,8 @@ impl ConservativeStream {
                 Ok(found) => found,
                 Err(longest) => {
                     let until = latest + Seconds(1);
-                    // What was not searched now holds nobody who wants as much as whoever searched it.
+                    // What was not searched now holds nobody who wants as much as whoever searched
+                    // it.
                     let least = self.failed.tried_with(nodes, estimate);
                     let least = least.max(longest + Seconds(1)).min(estimate);
                     if least < estimate {
@@ -233,7 +247,8 @@ impl ConservativeStream {
         }
     }
 
-    /// Moves a job to an earlier start, with those behind that are like it as far as the nodes go. Returns how many moved.
+    /// Moves a job to an earlier start, with those behind that are like it as far as the nodes go.
+    /// Returns how many moved.
     fn move_alike(&mut self, place: usize, found: Found, chain: &Chain) -> usize {
         let old_start = self.planned.start(place);
         let StreamRequest {
@@ -242,7 +257,8 @@ impl ConservativeStream {
         let start = found.start;
         let mut count = self.planned.alike(place);
         if count > 1 {
-            // What the first one gives back lies behind the start of the others: they find what it found, as long as it lasts.
+            // What the first one gives back lies behind the start of the others: they find what it
+            // found, as long as it lasts.
             let taken_to = old_start.min(start + estimate);
             let free = self.free.min_free(start, taken_to).unsigned_abs();
             count = count.min((free / nodes.0) as usize);
@@ -263,8 +279,9 @@ impl ConservativeStream {
         count
     }
 
-    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later, before those of the chain moved. Where
-    /// that is behind `first`, any earlier time that is behind it as well.
+    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later,
+    /// before those of the chain moved. Where that is behind `first`, any earlier time that is
+    /// behind it as well.
     fn differs_until(&mut self, chain: &mut Chain, next: usize, first: Seconds) -> Seconds {
         let mut until = Seconds::ZERO;
         // Those who end behind it are mostly the last ones.
@@ -337,7 +354,8 @@ struct Chain {
     numbered_from: usize,
     /// Moves before this one belong to the plan that the chain began with.
     moves_from: usize,
-    /// Of a job in front that did not move like others of a chain: its end, and by how much it moved.
+    /// Of a job in front that did not move like others of a chain: its end, and by how much it
+    /// moved.
     last_other: (Seconds, Seconds),
 }
 

@@ -1,11 +1,13 @@
-//! EASY backfilling at more than 1 M jobs/s however deep the queue is, which the core under [`crate::scheduling::queue`] does not
-//! reach: its pass looks at everybody who waits (`benches/README.md` has the figures of both).
+//! EASY backfilling at more than 1 M jobs/s however deep the queue is, which the core under
+//! [`crate::scheduling::queue`] does not reach: its pass looks at everybody who waits
+//! (`benches/README.md` has the figures of both).
 //!
-//! First come, first served, and whoever does not delay the first of the queue may pass.
-//! The rules are those of `easy-backfilling`: all events of a second come first, then one pass. The head starts while it fits; then
-//! its start is the earliest at which it fits if every running job takes its estimate ("shadow"), and jobs behind it
-//! start, in order, if they end by then or leave it its nodes. Between two ends nothing gets better for those who were passed
-//! over once, so only new jobs are looked at then.
+//! First come, first served, and whoever does not delay the first of the queue may pass. The rules
+//! are those of `easy-backfilling`: all events of a second come first, then one pass. The head
+//! starts while it fits; then its start is the earliest at which it fits if every running job takes
+//! its estimate ("shadow"), and jobs behind it start, in order, if they end by then or leave it its
+//! nodes. Between two ends nothing gets better for those who were passed over once, so only new
+//! jobs are looked at then.
 
 use super::waiting::{Room, WaitingJobs};
 use super::{Listener, StreamRequest, StreamScheduler};

@@ -1,12 +1,14 @@
-//! Conservative backfilling where every job runs exactly as long as it said: nothing ever changes a plan, so the start is known
-//! at the submission and there are no events. Nothing becomes free again either, so what was placed bounds what comes ([`Floors`]).
+//! Conservative backfilling where every job runs exactly as long as it said: nothing ever changes a
+//! plan, so the start is known at the submission and there are no events. Nothing becomes free
+//! again either, so what was placed bounds what comes ([`Floors`]).
 
 use super::floors::Floors;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
 
-/// `heuristic-planning` for exact estimates: each job gets the earliest place that is left, for its run time.
+/// `heuristic-planning` for exact estimates: each job gets the earliest place that is left, for its
+/// run time.
 pub struct ExactStream {
     free: Profile,
     floors: Floors,

@@ -3,14 +3,16 @@
 use super::planned::cut;
 use crate::units::{Nodes, Seconds};
 
-/// So many searches at least are remembered, with those that found something: what lies before that.
+/// So many searches at least are remembered, with those that found something: what lies before
+/// that.
 const KNOWN: usize = 32;
 
 /// Of so many searches at most it is asked whether they bar somebody.
 const BARRED: usize = 8;
 
-/// Where there was no start. Whoever wants at least as much for at least as long, and was planned later, finds none there either, to the end of
-/// the pass: what those who move give back lies behind the start of everybody looked at before them.
+/// Where there was no start. Whoever wants at least as much for at least as long, and was planned
+/// later, finds none there either, to the end of the pass: what those who move give back lies
+/// behind the start of everybody looked at before them.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
     /// In the order of how far they reached.
@@ -24,17 +26,20 @@ pub(super) struct Failed {
 struct Search {
     nodes: i32,
     estimate: i32,
-    /// Nobody who wants as much has to try a start before this time, counted from `now`; less than [`i32::MAX`].
+    /// Nobody who wants as much has to try a start before this time, counted from `now`; less than
+    /// [`i32::MAX`].
     reached: i32,
 }
 
 /// Nodes and estimates: whoever wants as much does not have to be looked at.
 #[derive(Debug)]
 pub(super) struct Barred {
-    /// Nobody can start at this time or later, counted from `now`; [`i32::MAX`] stands for any later one as well.
+    /// Nobody can start at this time or later, counted from `now`; [`i32::MAX`] stands for any
+    /// later one as well.
     until: i32,
     count: usize,
-    /// The first one is the narrowest, the second one the shortest of all; [`i32::MAX`] where there is none.
+    /// The first one is the narrowest, the second one the shortest of all; [`i32::MAX`] where there
+    /// is none.
     nodes: [i32; BARRED],
     estimates: [i32; BARRED],
 }
@@ -142,7 +147,8 @@ impl Failed {
         self.now + Seconds(search.map_or(0, |search| i64::from(search.reached)))
     }
 
-    /// From which estimate on nobody of so many nodes has to try what [`Failed::tried_until`] excludes.
+    /// From which estimate on nobody of so many nodes has to try what [`Failed::tried_until`]
+    /// excludes.
     pub(super) fn tried_with(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
         let search = self.furthest(nodes, estimate);
         Seconds(search.map_or(0, |search| i64::from(search.estimate)))

@@ -6,11 +6,13 @@ use crate::units::{Nodes, Seconds};
 const NODE_CLASSES: usize = 4 * 32;
 const SPAN_CLASSES: usize = 4 * 36;
 
-/// What was placed, as bounds for what comes: whoever wants at least so many nodes for at least so long as somebody before him cannot
-/// start earlier than that one could, because nothing has become free since.
+/// What was placed, as bounds for what comes: whoever wants at least so many nodes for at least so
+/// long as somebody before him cannot start earlier than that one could, because nothing has become
+/// free since.
 #[derive(Debug)]
 pub(super) struct Floors {
-    /// For each class of spans, then of nodes: the latest start of anybody of that class of nodes who wanted at most that span.
+    /// For each class of spans, then of nodes: the latest start of anybody of that class of nodes
+    /// who wanted at most that span.
     starts: Vec<i64>,
 }
 

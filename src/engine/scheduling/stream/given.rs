@@ -2,8 +2,8 @@
 
 use crate::units::Seconds;
 
-/// Intervals that do not touch, the last ones first. Those that touch count as one: whoever starts between their beginnings can use no more
-/// than the time before its start anyway.
+/// Intervals that do not touch, the last ones first. Those that touch count as one: whoever starts
+/// between their beginnings can use no more than the time before its start anyway.
 #[derive(Debug, Default)]
 pub(super) struct Given(Vec<(Seconds, Seconds)>);
 

@@ -1,4 +1,5 @@
-//! The planned jobs of conservative backfilling, in order of (start, submission), searched for the next that might move.
+//! The planned jobs of conservative backfilling, in order of (start, submission), searched for the
+//! next that might move.
 
 use super::StreamRequest;
 use super::failed::Barred;
@@ -13,8 +14,8 @@ const NEAR: usize = 64;
 /// Started jobs that are kept before they are forgotten together.
 const STARTED: usize = 64;
 
-/// Planned jobs. A search looks at nodes and estimates of all, so these stand in lists of their own; what is seldom asked for stays
-/// where it is when the order changes.
+/// Planned jobs. A search looks at nodes and estimates of all, so these stand in lists of their
+/// own; what is seldom asked for stays where it is when the order changes.
 #[derive(Debug, Default)]
 pub(super) struct PlannedJobs {
     /// Places before this one have started.
@@ -130,8 +131,8 @@ impl PlannedJobs {
         self.first = 0;
     }
 
-    /// A place behind `from` such that nobody from `from` on and before it starts after `time`; never far behind, so that it is found fast.
-    /// The job at `from` does not start after `time`.
+    /// A place behind `from` such that nobody from `from` on and before it starts after `time`;
+    /// never far behind, so that it is found fast. The job at `from` does not start after `time`.
     pub(super) fn past_of(&self, from: usize, time: Seconds) -> usize {
         let past = self.past().min(from + NEAR);
         let starts = &self.starts[from..past];
@@ -201,7 +202,8 @@ impl PlannedJobs {
         None
     }
 
-    /// Moves a job to another start without giving it its place in the order; `number` where it gets one.
+    /// Moves a job to another start without giving it its place in the order; `number` where it
+    /// gets one.
     pub(super) fn set_start(&mut self, place: usize, start: Seconds, number: Option<u64>) {
         self.starts[place] = start;
         if let Some(number) = number {
@@ -209,7 +211,8 @@ impl PlannedJobs {
         }
     }
 
-    /// Moves everybody from a place on by the same time to the front, with numbers that rise from `number` on.
+    /// Moves everybody from a place on by the same time to the front, with numbers that rise from
+    /// `number` on.
     pub(super) fn shift_from(&mut self, place: usize, by: Seconds, number: u64) {
         for start in &mut self.starts[place..] {
             *start -= by;
@@ -219,7 +222,8 @@ impl PlannedJobs {
         }
     }
 
-    /// Gives jobs that moved to the same earlier start one after the other their places in the order, those before them being in order.
+    /// Gives jobs that moved to the same earlier start one after the other their places in the
+    /// order, those before them being in order.
     pub(super) fn put_in_order(&mut self, place: usize, count: usize) {
         if place == self.first || self.key(place - 1) < self.key(place) {
             return;

@@ -1,5 +1,6 @@
-//! Any registered policy behind the interface of engines that take jobs one by one. The machine with its nodes plans for all jobs that
-//! it knows, so they are kept until the last has come: memory grows with the trace.
+//! Any registered policy behind the interface of engines that take jobs one by one. The machine
+//! with its nodes plans for all jobs that it knows, so they are kept until the last has come:
+//! memory grows with the trace.
 
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::failures::FailureTrace;
@@ -15,7 +16,8 @@ pub struct RegisteredStream {
 }
 
 impl RegisteredStream {
-    /// An empty machine with the policy of this name. One that overbooks has no statistics here, and shortens nothing.
+    /// An empty machine with the policy of this name. One that overbooks has no statistics here,
+    /// and shortens nothing.
     #[must_use]
     pub fn new(nodes: Nodes, strategy: &str) -> Self {
         Self {

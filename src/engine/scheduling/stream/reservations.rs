@@ -5,8 +5,8 @@ use crate::kernel::Agenda;
 use crate::plan::Profile;
 use crate::units::{Nodes, Seconds};
 
-/// Admission of reservations that start a fixed lead after their submission; the nodes of one that ends early are free from
-/// then on.
+/// Admission of reservations that start a fixed lead after their submission; the nodes of one that
+/// ends early are free from then on.
 pub struct ReservationStream {
     free: Profile,
     lead: Seconds,

@@ -3,7 +3,8 @@
 /// Nodes of a job that left.
 pub(super) const GONE: i32 = i32::MAX;
 
-/// Shortest estimates are known for jobs of 1, at most 2, 3, 4, 7, 8, 15, 16, … nodes; of the last class is everybody.
+/// Shortest estimates are known for jobs of 1, at most 2, 3, 4, 7, 8, 15, 16, … nodes; of the last
+/// class is everybody.
 const CLASSES: usize = 32;
 
 /// Summaries that share one of the next level.
@@ -151,7 +152,8 @@ impl Summaries {
         self.grow();
     }
 
-    /// The first place at `from` or behind that `look` finds; `look` searches places of one block that may hold somebody.
+    /// The first place at `from` or behind that `look` finds; `look` searches places of one block
+    /// that may hold somebody.
     pub(super) fn find(
         &mut self,
         from: usize,

@@ -1,4 +1,5 @@
-//! Each engine against the strategy of the registry whose schedule it makes, and against an obvious twin.
+//! Each engine against the strategy of the registry whose schedule it makes, and against an obvious
+//! twin.
 
 use crate::predictions::UserIndex;
 use std::collections::BTreeMap;
@@ -92,8 +93,8 @@ fn requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     })
 }
 
-/// Many jobs at once, so that the queue is deep and one early end moves a whole chain: widths near the machine's, few different
-/// estimates, many ends in one second.
+/// Many jobs at once, so that the queue is deep and one early end moves a whole chain: widths near
+/// the machine's, few different estimates, many ends in one second.
 fn deep_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     let one = (0_u32..10, 0_usize..4, 0_i64..5, 0_i64..25);
     (1_i64..60, prop::collection::vec(one, 20..90)).prop_map(|(unit, drawn)| {
@@ -119,7 +120,8 @@ fn deep_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     })
 }
 
-/// Blocks of equal jobs, most of one node, submitted at once: the queue is some hundred deep, and neighbours are alike.
+/// Blocks of equal jobs, most of one node, submitted at once: the queue is some hundred deep, and
+/// neighbours are alike.
 fn blocks_of_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     let block = (
         1_usize..16,
@@ -189,12 +191,14 @@ fn width(request: &StreamRequest) -> i64 {
     i64::from(request.nodes.0)
 }
 
-/// Conservative backfilling second by second: at each second jobs that have run their time give the rest back one after the
-/// other (whoever started first, first; of those, whoever was planned first), each time all planned jobs are put back in order
-/// of their starts, then jobs start, then jobs arrive.
+/// Conservative backfilling second by second: at each second jobs that have run their time give the
+/// rest back one after the other (whoever started first, first; of those, whoever was planned
+/// first), each time all planned jobs are put back in order of their starts, then jobs start, then
+/// jobs arrive.
 fn slow_conservative(requests: &[StreamRequest]) -> BTreeMap<u64, i64> {
     let mut free = EverySecond(Vec::new());
-    // (start, index, when it was planned) of planned jobs; (started, index) of running ones in order of their starts.
+    // (start, index, when it was planned) of planned jobs; (started, index) of running ones in
+    // order of their starts.
     let mut planned: Vec<(i64, usize, usize)> = Vec::new();
     let mut running: Vec<(i64, usize)> = Vec::new();
     let mut starts = BTreeMap::new();

@@ -15,7 +15,8 @@ pub struct StreamTotals {
     pub started: u64,
     /// Requests that got nothing.
     pub refused: u64,
-    /// Sum of start − wanted start in seconds; the wanted start is the submission, of a reservation its own.
+    /// Sum of start − wanted start in seconds; the wanted start is the submission, of a reservation
+    /// its own.
     pub wait: i128,
     /// Longest wait in seconds.
     pub longest_wait: i64,
@@ -66,7 +67,8 @@ impl StreamTotals {
         (capacity > 0).then(|| self.used as f64 / capacity as f64)
     }
 
-    /// Jobs that waited, averaged over the makespan: the sum of waits over the makespan (Little's law).
+    /// Jobs that waited, averaged over the makespan: the sum of waits over the makespan (Little's
+    /// law).
     #[must_use]
     pub fn mean_queue(&self) -> Option<f64> {
         let span = self.makespan().0;

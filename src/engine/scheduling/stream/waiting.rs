@@ -10,8 +10,8 @@ const BLOCK: usize = 64;
 /// Jobs that are compared together, without a branch.
 const TOGETHER: usize = 16;
 
-/// Jobs that wait, in order of submission. Jobs leave from anywhere; those behind keep their places, so places stay valid until
-/// [`WaitingJobs::tidy`].
+/// Jobs that wait, in order of submission. Jobs leave from anywhere; those behind keep their
+/// places, so places stay valid until [`WaitingJobs::tidy`].
 #[derive(Debug)]
 pub(super) struct WaitingJobs {
     /// Nodes of each job, [`GONE`] of one that left.

@@ -1,4 +1,5 @@
-//! The undisturbed replay: snapshots of machine and predictor at the instants, and whether predictions came true.
+//! The undisturbed replay: snapshots of machine and predictor at the instants, and whether
+//! predictions came true.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,8 +18,9 @@ use crate::workload::{Job, JobId};
 
 pub(super) const DAY: Seconds = Seconds(24 * 3_600);
 
-/// Machine and predictor at the end of the second of an instant. On a machine that gets more work than it can do its queue is as long
-/// as the trace: snapshots are for being tried out and let go, not for being collected.
+/// Machine and predictor at the end of the second of an instant. On a machine that gets more work
+/// than it can do its queue is as long as the trace: snapshots are for being tried out and let go,
+/// not for being collected.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(super) asked_at: Seconds,
@@ -28,10 +30,12 @@ pub struct Snapshot {
     pub(super) next_job: usize,
 }
 
-/// What the trace does without any request: the machine from its first job on, remembered as it is at each instant.
+/// What the trace does without any request: the machine from its first job on, remembered as it is
+/// at each instant.
 pub struct VirtualReplay {
     machine: ReplanningMachine,
-    /// Jobs that were handed over and are not submitted yet: nothing of the future is in what is remembered.
+    /// Jobs that were handed over and are not submitted yet: nothing of the future is in what is
+    /// remembered.
     pending: VecDeque<Job>,
     /// Instants to come.
     instants: VecDeque<Seconds>,
@@ -109,7 +113,8 @@ impl VirtualReplay {
         self.play(until);
     }
 
-    /// Tells the predictor of all jobs that have started since the last time, in the order in which they did.
+    /// Tells the predictor of all jobs that have started since the last time, in the order in which
+    /// they did.
     fn learn(&mut self) {
         let (starts, machine) = (&self.replayed.starts, &self.machine);
         let mut started = Vec::new();
@@ -250,7 +255,8 @@ pub(super) fn window(
     Ok((begin, end))
 }
 
-/// How well a predictor that lives through the replay knows the waits of the jobs submitted in the window.
+/// How well a predictor that lives through the replay knows the waits of the jobs submitted in the
+/// window.
 pub(super) fn calibration(
     jobs: &[Job],
     replayed: &Replayed,
@@ -282,7 +288,8 @@ enum Happening {
     Start,
 }
 
-/// Submissions in the window and starts before its end. In one second submissions come first, as on the machine.
+/// Submissions in the window and starts before its end. In one second submissions come first, as on
+/// the machine.
 fn timeline(
     jobs: &[Job],
     starts: &[Option<Seconds>],

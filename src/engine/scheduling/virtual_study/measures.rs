@@ -13,8 +13,8 @@ const COVERAGES: [&str; 3] = [
 impl VirtualStudyRun {
     /// The figures of the study, by name; one that is undefined here is left out.
     ///
-    /// Costs are shares of the base charge n·D, and means over the trials in which the scheme succeeded, whose number stands
-    /// beside them (AMB-29). All percentages are of all trials.
+    /// Costs are shares of the base charge n·D, and means over the trials in which the scheme
+    /// succeeded, whose number stands beside them (AMB-29). All percentages are of all trials.
     ///
     /// | name | what it is |
     /// |---|---|

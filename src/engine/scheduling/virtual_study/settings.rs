@@ -15,7 +15,8 @@ pub struct VirtualStudySettings {
     pub nodes: Nodes,
     /// D, how long they are wanted (default 1 h; published: 1 and 4 h).
     pub duration: Seconds,
-    /// S − T, how long before the wanted start the request is made (default 1 h; published: 1, 4 and 8 h).
+    /// S − T, how long before the wanted start the request is made (default 1 h; published: 1, 4
+    /// and 8 h).
     pub lead: Seconds,
     /// p, the share of its price that cancelling a reservation costs (default 0.1, published).
     pub penalty_factor: f64,
@@ -27,14 +28,15 @@ pub struct VirtualStudySettings {
     pub padding: Padding,
     /// How waits are predicted (AMB-25).
     pub predictor: WaitPredictorSettings,
-    /// How much of the trace runs, counted from its first submission, before the first day that is asked about, so that the
-    /// machine is full and the predictor has a history. The default of 60 days is not the spec's: at the mean rate of the
-    /// CTC trace some 14,000 jobs come in it, fourteen times what a category remembers.
+    /// How much of the trace runs, counted from its first submission, before the first day that is
+    /// asked about, so that the machine is full and the predictor has a history. The default of 60
+    /// days is not the spec's: at the mean rate of the CTC trace some 14,000 jobs come in it,
+    /// fourteen times what a category remembers.
     pub warm_up: Seconds,
     /// How ALG-6 is evaluated.
     pub combination: Combination,
-    /// The machine: π is its `backfilling` and `order` (default conservative, first come first served; spec §7.4). The
-    /// admission must be [`Admission::MovePrice`], the default here.
+    /// The machine: π is its `backfilling` and `order` (default conservative, first come first
+    /// served; spec §7.4). The admission must be [`Admission::MovePrice`], the default here.
     pub reserving: ReplanningSettings,
 }
 
@@ -114,12 +116,13 @@ impl VirtualStudySettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
-    /// Offline, from the reservation and the virtual one that were tried separately, as published. The padded job then never
-    /// feels the reservation that would be held beside it.
+    /// Offline, from the reservation and the virtual one that were tried separately, as published.
+    /// The padded job then never feels the reservation that would be held beside it.
     #[default]
     Recorded,
-    /// Played out: the padded job waits in a fork in which the reservation really blocks its nodes. A reservation that is free
-    /// is taken without submitting anything; where it is refused, the virtual one is the separate one.
+    /// Played out: the padded job waits in a fork in which the reservation really blocks its nodes.
+    /// A reservation that is free is taken without submitting anything; where it is refused, the
+    /// virtual one is the separate one.
     Played,
 }
 

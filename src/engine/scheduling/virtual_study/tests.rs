@@ -158,8 +158,8 @@ fn a_reservation_is_refused_beside_what_runs_by_its_estimate_and_the_virtual_one
     assert_eq!(measure(&run, "ar_successes"), Some(f64::from(granted)));
 }
 
-/// Asked at T: the machine is full until T + 1 h by estimate and T + 30 min in fact; behind it waits a job that wants the
-/// whole machine for four hours and needs ten minutes.
+/// Asked at T: the machine is full until T + 1 h by estimate and T + 30 min in fact; behind it
+/// waits a job that wants the whole machine for four hours and needs ten minutes.
 fn behind_a_queue() -> (Seconds, Vec<Job>) {
     let asked_at = instants(DAY, 1, &mut stream(1))[0];
     // Nobody else comes on the day of the scene.
@@ -535,7 +535,8 @@ proptest! {
             if settings.combination == Combination::Recorded {
                 prop_assert_eq!(trial.combined_virtual_start, trial.virtual_start);
             }
-            // Played, the reservation is the safety net, and a virtual one alone is the separate one.
+            // Played, the reservation is the safety net, and a virtual one alone is the separate
+            // one.
             let either = trial.virtual_success() || trial.reservation_success();
             prop_assert_eq!(trial.combined.success(), either);
         }

@@ -12,7 +12,8 @@ use crate::scheduling::virtual_reservation::{
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, RequestId, ReservationRequest, WantedStart};
 
-/// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (spec `provisioning.md` §7.3 to §7.6).
+/// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (spec
+/// `provisioning.md` §7.3 to §7.6).
 ///
 /// Costs leave out the base charge n·D; normalised ones are shares of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,13 +26,14 @@ pub struct VirtualTrial {
     pub nodes: Nodes,
     /// D.
     pub duration: Seconds,
-    /// T1, the padded runtime and the predicted probability; `None` if the predictor gave no submission a chance, so that
-    /// nothing was submitted.
+    /// T1, the padded runtime and the predicted probability; `None` if the predictor gave no
+    /// submission a chance, so that nothing was submitted.
     pub submission: Option<VirtualSubmission>,
     /// T2, when the padded job started; `None` if it had not by S.
     pub virtual_start: Option<Seconds>,
-    /// T2 of the padded job that the combined scheme relied on. [`Combination::Recorded`]: `virtual_start`. [`Combination::Played`]:
-    /// with the reservation beside it; `None` also where nothing was submitted because the reservation was free.
+    /// T2 of the padded job that the combined scheme relied on. [`Combination::Recorded`]:
+    /// `virtual_start`. [`Combination::Played`]: with the reservation beside it; `None` also where
+    /// nothing was submitted because the reservation was free.
     pub combined_virtual_start: Option<Seconds>,
     /// f, the price of the reservation; `None` if it was refused.
     pub price: Option<NodeSeconds>,
@@ -58,7 +60,8 @@ impl VirtualTrial {
         virtual_cost(self.wanted_start, self.virtual_start, self.nodes)
     }
 
-    /// (S − T1)·n, the most that the virtual reservation can cost once T1 is chosen; `None` if nothing was submitted (§7.3).
+    /// (S − T1)·n, the most that the virtual reservation can cost once T1 is chosen; `None` if
+    /// nothing was submitted (§7.3).
     #[must_use]
     pub fn virtual_bound(&self) -> Option<NodeSeconds> {
         let submit = self.submission?.submit;
@@ -163,7 +166,8 @@ fn reserve(
         wanted: WantedStart::At(start),
     }]);
     fork.advance(now + Seconds(1));
-    // One that is granted has no outcome before it ends. Priced ones are still refused for the sake of those who starve.
+    // One that is granted has no outcome before it ends. Priced ones are still refused for the sake
+    // of those who starve.
     let granted = fork.take_reservation_outcomes().is_empty();
     granted.then_some(price)
 }

@@ -97,8 +97,8 @@ pub const CLUSTER_MEASURES: &[Measure] = &[
     measure("class_earliest_parts_by_duration", "", "Parts at the earliest start by duration", 0, Topic::Clusters),
 ];
 
-/// A quantity of one cluster, as findings and readers name it: `infeasibility_rate@2` at cluster 2 (counted from 0),
-/// `class_job_percent@2/129-256` of a class there.
+/// A quantity of one cluster, as findings and readers name it: `infeasibility_rate@2` at cluster 2
+/// (counted from 0), `class_job_percent@2/129-256` of a class there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterMeasureName<'n> {
     /// Its name in [`CLUSTER_MEASURES`].

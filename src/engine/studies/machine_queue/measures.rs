@@ -2,7 +2,8 @@
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
-/// What it measures beside the mean wait and the announced starts that other queues have, in the order of tables.
+/// What it measures beside the mean wait and the announced starts that other queues have, in the
+/// order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
     measure("refused_percent", "%", "Jobs that the machine refused (%)", 2, Topic::Jobs),

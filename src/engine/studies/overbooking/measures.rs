@@ -1,5 +1,6 @@
-//! How well statistics of estimates describe the jobs that were accepted, what closed loops of clients do, and what checkpoints do. A
-//! policy has the metrics of its jobs beside it, and with reservations the measures of their study.
+//! How well statistics of estimates describe the jobs that were accepted, what closed loops of
+//! clients do, and what checkpoints do. A policy has the metrics of its jobs beside it, and with
+//! reservations the measures of their study.
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

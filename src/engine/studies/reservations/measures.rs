@@ -1,4 +1,5 @@
-//! The machine that takes reservations, and fixed reservations beside flexible jobs (`replanning/`, `outcome.rs`).
+//! The machine that takes reservations, and fixed reservations beside flexible jobs (`replanning/`,
+//! `outcome.rs`).
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -1,9 +1,11 @@
 //! How the jobs of the Arminius model follow each other: users submit in campaigns.
 //!
-//! Nothing about arrivals is published for Arminius. What stands here was measured on six public logs and nowhere else, with
-//! completed jobs (status 1) that ran and have a requested time. A campaign is a maximal run of jobs of one user in which each
-//! is submitted less than 20 minutes after the one before (the batches of Zakay and Feitelson, "On identifying user session
-//! boundaries in parallel workload logs", JSSPP 2012). Every parameter is the median over the six logs.
+//! Nothing about arrivals is published for Arminius. What stands here was measured on six public
+//! logs and nowhere else, with completed jobs (status 1) that ran and have a requested time. A
+//! campaign is a maximal run of jobs of one user in which each is submitted less than 20 minutes
+//! after the one before (the batches of Zakay and Feitelson, "On identifying user session
+//! boundaries in parallel workload logs", JSSPP 2012). Every parameter is the median over the six
+//! logs.
 //!
 //! | | CTC | HPC2N | LANL | SDSC BLUE | SDSC SP2 | KTH | median | model |
 //! |---|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -31,19 +33,23 @@
 //! | … differ by at most 0.01 | 39.9 % | 59.7 % | 32.8 % | 48.6 % | 51.7 % | 43.9 % | 46.3 % | 59.8 % |
 //! | rank correlation of their ratios | 0.80 | 0.84 | 0.67 | 0.84 | 0.79 | 0.76 | 0.80 | 0.72 |
 //!
-//! Bold values are parameters, the others are there to check them; "model" is the median of the draws of seeds 1 to 3. "By chance" is the agreement of a job with a job of another
-//! campaign of the same user; what agrees beyond it was kept, `(agreement − chance) / (1 − chance)`, because the model draws
-//! anew for the user what it does not keep. The bands of ratios end at 1, 10, 45, 60, 80 and 100 %, as the shapes of the model
-//! do; jobs at their limit are a band of their own. Executables are no parameter: three logs lack them, and in CTC and SP2 they
-//! are 11,001 and 38,735 names of jobs, not a few programs. A worker is kept with the estimate and the size.
+//! Bold values are parameters, the others are there to check them; "model" is the median of the
+//! draws of seeds 1 to 3. "By chance" is the agreement of a job with a job of another campaign of
+//! the same user; what agrees beyond it was kept, `(agreement − chance) / (1 − chance)`, because
+//! the model draws anew for the user what it does not keep. The bands of ratios end at 1, 10, 45,
+//! 60, 80 and 100 %, as the shapes of the model do; jobs at their limit are a band of their own.
+//! Executables are no parameter: three logs lack them, and in CTC and SP2 they are 11,001 and
+//! 38,735 names of jobs, not a few programs. A worker is kept with the estimate and the size.
 //!
-//! Measured on the model, campaigns are longer and what is kept is less than what was put in, because campaigns of one user
-//! overlap (user 1 has a third of all jobs) and cannot be told apart from outside. Neighbours are alike less often than in the
-//! logs: there a user's campaigns resemble each other, while most users of the model share one joint table, because nothing
-//! more is published about them.
+//! Measured on the model, campaigns are longer and what is kept is less than what was put in,
+//! because campaigns of one user overlap (user 1 has a third of all jobs) and cannot be told apart
+//! from outside. Neighbours are alike less often than in the logs: there a user's campaigns
+//! resemble each other, while most users of the model share one joint table, because nothing more
+//! is published about them.
 //!
-//! The check of the whole: the load that 1,000 consecutive jobs offer by their estimates over their own span, divided by that
-//! of all evaluated jobs (the last 20,000 of a log, 60,000 of the model); and the coefficient of variation of the spans.
+//! The check of the whole: the load that 1,000 consecutive jobs offer by their estimates over their
+//! own span, divided by that of all evaluated jobs (the last 20,000 of a log, 60,000 of the model);
+//! and the coefficient of variation of the spans.
 //!
 //! | | CTC | HPC2N | LANL | SDSC BLUE | SDSC SP2 | KTH | median | model | without campaigns |
 //! |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -52,22 +58,24 @@
 //! | … third quartile | 1.19 | 2.40 | 1.19 | 1.46 | 1.17 | 1.12 | 1.19 | 1.18 | 1.09 |
 //! | variation of the spans | 0.23 | 0.80 | 0.20 | 0.32 | 0.43 | 0.27 | 0.30 | 0.10 | 0.03 |
 //!
-//! So campaigns triple the variation of the spans, but the logs' is three times as large again: weeks, holidays and users who
-//! come and go are not modelled. The median is near 1 in all logs but one: campaigns scatter the load of batteries, they do not
-//! raise it.
+//! So campaigns triple the variation of the spans, but the logs' is three times as large again:
+//! weeks, holidays and users who come and go are not modelled. The median is near 1 in all logs but
+//! one: campaigns scatter the load of batteries, they do not raise it.
 
 use crate::random::Stream;
 use crate::workload::variates::uniform;
 
-/// Exponent of the distribution of lengths: `P(length ≥ k) = (1 + (k − 1) / SCALE)^(−EXPONENT)` up to [`LONGEST`], a Pareto
-/// distribution of the second kind. Exponent and scale follow from two measured numbers, the share of campaigns of one job and
-/// the mean; P90 = 4, P99 = 18 and 14.5 jobs a campaign over jobs come out without being asked for.
+/// Exponent of the distribution of lengths: `P(length ≥ k) = (1 + (k − 1) / SCALE)^(−EXPONENT)` up
+/// to [`LONGEST`], a Pareto distribution of the second kind. Exponent and scale follow from two
+/// measured numbers, the share of campaigns of one job and the mean; P90 = 4, P99 = 18 and 14.5
+/// jobs a campaign over jobs come out without being asked for.
 const EXPONENT: f64 = 1.700;
 /// See [`EXPONENT`].
 const SCALE: f64 = 1.243;
 /// Longest campaign.
 const LONGEST: f64 = 310.0;
-/// Seconds between two jobs of a campaign: shares of the gaps, and the gaps below which they lie. Linear in between.
+/// Seconds between two jobs of a campaign: shares of the gaps, and the gaps below which they lie.
+/// Linear in between.
 const GAPS: [(f64, f64); 7] = [
     (0.0, 0.0),
     (0.1, 3.5),
@@ -125,8 +133,9 @@ pub(super) mod tests {
             .collect()
     }
 
-    /// By how much the variance of a mean over jobs exceeds that of independent jobs, where jobs of a campaign that are `lag`
-    /// jobs apart correlate by `kept^lag`: 1 + 2 / E(L) · Σ P(L) Σ (L − lag) · kept^lag.
+    /// By how much the variance of a mean over jobs exceeds that of independent jobs, where jobs of
+    /// a campaign that are `lag` jobs apart correlate by `kept^lag`: 1 + 2 / E(L) · Σ P(L) Σ (L −
+    /// lag) · kept^lag.
     pub(in super::super) fn design_effect(kept: f64) -> f64 {
         let (mut jobs, mut pairs) = (0.0, 0.0);
         for (share, length) in lengths().into_iter().zip(1..) {

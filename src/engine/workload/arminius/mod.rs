@@ -1,37 +1,48 @@
-//! A model fitted to the published totals of the Arminius log, **not the log**: there is no public one.
+//! A model fitted to the published totals of the Arminius log, **not the log**: there is no public
+//! one.
 //!
 //! Fitted to (spec `overbooking.md`; dissertation of Birkenheuer 2012):
-//! * §4.2, Table 4.1: 33,318 jobs in 2007, mean estimate 30,432 s, mean runtime 17,146 s, 200 nodes;
-//! * §4.3, Table 4.2: jobs by estimate class; below 2 h more than half of the jobs use less than 10 % of their estimate,
-//!   above 3 h more than half use more than 80 %, and the class from 2 to 3 h has a bump at 50–60 %;
+//! * §4.2, Table 4.1: 33,318 jobs in 2007, mean estimate 30,432 s, mean runtime 17,146 s, 200
+//!   nodes;
+//! * §4.3, Table 4.2: jobs by estimate class; below 2 h more than half of the jobs use less than
+//!   10 % of their estimate, above 3 h more than half use more than 80 %, and the class from 2 to 3
+//!   h has a bump at 50–60 %;
 //! * §4.4, Table 4.3: jobs by node class; one-node jobs end at once more often than others;
-//! * §4.5, Table 4.4: jobs by worker (the second line of mvapich left out, the 213 jobs that the table lacks are "other");
-//!   over 60 % of the mpich jobs use less than 1 %, openfoam and pshell are estimated badly;
-//! * §4.6, Table 4.5: jobs of the ten most active users; user 1 estimates very well, over 95 % of the jobs of user 2 end
-//!   at once, user 3 is nearly as bad, user 5 is uniform, 80 % of the jobs of user 6 use 45–60 % of the estimate; users 4,
-//!   7, 8, 9, 10 and the other 102 behave like the class of their estimate;
-//! * §5.4: the jobs after the first 33,318 use 91.22 % of the machine by their run times, the average utilisation of 2008. A
-//!   shorter draw uses as much as a whole. The 44 % that the dissertation calls the "input utilisation" of these jobs, and from
-//!   which it derives f = 0.22, are not their load by estimates: on the five public logs the printed input utilisation (CTC 29.7,
-//!   HPC2N 20.2, LANL 51.4, BLUE 23.5, SP2 62.1 %) is 1.2 to 8.9 times smaller than the load by estimates that the evaluated jobs offer
-//!   (108.6, 179.9, 60.9, 104.1, 141.6 %), by no factor that we could find, while the printed "complete utilisation" (66.2, 72, 75.2,
-//!   76.2, 83.5 %) is the log's use by run times (66.2, 59.6, 70.4, 76.9, 83.4 %).
+//! * §4.5, Table 4.4: jobs by worker (the second line of mvapich left out, the 213 jobs that the
+//!   table lacks are "other"); over 60 % of the mpich jobs use less than 1 %, openfoam and pshell
+//!   are estimated badly;
+//! * §4.6, Table 4.5: jobs of the ten most active users; user 1 estimates very well, over 95 % of
+//!   the jobs of user 2 end at once, user 3 is nearly as bad, user 5 is uniform, 80 % of the jobs
+//!   of user 6 use 45–60 % of the estimate; users 4, 7, 8, 9, 10 and the other 102 behave like the
+//!   class of their estimate;
+//! * §5.4: the jobs after the first 33,318 use 91.22 % of the machine by their run times, the
+//!   average utilisation of 2008. A shorter draw uses as much as a whole. The 44 % that the
+//!   dissertation calls the "input utilisation" of these jobs, and from which it derives f = 0.22,
+//!   are not their load by estimates: on the five public logs the printed input utilisation (CTC
+//!   29.7, HPC2N 20.2, LANL 51.4, BLUE 23.5, SP2 62.1 %) is 1.2 to 8.9 times smaller than the load
+//!   by estimates that the evaluated jobs offer (108.6, 179.9, 60.9, 104.1, 141.6 %), by no factor
+//!   that we could find, while the printed "complete utilisation" (66.2, 72, 75.2, 76.2, 83.5 %) is
+//!   the log's use by run times (66.2, 59.6, 70.4, 76.9, 83.4 %).
 //!
-//! Our own choice, because nothing is published: the estimates within a class (round values; those above 12 h are weighted
-//! so that the mean estimate comes out), the sizes within a class (mostly powers of two), which users, estimates, sizes and
-//! workers go together (the smoothest table with all four published margins, see its table), the shape of the ratios between
-//! the published points, and arrivals. Users submit in campaigns of alike jobs, whose lengths, gaps and likeness were measured
-//! on six public logs (see `campaigns.rs`) and never fitted to results of the dissertation. Campaigns start as a Poisson
-//! process with the daily cycle of Lublin and Feitelson; 2007 takes 365 days. Their user is drawn by the published shares of
-//! the jobs. Within a campaign a job has the estimate, size and worker of the one before or draws them anew for its user, and
-//! independently of that it has the same place in the distribution of ratios or a new one. Not modelled: weeks, seasons, users
-//! who come and go, and anything that ties a campaign to the one before.
+//! Our own choice, because nothing is published: the estimates within a class (round values; those
+//! above 12 h are weighted so that the mean estimate comes out), the sizes within a class (mostly
+//! powers of two), which users, estimates, sizes and workers go together (the smoothest table with
+//! all four published margins, see its table), the shape of the ratios between the published
+//! points, and arrivals. Users submit in campaigns of alike jobs, whose lengths, gaps and likeness
+//! were measured on six public logs (see `campaigns.rs`) and never fitted to results of the
+//! dissertation. Campaigns start as a Poisson process with the daily cycle of Lublin and Feitelson;
+//! 2007 takes 365 days. Their user is drawn by the published shares of the jobs. Within a campaign
+//! a job has the estimate, size and worker of the one before or draws them anew for its user, and
+//! independently of that it has the same place in the distribution of ratios or a new one. Not
+//! modelled: weeks, seasons, users who come and go, and anything that ties a campaign to the one
+//! before.
 //!
-//! Not fitted: the utilisation of the machine in 2007 (86.9 %). No runtime is 0, because the default
-//! cleaning would drop such jobs: what "ends at once" runs for up to 1 % of its estimate, at least a second.
+//! Not fitted: the utilisation of the machine in 2007 (86.9 %). No runtime is 0, because the
+//! default cleaning would drop such jobs: what "ends at once" runs for up to 1 % of its estimate,
+//! at least a second.
 //!
-//! Margins and means are met in expectation; a draw scatters around them, and more than independent jobs would: the variance
-//! of a user's share is 14.5 times as large.
+//! Margins and means are met in expectation; a draw scatters around them, and more than independent
+//! jobs would: the variance of a user's share is 14.5 times as large.
 
 mod campaigns;
 mod ratios;
@@ -136,8 +147,9 @@ impl Model {
         let mut submissions = Vec::with_capacity(count);
         let mut start = 0.0;
         while submissions.len() < count {
-            // The first job decides the user. Lengths do not depend on users, so a user's share of the campaigns is the
-            // share of the jobs, and the published margins, which count jobs, hold.
+            // The first job decides the user. Lengths do not depend on users, so a user's share of
+            // the campaigns is the share of the jobs, and the published margins, which count jobs,
+            // hold.
             let mut request = self.request(self.table.draw(jobs), jobs);
             let user = match request.cell.user {
                 others if others == table::TOP_USERS.len() => {
@@ -221,10 +233,11 @@ fn span(jobs: &[Submission]) -> f64 {
     used as f64 / (f64::from(NODES) * UTILISATION)
 }
 
-/// The jobs in order of their submit times: the first one arrives at `start`, the last one at `end`, so the load is exact.
+/// The jobs in order of their submit times: the first one arrives at `start`, the last one at
+/// `end`, so the load is exact.
 ///
-/// Campaigns start at a steady rate in points of the daily cycle; inside of them seconds are seconds. The rate is the highest
-/// at which no job arrives after `end`.
+/// Campaigns start at a steady rate in points of the daily cycle; inside of them seconds are
+/// seconds. The rate is the highest at which no job arrives after `end`.
 fn arrive(
     jobs: Vec<Submission>,
     start: f64,
@@ -274,10 +287,11 @@ mod tests {
         let records = || draws.iter().flat_map(|trace| &trace.records);
         let count = 9.0 * f64::from(jobs);
         let mean = |value: &dyn Fn(&SwfRecord) -> f64| records().map(value).sum::<f64>() / count;
-        // Standard errors over 93,318 independent jobs are 0.9 % and 1.2 %. Jobs of a campaign are not independent: the variance
-        // is 2.5 times as large where they correlate by 0.653^lag, as requests that are kept do. Users explain up to 3.6 % of
-        // the variance, which stays for a whole campaign and adds up to 0.036 · 14.5 = 0.5. Nine draws have a third of the
-        // error; three errors are allowed.
+        // Standard errors over 93,318 independent jobs are 0.9 % and 1.2 %. Jobs of a campaign are
+        // not independent: the variance is 2.5 times as large where they correlate by 0.653^lag, as
+        // requests that are kept do. Users explain up to 3.6 % of the variance, which stays for a
+        // whole campaign and adds up to 0.036 · 14.5 = 0.5. Nine draws have a third of the error;
+        // three errors are allowed.
         let error = (campaigns::tests::design_effect(0.653) + 0.5).sqrt();
         assert!((error - 1.73).abs() < 0.01, "{error}");
         let estimate = mean(&|record| record.requested_time as f64);
@@ -290,8 +304,9 @@ mod tests {
             (runtime / MEAN_RUNTIME - 1.0).abs() < 0.012 * error,
             "{runtime}"
         );
-        // Margins of Tables 4.2 to 4.5, as shares of 33,318; five standard errors. A campaign has one user, so its jobs count as
-        // one there, and as at least that in the other margins: the variance is 14.5 times that of independent jobs.
+        // Margins of Tables 4.2 to 4.5, as shares of 33,318; five standard errors. A campaign has
+        // one user, so its jobs count as one there, and as at least that in the other margins: the
+        // variance is 14.5 times that of independent jobs.
         let effect = campaigns::tests::design_effect(1.0);
         assert!((effect - 14.46).abs() < 0.01, "{effect}");
         let part =
@@ -321,7 +336,8 @@ mod tests {
         let trace = generate(LEARNING_JOBS, 4, 0);
         let mut last = std::collections::BTreeMap::new();
         let (mut campaigns, mut pairs, mut alike, mut as_accurate) = (0.0, 0.0, 0.0, 0.0);
-        // The ten most active users have overlapping campaigns, which count as one with neighbours that do not belong together.
+        // The ten most active users have overlapping campaigns, which count as one with neighbours
+        // that do not belong together.
         let others = || trace.records.iter().filter(|record| record.user > 10);
         for record in others() {
             match last.insert(record.user, record) {
@@ -342,8 +358,8 @@ mod tests {
             alike / pairs > 0.6 && as_accurate / pairs > 0.5,
             "{alike} {as_accurate} of {pairs}"
         );
-        // The logs' mean is 2.319; a length-weighted mean of 14.5 gives a standard deviation of 5.3, so three standard errors of
-        // about 4,200 campaigns are 0.25.
+        // The logs' mean is 2.319; a length-weighted mean of 14.5 gives a standard deviation of
+        // 5.3, so three standard errors of about 4,200 campaigns are 0.25.
         assert!(
             (2.07..2.57).contains(&(others().count() as f64 / campaigns)),
             "{campaigns}"
@@ -352,7 +368,8 @@ mod tests {
 
     #[test]
     fn the_jobs_of_a_seed_are_the_same_on_every_machine() {
-        // Bytes of our own making, pinned so that a change of the model, of libm or of rand is seen.
+        // Bytes of our own making, pinned so that a change of the model, of libm or of rand is
+        // seen.
         assert_eq!(
             generate(1_000, 1, 0).content_hash,
             "d9e9b09ff393aa2a49e9a2dc5ecd63916b5bf5987266f117f9fc4ed26a26b468"
@@ -382,8 +399,9 @@ mod tests {
         assert!(share(records, by_user(1), |ratio| ratio > 0.8) > 0.8);
         assert!(share(records, by_user(2), |ratio| ratio < 0.01) > 0.95);
         assert!(share(records, by_user(3), |ratio| ratio < 0.1) > 0.7);
-        // Ratios of a campaign correlate by 0.552^lag, so the variance is 2.1 times that of independent jobs: four standard errors
-        // over the 3,500 jobs of user 5 are 0.049, three over the 3,400 of user 6 are 0.030.
+        // Ratios of a campaign correlate by 0.552^lag, so the variance is 2.1 times that of
+        // independent jobs: four standard errors over the 3,500 jobs of user 5 are 0.049, three
+        // over the 3,400 of user 6 are 0.030.
         assert!((share(records, by_user(5), |ratio| ratio < 0.5) - 0.5).abs() < 0.05);
         assert!(
             (share(records, by_user(6), |ratio| (0.45..0.6).contains(&ratio)) - 0.8).abs() < 0.03

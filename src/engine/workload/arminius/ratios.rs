@@ -1,15 +1,16 @@
 //! How much of their estimates the jobs of the Arminius model use.
 //!
-//! A ratio of runtime to estimate comes from one of six shapes. The described users mix them in their own way, the others
-//! by the class of their estimate. One number, by which all shares of "late" and "full" of the undescribed users are
-//! weighted, is calibrated so that the mean runtime is the published one.
+//! A ratio of runtime to estimate comes from one of six shapes. The described users mix them in
+//! their own way, the others by the class of their estimate. One number, by which all shares of
+//! "late" and "full" of the undescribed users are weighted, is calibrated so that the mean runtime
+//! is the published one.
 
 use super::table::{Cell, ESTIMATE_CLASSES, JointTable, solve};
 use crate::random::Stream;
 use crate::workload::variates::{running_sums, uniform, weighted_at};
 
-/// Shares of the six shapes: at once (below 1 %), early (1–10 %), flat (0–100 %), middle (45–60 %), late (80–100 %), full
-/// (100 %).
+/// Shares of the six shapes: at once (below 1 %), early (1–10 %), flat (0–100 %), middle (45–60 %),
+/// late (80–100 %), full (100 %).
 type Mixture = [f64; 6];
 
 const RANGES: [(f64, f64); 6] = [
@@ -24,8 +25,8 @@ const RANGES: [(f64, f64); 6] = [
 const AT_ONCE: Mixture = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 const BADLY: Mixture = [0.4, 0.4, 0.2, 0.0, 0.0, 0.0];
 
-/// A place in the distribution of ratios of whatever cell. A job that keeps the place of another has the same ratio in the same
-/// cell, and the distribution of its own cell in another one.
+/// A place in the distribution of ratios of whatever cell. A job that keeps the place of another
+/// has the same ratio in the same cell, and the distribution of its own cell in another one.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     /// Share of the mixture that lies below, which decides the shape.

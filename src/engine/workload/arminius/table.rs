@@ -1,9 +1,11 @@
-//! The published margins of the Arminius log, and the joint table of users, estimates, nodes and workers that has them.
+//! The published margins of the Arminius log, and the joint table of users, estimates, nodes and
+//! workers that has them.
 
 use crate::random::Stream;
 use crate::workload::variates::{running_sums, uniform, weighted};
 
-/// A class of estimates: its jobs in 2007 and the values that we let it hold, in seconds with weights.
+/// A class of estimates: its jobs in 2007 and the values that we let it hold, in seconds with
+/// weights.
 pub(super) struct EstimateClass {
     pub(super) jobs: f64,
     pub(super) values: &'static [(i64, f64)],
@@ -95,7 +97,8 @@ pub(super) const NODE_CLASSES: [NodeClass; 8] = [
     },
 ];
 
-/// Table 4.4: scampi, mpich, starcd, shell, g03, mvapich, pshell, openfoam, and the jobs that it lacks.
+/// Table 4.4: scampi, mpich, starcd, shell, g03, mvapich, pshell, openfoam, and the jobs that it
+/// lacks.
 pub(super) const WORKERS: [f64; 9] = [
     22_635.0, 3_447.0, 3_017.0, 1_767.0, 1_325.0, 455.0, 306.0, 153.0, 213.0,
 ];
@@ -145,8 +148,8 @@ impl Cell {
     }
 }
 
-/// Expected jobs of every cell: start from what the text says goes together, then scale to the four published margins in
-/// turn until all hold (iterative proportional fitting).
+/// Expected jobs of every cell: start from what the text says goes together, then scale to the four
+/// published margins in turn until all hold (iterative proportional fitting).
 pub(super) struct JointTable {
     jobs: Vec<f64>,
     running: Vec<f64>,
@@ -207,7 +210,8 @@ impl JointTable {
 /// How much more often than by chance a user's jobs have this estimate, size and worker.
 fn affinity(cell: Cell) -> f64 {
     let user = match cell.user {
-        // "Visible in the other classes' curves": two-node jobs, 3 to 4 h and scampi are the large, well estimated classes.
+        // "Visible in the other classes' curves": two-node jobs, 3 to 4 h and scampi are the large,
+        // well estimated classes.
         0 => {
             [0.2, 0.2, 1.0, 1.0, 8.0, 1.0, 1.5, 0.7][cell.estimate]
                 * if cell.nodes == 1 { 6.0 } else { 1.0 }
@@ -233,8 +237,8 @@ fn affinity(cell: Cell) -> f64 {
     user * probe
 }
 
-/// Weights of the values of each estimate class; those of the last class fall or rise geometrically from value to value so
-/// that the mean of all jobs is `mean` seconds.
+/// Weights of the values of each estimate class; those of the last class fall or rise geometrically
+/// from value to value so that the mean of all jobs is `mean` seconds.
 pub(super) fn estimate_weights(mean: f64) -> [Vec<f64>; ESTIMATE_CLASSES.len()] {
     let weights = |tilt: f64| {
         let mut weights =

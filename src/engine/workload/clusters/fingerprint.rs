@@ -1,5 +1,5 @@
-//! Which windows of a trace look like the clusters of the thesis (Q19): it says how many jobs each had and how accurate their
-//! limits were, and not where they were cut.
+//! Which windows of a trace look like the clusters of the thesis (Q19): it says how many jobs each
+//! had and how accurate their limits were, and not where they were cut.
 
 use super::merging::{Merger, Scratch};
 use crate::units::Seconds;
@@ -33,11 +33,12 @@ const PUBLISHED_LENGTH: Seconds = Seconds(14 * 86_400);
 /// Windows are looked for at multiples of this.
 pub const FINGERPRINT_STEP: Seconds = Seconds(6 * 3_600);
 
-/// The starts of the windows that are nearest to the published clusters, in their order: all of them, or as many of the first
-/// as the trace holds without overlap.
+/// The starts of the windows that are nearest to the published clusters, in their order: all of
+/// them, or as many of the first as the trace holds without overlap.
 ///
-/// The distance of a window is the sum of the squares of its relative differences in number of jobs (of longer and shorter
-/// windows: a day) and in accuracy; the sum of the distances is the least of all ways to place the windows without overlap.
+/// The distance of a window is the sum of the squares of its relative differences in number of jobs
+/// (of longer and shorter windows: a day) and in accuracy; the sum of the distances is the least of
+/// all ways to place the windows without overlap.
 pub(super) fn nearest(merger: &Merger, length: Seconds) -> Vec<Seconds> {
     let places = 1 + (merger.span() - length).0.div_euclid(FINGERPRINT_STEP.0);
     if places < 1 {
@@ -70,8 +71,9 @@ pub(super) fn nearest(merger: &Merger, length: Seconds) -> Vec<Seconds> {
     Vec::new()
 }
 
-/// For each of the first `clusters` columns a row of its own, any two at least `apart` rows from each other, with the least sum:
-/// the least cost of the rows from `row` on for every set of clusters that are placed before. Equal sums: the earlier rows.
+/// For each of the first `clusters` columns a row of its own, any two at least `apart` rows from
+/// each other, with the least sum: the least cost of the rows from `row` on for every set of
+/// clusters that are placed before. Equal sums: the earlier rows.
 fn place<const N: usize>(costs: &[[f64; N]], clusters: usize, apart: usize) -> Option<Vec<usize>> {
     let sets = 1_usize << clusters;
     let rows = costs.len();

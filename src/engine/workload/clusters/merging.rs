@@ -124,9 +124,9 @@ impl Merger {
 
     /// The jobs of a window, merged, in memory that is used again.
     ///
-    /// In order of submission: a narrow job joins the open bucket of its limit if that is narrow still and was opened no more
-    /// than an hour ago, and opens another one otherwise. A bucket never becomes wider than the machine nor holds more jobs than are
-    /// allowed.
+    /// In order of submission: a narrow job joins the open bucket of its limit if that is narrow
+    /// still and was opened no more than an hour ago, and opens another one otherwise. A bucket
+    /// never becomes wider than the machine nor holds more jobs than are allowed.
     pub(super) fn merge_into(&self, from: Seconds, until: Seconds, scratch: &mut Scratch) {
         scratch.buckets.clear();
         scratch.open.clear();

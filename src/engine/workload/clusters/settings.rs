@@ -1,4 +1,5 @@
-//! How many clusters there are, how large they are, and which windows of a trace are their workloads.
+//! How many clusters there are, how large they are, and which windows of a trace are their
+//! workloads.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +17,8 @@ pub struct ClusterSettings {
     pub excerpts: Excerpts,
     /// Whether narrow jobs are merged (Q21).
     pub merging: bool,
-    /// How many jobs become one at most; `None` for no limit (Q21 as decided). With 2 the thesis's own numbers come out far more
-    /// closely: `docs/co-reservation.md`.
+    /// How many jobs become one at most; `None` for no limit (Q21 as decided). With 2 the thesis's
+    /// own numbers come out far more closely: `docs/co-reservation.md`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_at_most: Option<u32>,
     /// How large the clusters are.
@@ -76,8 +77,8 @@ impl ClusterSettings {
     }
 }
 
-/// Which windows of the trace are the clusters' workloads (Q19). Those of a smaller number of clusters are the first ones of a
-/// larger number, except where they are spaced.
+/// Which windows of the trace are the clusters' workloads (Q19). Those of a smaller number of
+/// clusters are the first ones of a larger number, except where they are spaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excerpts {

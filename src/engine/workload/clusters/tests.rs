@@ -225,7 +225,8 @@ fn jobs_are_as_wide_for_their_cluster_as_they_were_for_the_machine() {
             assert!(small_job.nodes <= small.nodes);
         }
     }
-    // Requests are made from the same templates, however large the clusters are and whether their jobs are merged.
+    // Requests are made from the same templates, however large the clusters are and whether their
+    // jobs are merged.
     assert_eq!(full.templates, graded.templates);
     let single = with(ClusterSizes::Equal, false);
     assert_eq!(full.templates, single.templates);

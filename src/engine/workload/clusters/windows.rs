@@ -45,8 +45,8 @@ pub(super) fn choose(
     })
 }
 
-/// The trace is divided into windows from a drawn phase on, and these are shuffled: two clusters never share a window, and more
-/// clusters keep the windows of fewer.
+/// The trace is divided into windows from a drawn phase on, and these are shuffled: two clusters
+/// never share a window, and more clusters keep the windows of fewer.
 fn drawn(
     count: usize,
     held: i64,
@@ -63,8 +63,9 @@ fn drawn(
     windows
 }
 
-/// Windows beyond those that are there already, one after the other in the gaps from the beginning of the trace on. Where the
-/// gaps do not hold enough, those windows of the trace divided from its beginning that overlap least with all others so far.
+/// Windows beyond those that are there already, one after the other in the gaps from the beginning
+/// of the trace on. Where the gaps do not hold enough, those windows of the trace divided from its
+/// beginning that overlap least with all others so far.
 fn further(starts: &mut Vec<Seconds>, count: usize, span: Seconds, length: Seconds) {
     let mut taken = starts.clone();
     taken.sort_unstable();

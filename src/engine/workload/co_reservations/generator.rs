@@ -34,9 +34,10 @@ struct Draws {
 
 /// Makes requests from the merged jobs of clusters, in order of submission with ids from 0.
 ///
-/// Everything is drawn for every template before any is chosen, from streams that depend on `seed`, `workload_key` and
-/// `replication` alone: all workloads, algorithms, numbers of clusters and of requests see the same draws (Q33), and a larger
-/// choice contains the smaller one. `machine` is the size of the largest cluster, which no part exceeds.
+/// Everything is drawn for every template before any is chosen, from streams that depend on `seed`,
+/// `workload_key` and `replication` alone: all workloads, algorithms, numbers of clusters and of
+/// requests see the same draws (Q33), and a larger choice contains the smaller one. `machine` is
+/// the size of the largest cluster, which no part exceeds.
 ///
 /// # Errors
 /// [`WorkloadError`] where there are fewer templates than requests, or settings are impossible.
@@ -119,7 +120,8 @@ pub fn generate_co_requests(
     Ok(requests)
 }
 
-/// The first order, of those that shuffling gives, whose first `count` templates come to the work that is wanted.
+/// The first order, of those that shuffling gives, whose first `count` templates come to the work
+/// that is wanted.
 fn with_work(
     mut order: Vec<usize>,
     count: usize,

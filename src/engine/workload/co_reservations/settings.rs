@@ -10,8 +10,8 @@ use crate::units::{NodeSeconds, Seconds};
 pub struct CoRequestSettings {
     /// How many of the templates become requests.
     pub selection: TemplateSelection,
-    /// CPU-seconds that the two-part requests of a chosen number of templates come to, within [`WORK_TOLERANCE`]; other draws
-    /// are drawn again. `None` takes the first draw.
+    /// CPU-seconds that the two-part requests of a chosen number of templates come to, within
+    /// [`WORK_TOLERANCE`]; other draws are drawn again. `None` takes the first draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<NodeSeconds>,
     /// Whose jobs are templates.
@@ -57,7 +57,8 @@ pub enum TemplateSelection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TemplateSource {
-    /// Those of the first cluster: the thesis. Requests are the same for any number of clusters then.
+    /// Those of the first cluster: the thesis. Requests are the same for any number of clusters
+    /// then.
     #[default]
     First,
     /// Those of all clusters.
@@ -135,7 +136,8 @@ pub enum FurtherParts {
     Copied,
 }
 
-/// Earliest starts gathered in bursts, which begin at drawn times; each request belongs to one of them with equal probability.
+/// Earliest starts gathered in bursts, which begin at drawn times; each request belongs to one of
+/// them with equal probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bursts {
     /// How many.

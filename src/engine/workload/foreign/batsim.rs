@@ -1,10 +1,11 @@
-//! Workloads of Batsim, <https://batsim.readthedocs.io/en/latest/input-workload.html>: jobs with their requests, and profiles that say
-//! how long they run.
+//! Workloads of Batsim, <https://batsim.readthedocs.io/en/latest/input-workload.html>: jobs with
+//! their requests, and profiles that say how long they run.
 //!
-//! A run time is a profile of type delay: `DelayProfile` since Batsim 5, `delay` before. What a job of Batsim has no field for stands
-//! in its `extra_data`, a text of JSON that Batsim hands on unread, under the names of [`SwfRecord`]'s fields; so a trace that was
-//! written and is read again is the same. Other types of profiles depend on the platform: their jobs have no run time, and are
-//! dropped and counted.
+//! A run time is a profile of type delay: `DelayProfile` since Batsim 5, `delay` before. What a job
+//! of Batsim has no field for stands in its `extra_data`, a text of JSON that Batsim hands on
+//! unread, under the names of [`SwfRecord`]'s fields; so a trace that was written and is read again
+//! is the same. Other types of profiles depend on the platform: their jobs have no run time, and
+//! are dropped and counted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
@@ -20,7 +21,8 @@ use crate::memory::MemoryBudget;
 use crate::workload::input_file::{json_fault, read_whole};
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
-/// Jobs, users and the like are numbers of at most eighteen digits, which the format of traces holds.
+/// Jobs, users and the like are numbers of at most eighteen digits, which the format of traces
+/// holds.
 const NAMES_BELOW: i64 = 1_000_000_000_000_000_000;
 
 /// Whose names of profile types are written.
@@ -110,7 +112,8 @@ macro_rules! extra_fields {
     };
 }
 
-/// Reads a workload: its header and its records in order of submission, and what was dropped and guessed.
+/// Reads a workload: its header and its records in order of submission, and what was dropped and
+/// guessed.
 ///
 /// # Errors
 /// [`ImportError::Read`], [`ImportError::Malformed`], [`ImportError::NoJobs`].

@@ -1,4 +1,5 @@
-//! Jobs of a foreign log until the log ends: kept small, put together by job number, sorted, and given a header.
+//! Jobs of a foreign log until the log ends: kept small, put together by job number, sorted, and
+//! given a header.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +11,8 @@ use super::numbering::Names;
 use crate::memory::MemoryBudget;
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
-/// Bytes that a job costs until its record is written: itself, and when it starts and ends, of which the machine's size is guessed.
+/// Bytes that a job costs until its record is written: itself, and when it starts and ends, of
+/// which the machine's size is guessed.
 const BYTES_A_JOB: usize = size_of::<ForeignJob>() + 2 * size_of::<(i64, i64)>();
 /// The status "completed".
 pub(super) const COMPLETED: i8 = 1;
@@ -36,7 +38,8 @@ pub enum Attempts {
 pub struct ImportSettings {
     /// What becomes of earlier attempts.
     pub attempts: Attempts,
-    /// The machine's size, in the unit of the jobs' widths; without it the largest number in use at once.
+    /// The machine's size, in the unit of the jobs' widths; without it the largest number in use at
+    /// once.
     pub size: Option<u32>,
     /// Whether widths count nodes (and not processors).
     pub counts_nodes: bool,
@@ -190,8 +193,8 @@ impl Collector {
             })
     }
 
-    /// What a time of a row is, and `None` with the reason counted where the row has to go. A time that the clock showed twice is
-    /// the first one that is not before `not_before`.
+    /// What a time of a row is, and `None` with the reason counted where the row has to go. A time
+    /// that the clock showed twice is the first one that is not before `not_before`.
     pub(super) fn resolve(
         &mut self,
         time: ReadTime,
@@ -216,8 +219,8 @@ impl Collector {
         }
     }
 
-    /// Seconds from submission to start, and how long it ran: from its times, or from what the log says besides. `None` with the
-    /// reason counted where the job cannot be kept.
+    /// Seconds from submission to start, and how long it ran: from its times, or from what the log
+    /// says besides. `None` with the reason counted where the job cannot be kept.
     pub(super) fn wait_and_run(
         &mut self,
         submit: i64,
@@ -267,7 +270,8 @@ impl Collector {
         Some((wait, run))
     }
 
-    /// Puts together what belongs to one job, sorts by submission, and says in a header what all this is.
+    /// Puts together what belongs to one job, sorts by submission, and says in a header what all
+    /// this is.
     ///
     /// # Errors
     /// [`ImportError::NoJobs`].
@@ -303,7 +307,8 @@ impl Collector {
         })
     }
 
-    /// Drops rows that stand there twice and, where asked to, earlier attempts. Returns the processor-seconds of those.
+    /// Drops rows that stand there twice and, where asked to, earlier attempts. Returns the
+    /// processor-seconds of those.
     fn join_attempts(&mut self, attempts: Attempts) -> i128 {
         const GONE: i64 = i64::MIN;
         let key = |job: &ForeignJob| (job.number, job.task, job.submit, job.start(), job.line);
@@ -417,7 +422,8 @@ impl Collector {
         header
     }
 
-    /// The largest number of processors in use at once, or the widest job where no job says when it started.
+    /// The largest number of processors in use at once, or the widest job where no job says when it
+    /// started.
     fn peak(&self) -> u32 {
         let running = || {
             (self.jobs.iter()).filter_map(|job| Some((job.start().filter(|_| job.run > 0)?, job)))

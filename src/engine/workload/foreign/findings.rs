@@ -1,4 +1,5 @@
-//! What reading a foreign log dropped, guessed and could not keep: counted by reason, with the first line as an example.
+//! What reading a foreign log dropped, guessed and could not keep: counted by reason, with the
+//! first line as an example.
 
 /// What became of the rows that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +8,8 @@ pub enum FindingKind {
     Dropped,
     /// The row is in the trace with a value that the log does not state.
     Guessed,
-    /// The row is in the trace as it stands; the trace cannot say, or the reader should know, something about it.
+    /// The row is in the trace as it stands; the trace cannot say, or the reader should know,
+    /// something about it.
     Noted,
 }
 

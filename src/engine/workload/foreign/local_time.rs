@@ -34,7 +34,8 @@ pub(super) enum ReadTime {
 #[derive(Clone, Debug)]
 pub struct LocalTimes {
     zone: TimeZone,
-    /// A civil hour and the second at which it began, where every moment of it is told by the clock once.
+    /// A civil hour and the second at which it began, where every moment of it is told by the clock
+    /// once.
     hours: Vec<(u32, i64)>,
     /// Whether a time without an offset was read.
     is_used: bool,
@@ -67,7 +68,8 @@ impl LocalTimes {
         self.is_used
     }
 
-    /// Reads `2024-05-01T12:00:00`, the same with a blank, a fraction (cut), `Z` or an offset, and whole seconds since 1970.
+    /// Reads `2024-05-01T12:00:00`, the same with a blank, a fraction (cut), `Z` or an offset, and
+    /// whole seconds since 1970.
     pub(super) fn read(&mut self, text: &[u8]) -> ReadTime {
         if let Some(seconds) = whole(text) {
             return moment(seconds);
@@ -225,7 +227,8 @@ fn day([year, month, day]: [u16; 3]) -> Option<i64> {
     Some(Offset::UTC.to_timestamp(midnight).ok()?.as_second())
 }
 
-/// An offset in seconds behind a time: `Some(None)` where there is none, `None` where something else stands there.
+/// An offset in seconds behind a time: `Some(None)` where there is none, `None` where something
+/// else stands there.
 fn offset(text: &[u8]) -> Option<Option<i32>> {
     let text = text.trim_ascii();
     let (sign, digits) = match text.split_first() {
@@ -260,7 +263,8 @@ mod tests {
     fn local_times_are_read_by_the_rules_of_their_zone_also_from_memory() {
         let mut times = berlin();
         for _ in 0..2 {
-            // 2024-01-15 12:00:05 UTC is 1,705,320,005; Berlin is an hour ahead in winter, two in summer.
+            // 2024-01-15 12:00:05 UTC is 1,705,320,005; Berlin is an hour ahead in winter, two in
+            // summer.
             assert_eq!(
                 times.read(b"2024-01-15T13:00:05"),
                 ReadTime::At(1_705_320_005)

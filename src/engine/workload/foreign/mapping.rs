@@ -1,6 +1,7 @@
 //! Tables of jobs whose layout a mapping says: which column is which field, in which unit.
 //!
-//! The table itself may be CSV ([`read_delimited`](super::read_delimited)) or anything that gives rows of [`Cell`]s.
+//! The table itself may be CSV ([`read_delimited`](super::read_delimited)) or anything that gives
+//! rows of [`Cell`]s.
 
 mod fields;
 
@@ -216,7 +217,8 @@ impl<'mapping> MappingReader<'mapping> {
             .filter(|name| place(name).is_none())
             .collect();
         if !missing.is_empty() {
-            // Without one column of the mapping it may be any file, whose first line is nobody's business.
+            // Without one column of the mapping it may be any file, whose first line is nobody's
+            // business.
             let is_known_table = missing.len() < mapping.read_columns().len();
             let found = columns.iter().take(100).cloned();
             return Err(ImportError::UnknownColumns {
@@ -335,7 +337,8 @@ impl<'mapping> MappingReader<'mapping> {
                         collector: &mut Collector| {
             let read = field.read(cell(place), times, line, collector);
             let time = collector.resolve(read, not_before, line)?;
-            // The second 0 is a moment of a log that counts from its own beginning, and "never" in one that counts from 1970.
+            // The second 0 is a moment of a log that counts from its own beginning, and "never" in
+            // one that counts from 1970.
             Some(time.filter(|at| *at > 0 || is_relative))
         };
         let Some(submit) = time(&fields.submit, places.submit, 0, collector)? else {

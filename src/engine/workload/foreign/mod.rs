@@ -1,11 +1,13 @@
-//! Logs of other programs: accounting of Slurm, tables of data sets, workloads of Batsim, read into records of the Standard
-//! Workload Format, and records written for Batsim.
+//! Logs of other programs: accounting of Slurm, tables of data sets, workloads of Batsim, read into
+//! records of the Standard Workload Format, and records written for Batsim.
 //!
-//! One file a format. Each reads its input row by row and hands jobs to a [`Collector`], which counts what is dropped, guessed or
-//! lost with the first line as an example, replaces names by numbers, puts together what belongs to one job, and sorts. A job takes
-//! about a hundred bytes until it is written; the text that it stood in is not kept.
+//! One file a format. Each reads its input row by row and hands jobs to a [`Collector`], which
+//! counts what is dropped, guessed or lost with the first line as an example, replaces names by
+//! numbers, puts together what belongs to one job, and sorts. A job takes about a hundred bytes
+//! until it is written; the text that it stood in is not kept.
 //!
-//! Not responsible for which of the records can be simulated: that is [`clean`](super::clean), as for every trace.
+//! Not responsible for which of the records can be simulated: that is [`clean`](super::clean), as
+//! for every trace.
 
 mod batsim;
 mod collector;

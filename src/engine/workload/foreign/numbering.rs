@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-/// What a name costs beside its letters: its place in a table that is half full at worst, and its allocation.
+/// What a name costs beside its letters: its place in a table that is half full at worst, and its
+/// allocation.
 const BYTES_A_NAME: usize = 80;
 
 /// What a name stands for.
@@ -77,7 +78,8 @@ impl Names {
         self.kinds[kind as usize].numbers.len()
     }
 
-    /// Every name with its kind and number, in order of kind and number. What is no UTF-8 is shown as far as it is.
+    /// Every name with its kind and number, in order of kind and number. What is no UTF-8 is shown
+    /// as far as it is.
     #[must_use]
     pub fn all(&self) -> Vec<(&'static str, u32, String)> {
         let mut all = Vec::new();

@@ -1,7 +1,8 @@
 //! Accounting of Slurm as `sacct --parsable2` prints it.
 //!
-//! One line is a job (or an attempt of one, with `--duplicates`), the first names the columns. What each column means is that of
-//! Slurm's manual page sacct(1), <https://slurm.schedmd.com/sacct.html>.
+//! One line is a job (or an attempt of one, with `--duplicates`), the first names the columns. What
+//! each column means is that of Slurm's manual page sacct(1),
+//! <https://slurm.schedmd.com/sacct.html>.
 
 mod line;
 
@@ -17,8 +18,9 @@ use super::error::ImportError;
 use super::findings::Finding;
 use super::local_time::LocalTimes;
 
-/// What to ask `sacct` for: times in seconds since 1970, so that no zone matters; every attempt; no steps. The list of columns goes over
-/// two lines of a shell, which joins them when the second one is not indented.
+/// What to ask `sacct` for: times in seconds since 1970, so that no zone matters; every attempt; no
+/// steps. The list of columns goes over two lines of a shell, which joins them when the second one
+/// is not indented.
 pub const SACCT_COMMAND: &str = "\
 SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 --noconvert \\
 --starttime 2025-01-01 --endtime 2026-01-01 --format \\

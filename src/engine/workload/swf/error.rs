@@ -52,7 +52,8 @@ pub enum SwfError {
         /// How many there were when reading stopped, and what they take.
         over: OverBudget,
     },
-    /// The different values of the records, which are counted, do not fit into the budget of memory.
+    /// The different values of the records, which are counted, do not fit into the budget of
+    /// memory.
     #[error("{}: {over}", .path.display())]
     TooManyValues {
         /// The file.
@@ -146,7 +147,8 @@ pub enum SwfError {
         field: usize,
         /// What the field holds.
         name: &'static str,
-        /// The text found; `None` where no record stood before it, so that the file may be none that should be shown.
+        /// The text found; `None` where no record stood before it, so that the file may be none
+        /// that should be shown.
         text: Option<String>,
     },
     /// A number is larger than any log can mean.

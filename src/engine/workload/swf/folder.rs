@@ -20,8 +20,8 @@ const PAGES: [(&str, &str); 7] = [
     ("KTH-SP2", "l_kth_sp2/"),
 ];
 
-/// Where traces lie: the folder that the user's environment names, handed in because the domain reads no environment; and how much
-/// memory a trace from there may take.
+/// Where traces lie: the folder that the user's environment names, handed in because the domain
+/// reads no environment; and how much memory a trace from there may take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceFolder {
     /// The value of `BOOKAHEAD_TRACES`, where it is set.
@@ -51,10 +51,12 @@ impl TraceFolder {
         ParsedTrace::read_within(&self.find(name)?, self.memory)
     }
 
-    /// Looks for `name` as it stands, then in the folder, each exactly, then plain, with `.gz` and with `.xz`.
+    /// Looks for `name` as it stands, then in the folder, each exactly, then plain, with `.gz` and
+    /// with `.xz`.
     ///
     /// # Errors
-    /// [`SwfError::NotFound`] names every place looked at and the archive's page that offers the log.
+    /// [`SwfError::NotFound`] names every place looked at and the archive's page that offers the
+    /// log.
     pub fn find(&self, name: &str) -> Result<PathBuf, SwfError> {
         let base = without_compression(name);
         let mut names = vec![name.to_owned()];

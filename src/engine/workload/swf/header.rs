@@ -14,8 +14,8 @@ impl SwfHeader {
         self.all(key).into_iter().next()
     }
 
-    /// Every value of `key` in the order of the file. A line that is indented by two blanks or more continues the value above
-    /// it, as the archive writes long values.
+    /// Every value of `key` in the order of the file. A line that is indented by two blanks or more
+    /// continues the value above it, as the archive writes long values.
     #[must_use]
     pub fn all(&self, key: &str) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
@@ -58,7 +58,8 @@ impl SwfHeader {
             .and_then(|number| u32::try_from(number).ok())
     }
 
-    /// `MaxNodes`: the number of nodes of the machine; in the archive a node may have several processors.
+    /// `MaxNodes`: the number of nodes of the machine; in the archive a node may have several
+    /// processors.
     #[must_use]
     pub fn max_nodes(&self) -> Option<u32> {
         self.number("MaxNodes")
@@ -79,7 +80,8 @@ impl SwfHeader {
         (!values.is_empty()).then(|| values.join("; "))
     }
 
-    /// Says that the machine has so many processors. Lines that said otherwise are kept under `SourceMaxProcs`.
+    /// Says that the machine has so many processors. Lines that said otherwise are kept under
+    /// `SourceMaxProcs`.
     pub fn set_max_procs(&mut self, processors: u32) {
         if self.max_procs() == Some(processors) {
             return;
@@ -100,7 +102,8 @@ impl SwfHeader {
         );
     }
 
-    /// Appends a `; Note:` line, for what was derived from the trace. Line breaks in `text` become blanks.
+    /// Appends a `; Note:` line, for what was derived from the trace. Line breaks in `text` become
+    /// blanks.
     pub fn note(&mut self, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.lines.push(format!("; Note: {text}"));

@@ -1,10 +1,10 @@
-//! One line of bytes into a record: a hand-written parser of whole and decimal numbers, because this is the inner loop
-//! of reading a trace of millions of lines.
+//! One line of bytes into a record: a hand-written parser of whole and decimal numbers, because
+//! this is the inner loop of reading a trace of millions of lines.
 
 use super::record::SwfRecord;
 
-/// Times and processor counts beyond this are faults: 10¹⁰ s are three centuries, and sums over a battery of n·x still fit
-/// 64 bits on a machine of 100,000 nodes.
+/// Times and processor counts beyond this are faults: 10¹⁰ s are three centuries, and sums over a
+/// battery of n·x still fit 64 bits on a machine of 100,000 nodes.
 const LARGEST_TIME: i64 = 10_000_000_000;
 /// Digits that always fit a 64-bit integer.
 const MOST_DIGITS: u32 = 18;
@@ -15,7 +15,8 @@ const POWERS_OF_TEN: [f64; 16] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
-/// Why a line is not a record; positions are indices of fields from 0, texts are cut out by the reader.
+/// Why a line is not a record; positions are indices of fields from 0, texts are cut out by the
+/// reader.
 #[derive(Debug, PartialEq)]
 pub(super) enum Fault {
     TooFewFields { found: usize },
@@ -32,7 +33,8 @@ struct Cursor<'line> {
     rounded: u32,
 }
 
-/// A number as written: all its digits as one whole number, and how many of them stand behind the point.
+/// A number as written: all its digits as one whole number, and how many of them stand behind the
+/// point.
 struct Digits {
     negative: bool,
     /// All digits in front of the point.
@@ -126,7 +128,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// The next field if it is a whole number without more ado, which most are; else nothing is read but blanks.
+    /// The next field if it is a whole number without more ado, which most are; else nothing is
+    /// read but blanks.
     #[inline(always)]
     fn plain(&mut self) -> Option<i64> {
         let mut rest = self.line.get(self.position..)?;
@@ -225,7 +228,8 @@ impl Cursor<'_> {
     }
 }
 
-/// Parses one line that is neither blank nor a comment. Returns the record and how many of its fields were rounded.
+/// Parses one line that is neither blank nor a comment. Returns the record and how many of its
+/// fields were rounded.
 pub(super) fn parse_record(line: &[u8]) -> Result<(SwfRecord, u32), Fault> {
     let mut cursor = Cursor {
         line,
@@ -293,7 +297,8 @@ mod tests {
             (record.allocated_processors, record.requested_time),
             (4, 101)
         );
-        // Submit, wait, run and requested time changed; 4.00 did not, and the CPU time stays a decimal.
+        // Submit, wait, run and requested time changed; 4.00 did not, and the CPU time stays a
+        // decimal.
         assert_eq!((rounded, record.average_cpu_time), (4, 1.25));
     }
 

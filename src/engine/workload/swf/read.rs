@@ -1,4 +1,5 @@
-//! Streaming a trace record by record from plain, gzip or xz files, told apart by their first bytes.
+//! Streaming a trace record by record from plain, gzip or xz files, told apart by their first
+//! bytes.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,14 @@ use super::record::{FIELD_NAMES, SwfRecord};
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The longest line. Records have about a hundred bytes, comments of the archive up to some hundred.
+/// The longest line. Records have about a hundred bytes, comments of the archive up to some
+/// hundred.
 const LONGEST_LINE_BYTES: usize = 64 << 10;
 /// What the comment lines of a file may hold together; the longest header of the archive has 8 KB.
 const LARGEST_HEADER_BYTES: usize = 4 << 20;
 
-/// Reads records one by one, in the order of the file; memory does not grow with the file, apart from header lines.
+/// Reads records one by one, in the order of the file; memory does not grow with the file, apart
+/// from header lines.
 ///
 /// After an error the iterator ends.
 pub struct SwfReader<R> {
@@ -419,7 +422,8 @@ mod tests {
             );
             let cut = read_file(&bytes[..bytes.len() - 9]).unwrap_err();
             let mut damaged = bytes.clone();
-            // In the checksum of gzip and in the footer of xz: every line decodes, the file is damaged all the same.
+            // In the checksum of gzip and in the footer of xz: every line decodes, the file is
+            // damaged all the same.
             let trailer = damaged.len() - 6;
             damaged[trailer] ^= 0x55;
             for error in [cut, read_file(&damaged).unwrap_err()] {

@@ -70,7 +70,8 @@ impl SwfRecord {
         self.allocated_processors.max(self.requested_processors)
     }
 
-    /// The 18 fields as eight bytes each, for content hashes: independent of spacing, compression and notation.
+    /// The 18 fields as eight bytes each, for content hashes: independent of spacing, compression
+    /// and notation.
     #[must_use]
     pub fn canonical_bytes(&self) -> [u8; 144] {
         let words = [

@@ -39,13 +39,14 @@ pub struct ParsedTrace {
     pub out_of_order: u64,
     /// Fields of whole numbers that held a decimal and were rounded.
     pub rounded_decimals: u64,
-    /// SHA-256 over the 18 fields of all records in order, in hex: independent of compression, spacing and header.
+    /// SHA-256 over the 18 fields of all records in order, in hex: independent of compression,
+    /// spacing and header.
     pub content_hash: String,
 }
 
 impl ParsedTrace {
-    /// Bytes that a record costs until its jobs are simulated: itself, its job after cleaning, that job in a battery, and once more
-    /// while batteries are made.
+    /// Bytes that a record costs until its jobs are simulated: itself, its job after cleaning, that
+    /// job in a battery, and once more while batteries are made.
     pub const BYTES_A_RECORD: usize = size_of::<SwfRecord>() + 3 * size_of::<Job>();
 
     /// Reads a file of any size to its end: [`ParsedTrace::read_within`] is for files of others.
@@ -56,7 +57,8 @@ impl ParsedTrace {
         Self::read_within(path, MemoryBudget::UNLIMITED)
     }
 
-    /// Reads a file to its end, as long as its records and the jobs that are made of them fit into the budget.
+    /// Reads a file to its end, as long as its records and the jobs that are made of them fit into
+    /// the budget.
     ///
     /// # Errors
     /// Any [`SwfError`] of reading, with file and line.
@@ -86,7 +88,8 @@ impl ParsedTrace {
         Ok(trace)
     }
 
-    /// Whether so many records have room with the jobs that are made of them; `what` names them in the error.
+    /// Whether so many records have room with the jobs that are made of them; `what` names them in
+    /// the error.
     ///
     /// # Errors
     /// [`OverBudget`].

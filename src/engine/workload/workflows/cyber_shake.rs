@@ -12,8 +12,8 @@ use crate::workload::variates::normal;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CyberShakeSettings {
-    /// Coefficient of variation of a log-normal distribution around each module's mean; 0 gives every task the mean, the only
-    /// value that the thesis prints.
+    /// Coefficient of variation of a log-normal distribution around each module's mean; 0 gives
+    /// every task the mean, the only value that the thesis prints.
     pub runtime_variation: f64,
     /// Volume of each edge in bytes; the thesis gives none.
     pub bytes: u64,
@@ -30,9 +30,9 @@ const MODULES: [(&str, u32, f64, u32); 7] = [
     ("peakValCal", 4_017, 1.0, 1),
 ];
 
-/// The 8,039 tasks on 5 levels. Edges as the specification recommends, because the figure is lost: the first task before
-/// `preSGT` and `fd_grid_cvm`, both before each of the two long tasks, both of those before every `synthSGT`, and each
-/// `synthSGT` before a `peakValCal` of its own.
+/// The 8,039 tasks on 5 levels. Edges as the specification recommends, because the figure is lost:
+/// the first task before `preSGT` and `fd_grid_cvm`, both before each of the two long tasks, both
+/// of those before every `synthSGT`, and each `synthSGT` before a `peakValCal` of its own.
 ///
 /// # Errors
 ///
@@ -101,8 +101,8 @@ pub fn cyber_shake(
     Workflow::new(NAME, tasks, edges)
 }
 
-/// A log-normal value of this mean and coefficient of variation, in whole seconds, at least 1; the mean itself for no variation,
-/// without a draw.
+/// A log-normal value of this mean and coefficient of variation, in whole seconds, at least 1; the
+/// mean itself for no variation, without a draw.
 fn log_normal(mean: f64, variation: f64, stream: &mut Stream) -> f64 {
     if variation == 0.0 {
         return mean;
@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn on_430_nodes_its_levels_need_180101_seconds() {
-        // §9.4: 1 + 2100 + 2 × 86400 + 10 × 519 + 10 × 1. Tasks of a level that do not fit together run in waves.
+        // §9.4: 1 + 2100 + 2 × 86400 + 10 × 519 + 10 × 1. Tasks of a level that do not fit together
+        // run in waves.
         let workflow =
             cyber_shake(&CyberShakeSettings::default(), &mut stream(1, "c", 0, "w")).unwrap();
         let levels = summarise_workflow(&workflow, &Network::default()).levels;

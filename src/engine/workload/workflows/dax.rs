@@ -10,12 +10,14 @@ use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
 use crate::units::Nodes;
 
-/// The name that the generator of the published gallery gives to every workflow: the file's says more.
+/// The name that the generator of the published gallery gives to every workflow: the file's says
+/// more.
 const PLACEHOLDER: &str = "test";
 
-/// Reads a DAX: `job` elements with `id`, `name` (the module), `runtime` in seconds and `cores` (1 where it is not there), their
-/// `uses` with `file`, `link` and `size` in bytes, and `child` elements with their `parent`s. An attribute `runtimes` of our
-/// own gives a run time for each resource, separated by spaces. Everything else is skipped; nested workflows (`dax`, `dag`) are
+/// Reads a DAX: `job` elements with `id`, `name` (the module), `runtime` in seconds and `cores` (1
+/// where it is not there), their `uses` with `file`, `link` and `size` in bytes, and `child`
+/// elements with their `parent`s. An attribute `runtimes` of our own gives a run time for each
+/// resource, separated by spaces. Everything else is skipped; nested workflows (`dax`, `dag`) are
 /// refused.
 pub(super) fn parse(
     text: &str,

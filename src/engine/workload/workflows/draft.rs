@@ -44,8 +44,9 @@ pub(super) enum SaidAt {
 impl Draft {
     /// Finds the tasks behind the names, the volumes of the edges, and checks the whole.
     ///
-    /// A dependency that is said twice (WfCommons says each at both ends) is one edge. Its volume is the sum of the sizes, as the
-    /// parent has them, of the files that are output of the parent and input of the child.
+    /// A dependency that is said twice (WfCommons says each at both ends) is one edge. Its volume
+    /// is the sum of the sizes, as the parent has them, of the files that are output of the parent
+    /// and input of the child.
     pub(super) fn finish(mut self, origin: &str) -> Result<ReadWorkflow, WorkflowError> {
         let ids = self.ids(origin)?;
         let mut volumes = self.edges(origin, &ids)?;

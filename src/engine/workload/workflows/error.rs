@@ -4,7 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// The longest run time of a task, in seconds (over 30,000 years): sums of such times stay far from overflow.
+/// The longest run time of a task, in seconds (over 30,000 years): sums of such times stay far from
+/// overflow.
 pub(super) const LONGEST_SECONDS: f64 = 1e12;
 
 /// Names of a cycle that are printed; the rest is counted.

@@ -10,8 +10,8 @@ use crate::memory::MemoryBudget;
 use crate::workload::input_file;
 use crate::workload::swf::hex;
 
-/// The folder of workflow files, where there is one (the environment variable `BOOKAHEAD_WORKFLOWS`), and how much memory a workflow may
-/// take.
+/// The folder of workflow files, where there is one (the environment variable
+/// `BOOKAHEAD_WORKFLOWS`), and how much memory a workflow may take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkflowFolder {
     /// Its path.

@@ -1,5 +1,5 @@
-//! HEFT: ranks, the order of tasks by rank, and the classic schedule with insertion (spec `provisioning.md` §4.3; Topcuoglu,
-//! Hariri and Wu 2002).
+//! HEFT: ranks, the order of tasks by rank, and the classic schedule with insertion (spec
+//! `provisioning.md` §4.3; Topcuoglu, Hariri and Wu 2002).
 
 use thiserror::Error;
 
@@ -69,12 +69,13 @@ pub enum HeftError {
     Network(#[from] NetworkError),
 }
 
-/// Upward ranks by task id, in seconds (eq. 7): mean run time of the task, and the longest way of mean transfer and run times to
-/// an exit. The artificial exit task has rank 0.
+/// Upward ranks by task id, in seconds (eq. 7): mean run time of the task, and the longest way of
+/// mean transfer and run times to an exit. The artificial exit task has rank 0.
 ///
 /// # Errors
 ///
-/// Without resources, with another number of them than run times are given for, with an impossible network.
+/// Without resources, with another number of them than run times are given for, with an impossible
+/// network.
 pub fn ranks(
     workflow: &Workflow,
     resources: usize,
@@ -104,12 +105,13 @@ pub fn ranks(
     Ok(ranks)
 }
 
-/// Ranks are compared in whole microseconds: mean run times are often thirds, and the order of two ranks that are equal on paper
-/// must not hang on the last bit of a sum.
+/// Ranks are compared in whole microseconds: mean run times are often thirds, and the order of two
+/// ranks that are equal on paper must not hang on the last bit of a sum.
 const STEPS_PER_SECOND: f64 = 1e6;
 
-/// The tasks by non-increasing rank; of ranks that are equal to the microsecond, the earlier in [`Workflow::order`]. Always a
-/// topological order: no run or transfer time is negative, so a parent's rank is never below its child's, also when rounded.
+/// The tasks by non-increasing rank; of ranks that are equal to the microsecond, the earlier in
+/// [`Workflow::order`]. Always a topological order: no run or transfer time is negative, so a
+/// parent's rank is never below its child's, also when rounded.
 #[must_use]
 pub fn order_by_rank(workflow: &Workflow, ranks: &[f64]) -> Vec<TaskId> {
     let steps = |id: &TaskId| (ranks[id.index()] * STEPS_PER_SECOND).round();
@@ -118,8 +120,8 @@ pub fn order_by_rank(workflow: &Workflow, ranks: &[f64]) -> Vec<TaskId> {
     order
 }
 
-/// The classic schedule: tasks in the order of their ranks, each on the resource on which it ends first, in the first gap that
-/// holds it; of equal ends, the resource with the lowest number.
+/// The classic schedule: tasks in the order of their ranks, each on the resource on which it ends
+/// first, in the first gap that holds it; of equal ends, the resource with the lowest number.
 ///
 /// # Errors
 ///
@@ -188,7 +190,8 @@ pub fn heft(
 struct Timeline {
     /// Every task, by start: what takes no time fits between two that follow each other.
     spans: Vec<(f64, f64)>,
-    /// The same with tasks that follow each other without a gap as one, so that a packed processor is one span to pass.
+    /// The same with tasks that follow each other without a gap as one, so that a packed processor
+    /// is one span to pass.
     joined: Vec<(f64, f64)>,
 }
 
@@ -200,7 +203,8 @@ impl Timeline {
         } else {
             &self.spans
         };
-        // Spans do not overlap, so their ends are in order, too, and what has ended before is in nobody's way.
+        // Spans do not overlap, so their ends are in order, too, and what has ended before is in
+        // nobody's way.
         let first = spans.partition_point(|&(_, to)| to <= ready);
         let mut start = ready;
         for &(from, to) in &spans[first..] {
@@ -348,7 +352,8 @@ mod tests {
 
     #[test]
     fn the_classic_example_has_the_ranks_of_the_paper() {
-        // Table 2 there: 108.000, 77.000, 80.000, 80.000, 69.000, 63.333, 42.667, 35.667, 44.333, 14.667.
+        // Table 2 there: 108.000, 77.000, 80.000, 80.000, 69.000, 63.333, 42.667, 35.667, 44.333,
+        // 14.667.
         let found = ranks(&classic(), 3, &UNIT).unwrap();
         let published = [
             108.0,
@@ -442,8 +447,8 @@ mod tests {
         assert!(text(heft(&workflow, 3, &broken).unwrap_err()).contains("latency_seconds is -1"));
     }
 
-    /// Any workflow of up to 23 single-processor tasks. Edges lead from higher to lower numbers, so that a topological order is
-    /// not the order of the tasks.
+    /// Any workflow of up to 23 single-processor tasks. Edges lead from higher to lower numbers, so
+    /// that a topological order is not the order of the tasks.
     fn any_workflow() -> impl Strategy<Value = Workflow> {
         (1_usize..24, 1_usize..4).prop_flat_map(|(tasks, resources)| {
             let costs = prop::collection::vec(prop::collection::vec(0_u32..9, resources), tasks);

@@ -1,7 +1,9 @@
-//! Applications: workflows of tasks with any number of processors (spec `provisioning.md` §4, §9.3, §9.4).
+//! Applications: workflows of tasks with any number of processors (spec `provisioning.md` §4, §9.3,
+//! §9.4).
 //!
-//! A [`Workflow`] is read from a Pegasus DAX file or a WfCommons instance, or generated; it is checked when it is made, and
-//! never changes. [`heft`](heft::heft) ranks and schedules it, [`summarise_workflow`] counts it.
+//! A [`Workflow`] is read from a Pegasus DAX file or a WfCommons instance, or generated; it is
+//! checked when it is made, and never changes. [`heft`](heft::heft) ranks and schedules it,
+//! [`summarise_workflow`] counts it.
 
 mod cyber_shake;
 mod dax;

@@ -26,7 +26,8 @@ pub struct ReadingNotes {
     pub negative_run_times: usize,
     /// Negative file sizes, taken as 0.
     pub negative_sizes: usize,
-    /// Pairs of tasks of which one reads what the other writes, without a dependency between them: no edge is made of them.
+    /// Pairs of tasks of which one reads what the other writes, without a dependency between them:
+    /// no edge is made of them.
     pub undeclared_transfers: usize,
 }
 
@@ -64,7 +65,8 @@ impl ReadingNotes {
 ///
 /// # Errors
 ///
-/// When the file cannot be read, is broken, or holds no workflow that can be; with file, line and element.
+/// When the file cannot be read, is broken, or holds no workflow that can be; with file, line and
+/// element.
 pub fn read_workflow(
     path: &Path,
     negatives: Negatives,
@@ -92,7 +94,8 @@ pub fn read_workflow(
     parse_workflow(&text, &origin, &stem, negatives)
 }
 
-/// As [`read_workflow`], from a text. `origin` names it in errors; `name` is the workflow's where the text has none.
+/// As [`read_workflow`], from a text. `origin` names it in errors; `name` is the workflow's where
+/// the text has none.
 ///
 /// # Errors
 ///

@@ -24,7 +24,8 @@ pub struct WorkflowSummary {
     pub depth: usize,
     /// Tasks of the largest level.
     pub width: usize,
-    /// Processors that the level with the most of them wants at once: the maximum parallelism (§9.3).
+    /// Processors that the level with the most of them wants at once: the maximum parallelism
+    /// (§9.3).
     pub width_processors: u64,
     /// Processors of the widest task: a machine with fewer cannot run the workflow.
     pub widest_task_processors: u32,
@@ -120,7 +121,8 @@ pub fn summarise_workflow(workflow: &Workflow, network: &Network) -> WorkflowSum
     }
 }
 
-/// The longest way through a workflow in seconds: mean run times, and the transfer time of every edge where a network is given.
+/// The longest way through a workflow in seconds: mean run times, and the transfer time of every
+/// edge where a network is given.
 #[must_use]
 pub fn critical_path_seconds(workflow: &Workflow, network: Option<&Network>) -> f64 {
     let mut ends = vec![0.0; workflow.tasks().len()];

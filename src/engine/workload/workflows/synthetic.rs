@@ -8,7 +8,8 @@ use crate::random::Stream;
 use crate::units::{Nodes, Seconds};
 use crate::workload::variates::{below, exponential, uniform};
 
-/// What a synthetic workflow looks like. The thesis states means only; how values spread around them is a setting each.
+/// What a synthetic workflow looks like. The thesis states means only; how values spread around
+/// them is a setting each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyntheticSettings {
@@ -18,8 +19,8 @@ pub struct SyntheticSettings {
     pub depth: Option<u32>,
     /// How many tasks a level has.
     pub levels: LevelSizes,
-    /// Parents of each task below the first level, drawn without repetition from the level above it; all of that level where
-    /// it has fewer.
+    /// Parents of each task below the first level, drawn without repetition from the level above
+    /// it; all of that level where it has fewer.
     pub parents: u32,
     /// Mean run time.
     pub mean_runtime: Seconds,
@@ -149,8 +150,9 @@ impl SyntheticSettings {
 
 /// Draws a workflow. Tasks are numbered level by level.
 ///
-/// Structure comes first, then run times, widths, volumes, one draw each whatever their means are: settings that differ only in
-/// mean width give the same structure and run times (common random numbers, AMB-16d).
+/// Structure comes first, then run times, widths, volumes, one draw each whatever their means are:
+/// settings that differ only in mean width give the same structure and run times (common random
+/// numbers, AMB-16d).
 ///
 /// # Errors
 ///

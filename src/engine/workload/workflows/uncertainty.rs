@@ -1,4 +1,5 @@
-//! Run times of tasks that are not those that plans are made with: the outlook of the thesis (spec `provisioning.md` §16, item 3).
+//! Run times of tasks that are not those that plans are made with: the outlook of the thesis (spec
+//! `provisioning.md` §16, item 3).
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ pub enum RealRuntimes {
     LogNormal,
 }
 
-/// How long tasks really run, compared with the estimates of the workflow, and for how long they are booked.
+/// How long tasks really run, compared with the estimates of the workflow, and for how long they
+/// are booked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuntimeUncertainty {
     /// How real run times spread; their mean is the estimate.
@@ -57,8 +59,9 @@ impl RuntimeUncertainty {
         Seconds((estimate.0 as f64 * self.booking_factor - 1e-6).ceil() as i64)
     }
 
-    /// Real run times as multiples of the estimates, for so many tasks. A task that is drawn from the same stream is above its estimate
-    /// whatever the variation is, or below it whatever it is (log-normal ones: of the median).
+    /// Real run times as multiples of the estimates, for so many tasks. A task that is drawn from
+    /// the same stream is above its estimate whatever the variation is, or below it whatever it is
+    /// (log-normal ones: of the median).
     #[must_use]
     pub fn draw(&self, tasks: usize, stream: &mut Stream) -> Vec<f64> {
         let one = |_| match self.real {

@@ -1,4 +1,5 @@
-//! WfCommons instances: WfFormat 1.5 (and 1.6, which only adds to it), and the older layout with one list of tasks.
+//! WfCommons instances: WfFormat 1.5 (and 1.6, which only adds to it), and the older layout with
+//! one list of tasks.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +13,10 @@ use super::workflow::Task;
 use crate::units::Nodes;
 use crate::workload::input_file::json_fault;
 
-/// Reads an instance: tasks, parents, children and files of `workflow.specification`, run times and cores (1 where they are
-/// not there) of `workflow.execution`. The module of a task is the program of its command, or its name. A field
-/// `runtimesInSeconds` of our own gives a run time for each resource.
+/// Reads an instance: tasks, parents, children and files of `workflow.specification`, run times and
+/// cores (1 where they are not there) of `workflow.execution`. The module of a task is the program
+/// of its command, or its name. A field `runtimesInSeconds` of our own gives a run time for each
+/// resource.
 pub(super) fn parse(
     text: &str,
     origin: &str,
@@ -175,7 +177,8 @@ impl<'a> Reading<'a> {
             let id = self.id(raw, entry.id, "an entry of `workflow.specification.tasks`")?;
             let line = self.line(raw);
             let Some(cost) = costs.remove(&id) else {
-                // A task that is there twice has its run time used up; the fault is the second task.
+                // A task that is there twice has its run time used up; the fault is the second
+                // task.
                 let fault = match self.draft.tasks.iter().find(|task| task.task.name == id) {
                     Some(first) => WorkflowFault::DuplicateTask {
                         first_line: Some(first.line),
@@ -231,7 +234,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// WfFormat 1.4 and before: one list with everything. Parents and children are ids in some of its versions, names in others.
+    /// WfFormat 1.4 and before: one list with everything. Parents and children are ids in some of
+    /// its versions, names in others.
     fn older(&mut self, tasks: &[&'a RawValue]) -> Result<(), WorkflowError> {
         const ENTRY: &str = "an entry of `workflow.tasks`";
         let mut ids: BTreeMap<String, String> = BTreeMap::new();

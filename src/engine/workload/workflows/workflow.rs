@@ -1,4 +1,5 @@
-//! A workflow: tasks of any width, and the data that pass between them (spec `provisioning.md` §4.1).
+//! A workflow: tasks of any width, and the data that pass between them (spec `provisioning.md`
+//! §4.1).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -32,10 +33,11 @@ pub struct Task {
     pub module: String,
     /// Processors, `v_ip`, at least 1.
     pub nodes: Nodes,
-    /// Run time in seconds wherever `seconds_by_resource` says nothing else; a fraction is allowed, negative is not.
+    /// Run time in seconds wherever `seconds_by_resource` says nothing else; a fraction is allowed,
+    /// negative is not.
     pub seconds: f64,
-    /// Run time on each resource, `d_ir`, in seconds; empty where all resources are alike. All tasks of a workflow have the
-    /// same number of them.
+    /// Run time on each resource, `d_ir`, in seconds; empty where all resources are alike. All
+    /// tasks of a workflow have the same number of them.
     pub seconds_by_resource: Vec<f64>,
 }
 
@@ -49,7 +51,8 @@ impl Task {
             .unwrap_or(self.seconds)
     }
 
-    /// Run time on a resource in whole seconds, rounded up, so that a slot of that length always holds the task. 0 stays 0.
+    /// Run time on a resource in whole seconds, rounded up, so that a slot of that length always
+    /// holds the task. 0 stays 0.
     #[must_use]
     pub fn whole_seconds_on(&self, resource: usize) -> Seconds {
         Seconds(self.seconds_on(resource).ceil() as i64)
@@ -79,8 +82,8 @@ pub struct Edge {
 
 /// A directed acyclic graph of tasks, checked.
 ///
-/// There may be many entry and exit tasks: the single ones of §4.1 cost nothing, and algorithms take the maximum over all
-/// instead of storing them.
+/// There may be many entry and exit tasks: the single ones of §4.1 cost nothing, and algorithms
+/// take the maximum over all instead of storing them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workflow {
     name: String,
@@ -101,8 +104,9 @@ impl Workflow {
     ///
     /// # Errors
     ///
-    /// No task, a name that is there twice, 0 processors, a run time that is negative or not a number, run times for different
-    /// numbers of resources, an edge that is there twice or leads nowhere, a cycle (with the names of one).
+    /// No task, a name that is there twice, 0 processors, a run time that is negative or not a
+    /// number, run times for different numbers of resources, an edge that is there twice or leads
+    /// nowhere, a cycle (with the names of one).
     pub fn new(
         name: impl Into<String>,
         tasks: Vec<Task>,
@@ -153,8 +157,9 @@ impl Workflow {
         Ok(workflow)
     }
 
-    /// Several applications as one (§4.1): their tasks side by side, names preceded by the number of the application, from 1.
-    /// The entry and exit that join them cost nothing, so they are not stored.
+    /// Several applications as one (§4.1): their tasks side by side, names preceded by the number
+    /// of the application, from 1. The entry and exit that join them cost nothing, so they are not
+    /// stored.
     ///
     /// # Errors
     ///
@@ -176,7 +181,8 @@ impl Workflow {
         Self::new(name, tasks, edges)
     }
 
-    /// The same workflow with run times for each resource: one row a task, one column a resource, in seconds.
+    /// The same workflow with run times for each resource: one row a task, one column a resource,
+    /// in seconds.
     ///
     /// # Errors
     ///
@@ -239,7 +245,8 @@ impl Workflow {
         &self.incoming[self.parents_from[id.index()]..self.parents_from[id.index() + 1]]
     }
 
-    /// A topological order: parents before children, and of those that could come next the one with the lowest id.
+    /// A topological order: parents before children, and of those that could come next the one with
+    /// the lowest id.
     #[must_use]
     pub fn order(&self) -> &[TaskId] {
         &self.order
@@ -303,7 +310,8 @@ impl Workflow {
         Ok(())
     }
 
-    /// The names of one cycle among the tasks that still wait: each of them waits for one that waits.
+    /// The names of one cycle among the tasks that still wait: each of them waits for one that
+    /// waits.
     fn cycle(&self, waiting: &[usize]) -> Vec<String> {
         let mut way: Vec<TaskId> = Vec::new();
         let mut seen_at: BTreeMap<TaskId, usize> = BTreeMap::new();

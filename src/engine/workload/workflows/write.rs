@@ -10,7 +10,8 @@ use super::summary::critical_path_seconds;
 use super::workflow::{Edge, TaskId, Workflow};
 use crate::output::write_file;
 
-/// Writes a workflow; the ending of the file decides the format: `.json` for WfCommons, `.xml` or `.dax` for DAX.
+/// Writes a workflow; the ending of the file decides the format: `.json` for WfCommons, `.xml` or
+/// `.dax` for DAX.
 ///
 /// # Errors
 ///
@@ -84,8 +85,8 @@ pub fn dax_text(workflow: &Workflow) -> String {
 
 /// A WfCommons instance (WfFormat 1.5): each edge with a volume is a file of its own.
 ///
-/// The format cannot say run times without an execution, so there is one that never was; its description says so, its makespan
-/// is the critical path.
+/// The format cannot say run times without an execution, so there is one that never was; its
+/// description says so, its makespan is the critical path.
 #[must_use]
 pub fn wf_commons_text(workflow: &Workflow) -> String {
     let name = |id: TaskId| workflow.task(id).name.as_str();

@@ -250,7 +250,8 @@ fn everybody() -> EstimateSettings {
     }
 }
 
-/// Jobs that use a drawn share of their estimates, with days between some of them, and nodes that fail meanwhile.
+/// Jobs that use a drawn share of their estimates, with days between some of them, and nodes that
+/// fail meanwhile.
 fn market_inputs(seed: u64) -> MarketInputs {
     let mut stream = random::stream(seed, "market", 0, "jobs");
     let mut now = Seconds::ZERO;
@@ -374,7 +375,8 @@ fn failing(site: SiteWorkload) -> SiteWorkload {
     }
 }
 
-/// With messages between actors everything is as with calls, on every kind of site, with every search, whatever goes wrong.
+/// With messages between actors everything is as with calls, on every kind of site, with every
+/// search, whatever goes wrong.
 #[test]
 fn sites_are_bought_from_alike_by_actors_and_by_plain_calls() {
     let kinds = [

@@ -126,7 +126,8 @@ pub(super) fn qualities(
     Ok(qualities)
 }
 
-/// Accounts: rows without a user. `root` is that of jobs whose account is not known, and comes first.
+/// Accounts: rows without a user. `root` is that of jobs whose account is not known, and comes
+/// first.
 pub(super) fn accounts(
     path: &Path,
     text: &str,

@@ -1,4 +1,5 @@
-//! The lines of a `slurm.conf`: comments, continued lines, included files, and pairs of key and value.
+//! The lines of a `slurm.conf`: comments, continued lines, included files, and pairs of key and
+//! value.
 
 use std::path::{Path, PathBuf};
 
@@ -148,7 +149,8 @@ fn without_comment(line: &str) -> String {
     kept
 }
 
-/// `Key=value Key="a value"`. A line that is none may be of another file, so what is wrong says nothing of what it holds.
+/// `Key=value Key="a value"`. A line that is none may be of another file, so what is wrong says
+/// nothing of what it holds.
 fn pairs(text: &str) -> Result<Vec<(String, String)>, &'static str> {
     let mut pairs = Vec::new();
     let mut rest = text.trim_start();

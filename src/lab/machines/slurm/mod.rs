@@ -1,8 +1,8 @@
 //! A subset of `slurm.conf`, and of what `sacctmgr` prints, as a machine file.
 //!
-//! What keys mean is what Slurm's manual page says (<https://slurm.schedmd.com/slurm.conf.html>, and
-//! <https://slurm.schedmd.com/priority_multifactor.html> for priorities); docs/machines.md has the table. Every key that is not read is
-//! counted and named.
+//! What keys mean is what Slurm's manual page says (<https://slurm.schedmd.com/slurm.conf.html>,
+//! and <https://slurm.schedmd.com/priority_multifactor.html> for priorities); docs/machines.md has
+//! the table. Every key that is not read is counted and named.
 
 mod accounting;
 mod hostlist;
@@ -46,7 +46,8 @@ pub enum SlurmError {
 /// Where files that a `slurm.conf` includes may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Includes {
-    /// In the folder of the first file or below it, behind all links: whoever wrote the file cannot have others read.
+    /// In the folder of the first file or below it, behind all links: whoever wrote the file cannot
+    /// have others read.
     #[default]
     Below,
     /// Anywhere.
@@ -92,8 +93,8 @@ pub fn is_slurm(path: &Path, text: &str) -> bool {
             .any(|line| begins(line, "NodeName=") || begins(line, "PartitionName="))
 }
 
-/// Reads a `slurm.conf`. `qualities` is what `sacctmgr -P show qos` printed, `associations` what `sacctmgr -P show assoc` printed: they are
-/// in Slurm's database, not in its files.
+/// Reads a `slurm.conf`. `qualities` is what `sacctmgr -P show qos` printed, `associations` what
+/// `sacctmgr -P show assoc` printed: they are in Slurm's database, not in its files.
 ///
 /// # Errors
 /// [`SlurmError`], with file and line.
@@ -211,8 +212,8 @@ struct Global {
     window: Option<u32>,
 }
 
-/// What Slurm looks at in one pass of backfilling, how many seconds lie between two, and how many minutes it looks ahead, where the file
-/// does not say.
+/// What Slurm looks at in one pass of backfilling, how many seconds lie between two, and how many
+/// minutes it looks ahead, where the file does not say.
 const TESTED: u32 = 500;
 const INTERVAL: i64 = 30;
 const WINDOW: u32 = 1_440;

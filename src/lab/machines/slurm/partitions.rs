@@ -136,7 +136,8 @@ fn limit(key: &str, value: &str, line: &Line) -> Result<Option<f64>, SlurmError>
     Ok(seconds.map(hours))
 }
 
-/// Nodes that are alike and of the same partitions, in order of their weights; those of no partition are left out.
+/// Nodes that are alike and of the same partitions, in order of their weights; those of no
+/// partition are left out.
 fn classes(
     nodes: &[Node],
     global: &Global,
@@ -144,7 +145,8 @@ fn classes(
     converted: &mut Converted,
 ) {
     let mut kinds: Vec<(&Node, u32)> = Vec::new();
-    // Nodes of one line come together: looking at the last kinds first would do, but a table is as short.
+    // Nodes of one line come together: looking at the last kinds first would do, but a table is as
+    // short.
     let mut places: HashMap<(u32, u64, u32, u64, &[usize]), usize> = HashMap::new();
     let mut without = 0;
     for node in nodes {

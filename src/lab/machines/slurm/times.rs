@@ -1,7 +1,8 @@
 //! Times as Slurm writes them.
 
-/// A time in seconds: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`,
-/// `days-hours:minutes:seconds`; `Some(None)` is `UNLIMITED` or `INFINITE`, `None` is no time at all.
+/// A time in seconds: `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
+/// `days-hours:minutes`, `days-hours:minutes:seconds`; `Some(None)` is `UNLIMITED` or `INFINITE`,
+/// `None` is no time at all.
 pub(super) fn seconds(text: &str) -> Option<Option<u64>> {
     let is = |word| text.eq_ignore_ascii_case(word);
     if is("UNLIMITED") || is("INFINITE") || text == "-1" {

@@ -50,7 +50,8 @@ fn the_nodes_of_a_cluster_become_classes_and_its_partitions_use_them() {
             )
         })
         .collect();
-    // In order of weight, of which 1 is the default; the first four nodes are in partition debug, too.
+    // In order of weight, of which 1 is the default; the first four nodes are in partition debug,
+    // too.
     assert_eq!(
         classes,
         [

@@ -1,4 +1,5 @@
-//! Machine files: what they become, where jobs run, when windows are, and what is said of wrong ones.
+//! Machine files: what they become, where jobs run, when windows are, and what is said of wrong
+//! ones.
 
 use bookahead_engine::workload::foreign::NameKind;
 use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};

@@ -18,7 +18,8 @@ fn windows(window: &str) -> Vec<(i64, i64)> {
 
 #[test]
 fn a_window_that_repeats_keeps_its_local_time_over_a_change_of_summer_time() {
-    // Berlin, 30 March 2024 at 22:00 is 21:00 UTC = 1,711,832,400; on 31 March the clock goes from 2:00 to 3:00, so 22:00 is 20:00 UTC.
+    // Berlin, 30 March 2024 at 22:00 is 21:00 UTC = 1,711,832,400; on 31 March the clock goes from
+    // 2:00 to 3:00, so 22:00 is 20:00 UTC.
     let begin = 1_711_832_400;
     let found = windows(
         "begin = 2024-03-30T22:00:00\nlength_hours = 8\nrepeats = \"daily\"\nuntil = 2024-04-01",
@@ -32,7 +33,8 @@ fn a_window_that_repeats_keeps_its_local_time_over_a_change_of_summer_time() {
     );
     assert_eq!(found.len(), 2);
     assert_eq!(found[1].0 - found[0].0, 167 * hour);
-    // 2:30 of that night never comes: an hour later by the clock. 2:30 of 27 October comes twice: the first one, at 0:30 UTC.
+    // 2:30 of that night never comes: an hour later by the clock. 2:30 of 27 October comes twice:
+    // the first one, at 0:30 UTC.
     let skipped = windows("begin = 2024-03-31T02:30:00\nlength_hours = 1");
     assert_eq!(skipped, [(1_711_848_600, 1_711_852_200)]);
     let twice = windows("begin = 2024-10-27T02:30:00\nlength_hours = 1");

@@ -1,4 +1,5 @@
-//! Whether stores may be joined: the same experiment, the same program, the same inputs, the same points.
+//! Whether stores may be joined: the same experiment, the same program, the same inputs, the same
+//! points.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -117,7 +118,8 @@ fn program(version: String, commit: Option<String>) -> String {
     }
 }
 
-/// The experiments of the inputs by name: of each input the newest run and older ones of the same configuration.
+/// The experiments of the inputs by name: of each input the newest run and older ones of the same
+/// configuration.
 pub(super) fn experiments(
     inputs: &[Input],
     existing: Option<(&Store, &Path)>,
@@ -191,8 +193,9 @@ pub(super) fn experiments(
     Ok(experiments)
 }
 
-/// Whether the joined store's run of an experiment is what everything was compared with. Inside the transaction that begins to
-/// write: of two programs that join into one store, the second sees the first.
+/// Whether the joined store's run of an experiment is what everything was compared with. Inside the
+/// transaction that begins to write: of two programs that join into one store, the second sees the
+/// first.
 pub(super) fn as_it_was(store: &Store, experiment: &Experiment) -> Result<(), MergeError> {
     let runs = RunRow::all(&store.connection)
         .map_err(|error| store.error("looking for its runs", error))?;
@@ -265,7 +268,8 @@ fn computed_by_one_program(
     }
 }
 
-/// The simulations of an experiment in the order of the sweep, with everything that the inputs have of them.
+/// The simulations of an experiment in the order of the sweep, with everything that the inputs have
+/// of them.
 pub(super) fn simulations(
     inputs: &[Input],
     experiment: &Experiment,
@@ -376,7 +380,8 @@ pub(super) fn other_point(one: &Path, other: &Path, place: u32) -> MergeError {
     }
 }
 
-/// The simulation that a run shows under this identity, else the newest generation: number, state, detail.
+/// The simulation that a run shows under this identity, else the newest generation: number, state,
+/// detail.
 pub(super) fn known_simulation(
     connection: &Connection,
     identity: &str,

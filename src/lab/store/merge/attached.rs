@@ -1,5 +1,6 @@
-//! Inputs that the joined store's own connection has open beside it, so that SQLite copies whole results by itself: a row takes a
-//! third of the time that it takes to be read, bound and inserted from outside.
+//! Inputs that the joined store's own connection has open beside it, so that SQLite copies whole
+//! results by itself: a row takes a third of the time that it takes to be read, bound and inserted
+//! from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,8 @@ pub(super) struct Attached {
     inputs: BTreeSet<usize>,
     /// How the rows of one owner are copied, by input and table.
     copies: BTreeMap<(usize, usize), String>,
-    /// Tables whose rows have the same numbers in an input and in the joined store, by input and table.
+    /// Tables whose rows have the same numbers in an input and in the joined store, by input and
+    /// table.
     same: BTreeSet<(usize, usize)>,
 }
 
@@ -37,11 +39,13 @@ impl Attached {
                 connection
                     .query_row(&format!("SELECT count(*) FROM {name}.run"), [], |_| Ok(()))
                     .inspect_err(|_| {
-                        // What cannot be read is left, so that another way may be tried under the same name.
+                        // What cannot be read is left, so that another way may be tried under the
+                        // same name.
                         let _ = connection.execute_batch(&format!("DETACH DATABASE {name}"));
                     })
             };
-            // As for reading alone: in a read-only folder a store without a journal may be read as it stands.
+            // As for reading alone: in a read-only folder a store without a journal may be read as
+            // it stands.
             let opened = open(false).is_ok() || (!has_journal(&input.path) && open(true).is_ok());
             if !opened {
                 attached.leave(connection)?;
@@ -63,8 +67,9 @@ impl Attached {
         Ok(())
     }
 
-    /// The statement that copies the rows of one owner: its parameters are the owner's number here and there. `None` where
-    /// numbers in the rows would have to be translated, or where the input is not attached.
+    /// The statement that copies the rows of one owner: its parameters are the owner's number here
+    /// and there. `None` where numbers in the rows would have to be translated, or where the input
+    /// is not attached.
     pub(super) fn copy(
         &mut self,
         connection: &Connection,
@@ -110,8 +115,9 @@ impl Attached {
         Ok(Some(copy))
     }
 
-    /// Whether every row of a numbered table has the same number and says the same here and there. A table of few rows is looked
-    /// at again after it was found to lack some; one whose rows refer to others is taken to differ.
+    /// Whether every row of a numbered table has the same number and says the same here and there.
+    /// A table of few rows is looked at again after it was found to lack some; one whose rows refer
+    /// to others is taken to differ.
     fn same_numbers(
         &mut self,
         connection: &Connection,

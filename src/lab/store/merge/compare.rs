@@ -1,4 +1,5 @@
-//! Whether two stores have the same results: every row but what clocks said, without the numbers of either store.
+//! Whether two stores have the same results: every row but what clocks said, without the numbers of
+//! either store.
 
 use std::path::Path;
 
@@ -118,7 +119,8 @@ fn same_places(
     Ok(())
 }
 
-/// Where the rows of a side are: a store that is opened when it is needed, or the one that takes the others in.
+/// Where the rows of a side are: a store that is opened when it is needed, or the one that takes
+/// the others in.
 #[derive(Clone, Copy)]
 enum Source<'s> {
     Input(&'s Input),
@@ -132,7 +134,8 @@ struct Side<'s> {
     tables: &'s Tables,
     simulation: usize,
     names: Names,
-    /// For each table the question for the rows of one simulation; none where there is nothing to compare.
+    /// For each table the question for the rows of one simulation; none where there is nothing to
+    /// compare.
     questions: Vec<Option<String>>,
 }
 
@@ -164,8 +167,8 @@ impl<'s> Side<'s> {
             .map_err(|error| comparing(self.path, error))
     }
 
-    /// Everything that a table says about a simulation, without numbers of the store's own, in an order that does not depend
-    /// on them. Nothing of tables that are not about simulations.
+    /// Everything that a table says about a simulation, without numbers of the store's own, in an
+    /// order that does not depend on them. Nothing of tables that are not about simulations.
     fn content(&mut self, table: usize, simulation: i64) -> Result<Vec<Vec<u8>>, MergeError> {
         let shape = &self.tables.0[table];
         let Some(owner) = self.owner(table) else {
@@ -213,7 +216,8 @@ impl<'s> Side<'s> {
         Ok(found)
     }
 
-    /// The column of a table that says about which simulation a row is; none where the table is not compared.
+    /// The column of a table that says about which simulation a row is; none where the table is not
+    /// compared.
     fn owner(&self, table: usize) -> Option<usize> {
         let shape = &self.tables.0[table];
         match shape.kind {

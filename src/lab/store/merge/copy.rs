@@ -1,4 +1,5 @@
-//! Copying rows from one store to another, with the numbers of the one put in place of those of the other.
+//! Copying rows from one store to another, with the numbers of the one put in place of those of the
+//! other.
 
 use std::collections::HashMap;
 
@@ -69,7 +70,8 @@ impl<'c> Copier<'c> {
         self.store.error("joining stores", error).into()
     }
 
-    /// Makes the rows of these inputs known to the store's own connection, where that is possible: SQLite then copies by itself.
+    /// Makes the rows of these inputs known to the store's own connection, where that is possible:
+    /// SQLite then copies by itself.
     pub(super) fn attach(&mut self, inputs: &[&Input]) -> Result<(), MergeError> {
         self.attached =
             Attached::new(&self.store.connection, inputs).map_err(|error| self.sql(error))?;
@@ -137,8 +139,8 @@ impl<'c> Copier<'c> {
             .map_err(|error| self.sql(error))
     }
 
-    /// The number here of a row there: the row that says the same, or a new one. `None` for runs, simulations and points that
-    /// are not joined.
+    /// The number here of a row there: the row that says the same, or a new one. `None` for runs,
+    /// simulations and points that are not joined.
     fn number(
         &mut self,
         input: &Input,
@@ -183,7 +185,8 @@ impl<'c> Copier<'c> {
         let here = match known {
             Some(known) => known,
             None => {
-                // Numbers that follow from the content are kept where they are free; others count in the order of arrival.
+                // Numbers that follow from the content are kept where they are free; others count
+                // in the order of arrival.
                 let by_content = known_by
                     .iter()
                     .any(|column| shape.columns[*column] == "identity");
@@ -260,7 +263,8 @@ impl<'c> Copier<'c> {
         Ok(())
     }
 
-    /// Copies the rows of one owner that are not there yet; rows that speak of points that are not joined are left out.
+    /// Copies the rows of one owner that are not there yet; rows that speak of points that are not
+    /// joined are left out.
     pub(super) fn parts_if_new(
         &mut self,
         input: &Input,
@@ -302,8 +306,9 @@ impl<'c> Copier<'c> {
         Ok(())
     }
 
-    /// Writes the result of a simulation that is entered: all its rows and the mark that it is done. Returns whether it did: a
-    /// result that a sweep into the same store has written meanwhile stays.
+    /// Writes the result of a simulation that is entered: all its rows and the mark that it is
+    /// done. Returns whether it did: a result that a sweep into the same store has written
+    /// meanwhile stays.
     pub(super) fn simulation(
         &mut self,
         input: &Input,

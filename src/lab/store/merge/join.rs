@@ -88,7 +88,8 @@ impl<'m> Merge<'m> {
         })
     }
 
-    /// The run of this experiment: the one that the store has, or a copy of the first input's with this process as its own.
+    /// The run of this experiment: the one that the store has, or a copy of the first input's with
+    /// this process as its own.
     fn enter_run(&mut self) -> Result<i64, MergeError> {
         let run_table = self.tables.place("run");
         let run = match &self.experiment.target {
@@ -162,7 +163,8 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Enters a simulation and its points; returns the result that is to be written, if the store has none as good.
+    /// Enters a simulation and its points; returns the result that is to be written, if the store
+    /// has none as good.
     fn enter_simulation(
         &mut self,
         run: i64,
@@ -196,7 +198,8 @@ impl<'m> Merge<'m> {
         let mut places = wanted.points.clone();
         places.sort_unstable();
         for (place, input, point) in places {
-            // Places that a strategy cannot tell apart share a point, which comes with the first of them.
+            // Places that a strategy cannot tell apart share a point, which comes with the first of
+            // them.
             if self.mappings[input].knows(points, point) {
                 continue;
             }
@@ -321,7 +324,8 @@ impl<'m> Merge<'m> {
         Ok(())
     }
 
-    /// Writes the results with the inputs attached, where they can be: as many inputs at a time as SQLite takes.
+    /// Writes the results with the inputs attached, where they can be: as many inputs at a time as
+    /// SQLite takes.
     fn fill_from_attached(&mut self, mut fills: Vec<Fill>) -> Result<u64, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
         let switch = |on: &str| {
@@ -338,8 +342,9 @@ impl<'m> Merge<'m> {
                 .partition(|fill| group.contains(&fill.input));
             fills = others;
             let needed: Vec<&Input> = group.iter().map(|number| &self.inputs[*number]).collect();
-            // What rows refer to is there by construction: the simulation is entered, lookups are translated, and the rest are
-            // rows of the same simulation, which come from a store that was checked when they were written.
+            // What rows refer to is there by construction: the simulation is entered, lookups are
+            // translated, and the rest are rows of the same simulation, which come from a store
+            // that was checked when they were written.
             switch("OFF").map_err(sql)?;
             self.copier.attach(&needed)?;
             let filled = self.fill(these);
@@ -351,7 +356,8 @@ impl<'m> Merge<'m> {
         Ok(written)
     }
 
-    /// Writes the results in the order of their numbers: rows then come at the end of every table. Returns how many it wrote.
+    /// Writes the results in the order of their numbers: rows then come at the end of every table.
+    /// Returns how many it wrote.
     fn fill(&mut self, mut fills: Vec<Fill>) -> Result<u64, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
         fills.sort_by_key(|fill| fill.to);

@@ -1,7 +1,9 @@
-//! What is kept of the distributions of one simulation, so that no report has to read its job rows: counts of waits
-//! and slowdowns in logarithmic bins, sums by width, and of predicted against realised failures.
+//! What is kept of the distributions of one simulation, so that no report has to read its job rows:
+//! counts of waits and slowdowns in logarithmic bins, sums by width, and of predicted against
+//! realised failures.
 //!
-//! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above the bin's lower edge.
+//! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above
+//! the bin's lower edge.
 
 use std::sync::LazyLock;
 
@@ -246,8 +248,9 @@ static EDGES: LazyLock<Vec<f64>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Lower and upper edge of every bin. Bin 0 holds everything below 1 (a wait of zero seconds); bin k ≥ 1 holds values from
-/// 10^((k − 1)/16) up to, but without, 10^(k/16); the last one holds what is larger, too.
+/// Lower and upper edge of every bin. Bin 0 holds everything below 1 (a wait of zero seconds); bin
+/// k ≥ 1 holds values from 10^((k − 1)/16) up to, but without, 10^(k/16); the last one holds what
+/// is larger, too.
 pub(in crate::store) fn bins() -> impl Iterator<Item = (f64, f64)> {
     std::iter::once((0.0, 0.0)).chain(EDGES.windows(2).map(|pair| (pair[0], pair[1])))
 }
@@ -273,11 +276,12 @@ pub(in crate::store) fn bin(value: f64) -> usize {
     (first + within.count()).min(BINS)
 }
 
-/// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
-/// (i − 1)/20 up to i/20, the first one 0 as well.
+/// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1,
+/// holds predictions above (i − 1)/20 up to i/20, the first one 0 as well.
 type CalibrationBins = [Calibration; POF_BINS];
 
-/// Predicted against realised failures of the overbooked jobs whose probability of failure lay in one bin.
+/// Predicted against realised failures of the overbooked jobs whose probability of failure lay in
+/// one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Calibration {
     jobs: u64,
@@ -301,7 +305,8 @@ struct WidthSums {
     wait_total: Seconds,
 }
 
-/// The class of widths of a job: i holds what needs more than half of 2^i nodes and at most all of them.
+/// The class of widths of a job: i holds what needs more than half of 2^i nodes and at most all of
+/// them.
 fn width_class(nodes: Nodes) -> usize {
     u64::from(nodes.0).next_power_of_two().trailing_zeros() as usize
 }
@@ -312,8 +317,8 @@ const WIDTHS: usize = 33;
 /// The distributions of one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::store) struct Distributions {
-    /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
-    /// response ÷ run of successful jobs that ran at least a second.
+    /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that
+    /// started; slowdown is response ÷ run of successful jobs that ran at least a second.
     histograms: [Vec<u32>; 2],
     /// By the class of widths.
     widths: [WidthSums; WIDTHS],
@@ -370,7 +375,8 @@ impl Distributions {
         let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
             return;
         };
-        // A calibrated promise without the model's own probability could not be compared with its raw one.
+        // A calibrated promise without the model's own probability could not be compared with its
+        // raw one.
         if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
             self.calibrated |= promise.calibrated_pof.is_some();
             count(&mut self.promised, given, outcome.verdict);

@@ -1,8 +1,10 @@
-//! Workloads with their jobs, what became of each job in each simulation, and the failures of nodes.
+//! Workloads with their jobs, what became of each job in each simulation, and the failures of
+//! nodes.
 //!
-//! Many rows are made small: a job's own attributes are kept once per workload (`job`), not once per simulation, and an
-//! outcome holds times as seconds after the release, which take two or three bytes where absolute times take four.
-//! Probabilities stay `REAL`: they are read back bit by bit, and only overbooked slots have any.
+//! Many rows are made small: a job's own attributes are kept once per workload (`job`), not once
+//! per simulation, and an outcome holds times as seconds after the release, which take two or three
+//! bytes where absolute times take four. Probabilities stay `REAL`: they are read back bit by bit,
+//! and only overbooked slots have any.
 
 use std::collections::BTreeSet;
 
@@ -224,7 +226,8 @@ const EXPORTS: &[ExportKind] = &[
     },
 ];
 
-/// The content hash of jobs, fed job by job in the order of their ids: simulations of the same jobs share their rows in `job`.
+/// The content hash of jobs, fed job by job in the order of their ids: simulations of the same jobs
+/// share their rows in `job`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkloadHash {
     hash: Sha256,
@@ -274,7 +277,8 @@ impl WorkloadHash {
 
 /// What a job's row in `job` says.
 struct JobRow {
-    /// Number, number in the trace, submission, release, estimate, run time, deadline (far away where there is none), nodes.
+    /// Number, number in the trace, submission, release, estimate, run time, deadline (far away
+    /// where there is none), nodes.
     numbers: [i64; 8],
     user: Option<i64>,
     application: Option<i64>,
@@ -380,7 +384,8 @@ pub(in crate::store) fn workload(
     Ok(id)
 }
 
-/// The number of a workload of so many jobs, and whether it was not there yet: its jobs are to be written then.
+/// The number of a workload of so many jobs, and whether it was not there yet: its jobs are to be
+/// written then.
 pub(in crate::store) fn workload_number(
     connection: &Connection,
     identity: &str,

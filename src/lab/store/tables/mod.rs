@@ -1,7 +1,8 @@
-//! The tables and views of the store that all studies share, a file for each group of them. Those of a study stand in its folder
-//! (`studies/STUDY/tables.rs`).
+//! The tables and views of the store that all studies share, a file for each group of them. Those
+//! of a study stand in its folder (`studies/STUDY/tables.rs`).
 //!
-//! Views give everything readable names, absolute times and coins. `docs/schema.md` explains every table and column.
+//! Views give everything readable names, absolute times and coins. `docs/schema.md` explains every
+//! table and column.
 
 pub(super) mod distributions;
 pub(super) mod jobs;
@@ -72,7 +73,8 @@ pub(super) fn empty() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The tables of this version and how rows are written into them. Whatever else a file has is not the program's.
+/// The tables of this version and how rows are written into them. Whatever else a file has is not
+/// the program's.
 pub(super) fn layout() -> rusqlite::Result<&'static Layout> {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     if let Some(layout) = LAYOUT.get() {

@@ -1,9 +1,9 @@
-//! The views about the outcomes of all studies: which simulations a run shows, their jobs, and their reservations. What differs between
-//! studies comes from their folders ([`Outcomes`]).
+//! The views about the outcomes of all studies: which simulations a run shows, their jobs, and
+//! their reservations. What differs between studies comes from their folders ([`Outcomes`]).
 //!
-//! `v_run_simulation` is built so that a condition on run or simulation reaches the tables, and so that what is worked out for a
-//! simulation is worked out once and not for each of its rows: DISTINCT keeps SQLite from merging it into the question, CROSS JOIN keeps
-//! it outside.
+//! `v_run_simulation` is built so that a condition on run or simulation reaches the tables, and so
+//! that what is worked out for a simulation is worked out once and not for each of its rows:
+//! DISTINCT keeps SQLite from merging it into the question, CROSS JOIN keeps it outside.
 
 use super::TableGroup;
 use crate::studies::{OUTCOMES, StudyOutcomes};
@@ -110,7 +110,8 @@ fn all_reservations() -> String {
     format!("WITH {} {}", queries(&own), shows.join(" UNION ALL "))
 }
 
-/// The queries of studies with these columns: the name of the study, the query under it, and what holds of its simulations only.
+/// The queries of studies with these columns: the name of the study, the query under it, and what
+/// holds of its simulations only.
 fn of_studies(
     columns: &[&str],
     query: impl Fn(&Outcomes) -> Option<&'static str>,
@@ -138,7 +139,8 @@ fn queries(studies: &[(String, String, String)]) -> String {
     queries.join(", ")
 }
 
-/// What studies say by the strategy in a column; `otherwise` for those that say nothing, and for policies.
+/// What studies say by the strategy in a column; `otherwise` for those that say nothing, and for
+/// policies.
 fn by_study(
     column: &str,
     said: impl Fn(&Outcomes) -> Option<&'static str>,

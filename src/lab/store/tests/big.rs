@@ -1,8 +1,9 @@
-//! How long the questions about outcomes take in a store of 100 million of them. The store is made here: a run through the writer, and
-//! copies of its rows by SQL.
+//! How long the questions about outcomes take in a store of 100 million of them. The store is made
+//! here: a run through the writer, and copies of its rows by SQL.
 //!
-//! `cargo test --release -p bookahead-lab a_store_of_100_million -- --ignored --nocapture`; `BOOKAHEAD_BIG_STORE` names a folder with
-//! room for 5 GB, `BOOKAHEAD_BIG_ROWS` another number of rows.
+//! `cargo test --release -p bookahead-lab a_store_of_100_million -- --ignored --nocapture`;
+//! `BOOKAHEAD_BIG_STORE` names a folder with room for 5 GB, `BOOKAHEAD_BIG_ROWS` another number of
+//! rows.
 
 use std::path::Path;
 use std::time::Instant;
@@ -23,7 +24,8 @@ use crate::sweep::AxisValue;
 const STRATEGIES: [&str; 2] = ["heuristic-planning", "heuristic-overbooking"];
 const REPLICATIONS: u32 = 40;
 
-/// A run of two strategies, twenty thresholds and two penalty ratios: 3,200 points of 840 simulations with about 1,020 jobs.
+/// A run of two strategies, twenty thresholds and two penalty ratios: 3,200 points of 840
+/// simulations with about 1,020 jobs.
 fn policies(path: &Path) {
     let thresholds: Vec<AxisValue> = (1..=20)
         .map(|step| AxisValue::Real(f64::from(step) / 50.0))

@@ -58,7 +58,8 @@ fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_fi
         AND j.job >= c.first_job AND j.job < c.first_job + c.jobs WHERE c.cluster = 2";
     assert_eq!(whole(jobs), 4 * 5);
     let of = "FROM v_co_request WHERE request = 6 AND simulation = (SELECT min(simulation) FROM cluster)";
-    // Request 6 of the fixture: asked at 300,000 s, earliest an hour later, starts 2 · 1,080 s after that.
+    // Request 6 of the fixture: asked at 300,000 s, earliest an hour later, starts 2 · 1,080 s
+    // after that.
     assert_eq!(
         whole(&format!("SELECT start {of}")),
         300_000 + 3_600 + 2_160

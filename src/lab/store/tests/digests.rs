@@ -1,4 +1,5 @@
-//! Damage to the rows of a store is found, in whatever cell it is; sound stores, joined and copied ones too, are found sound.
+//! Damage to the rows of a store is found, in whatever cell it is; sound stores, joined and copied
+//! ones too, are found sound.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +12,9 @@ use super::folder;
 use crate::store::{MergeOptions, Store, StoreError, run_sweep};
 use crate::sweep::{Experiment, InputFolders, OutcomeDetail, Shard, Sweep, SweepOptions};
 
-/// Columns in which a changed cell is not found: what clocks, machines, programs and processes said, and what lookups say of strategies and
-/// measures that the program knows itself. docs/schema.md says so.
+/// Columns in which a changed cell is not found: what clocks, machines, programs and processes
+/// said, and what lookups say of strategies and measures that the program knows itself.
+/// docs/schema.md says so.
 const NOT_COVERED: [(&str, &[&str]); 5] = [
     (
         "run",
@@ -90,7 +92,8 @@ fn other(value: &Value, kind: &str) -> Value {
     }
 }
 
-/// Changes one cell of a column, of the first row that has a value there if any has, in a copy of the store.
+/// Changes one cell of a column, of the first row that has a value there if any has, in a copy of
+/// the store.
 fn damage(store: &Path, copy: &Path, table: &str, column: &str) {
     fs::copy(store, copy).unwrap();
     let connection = Connection::open(copy).unwrap();
@@ -218,7 +221,8 @@ fn changed_bytes_of_the_file_are_found_or_change_nothing_that_counts() {
             Ok(seen) if !seen.findings.is_empty() => found += 1,
             Ok(_) => {
                 unseen += 1;
-                // What was not seen is in free space, in indexes that hold the same, or in what clocks said.
+                // What was not seen is in free space, in indexes that hold the same, or in what
+                // clocks said.
                 assert_eq!(contents(&copy), contents(&store), "byte {place}");
             }
         }

@@ -82,7 +82,8 @@ fn rows_of_documented_queries(
         .collect()
 }
 
-/// Six requests of growing width: the even ones are granted, at a price, from two offers, and push a job away.
+/// Six requests of growing width: the even ones are granted, at a price, from two offers, and push
+/// a job away.
 fn asked_for() -> Vec<ReservationOutcome> {
     (0..6_u32)
         .map(|id| {
@@ -205,7 +206,8 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     }
     write_run(&path, &record("documented", axes, 8), simulations);
     let store = Store::open_read_only(&path).unwrap();
-    // Rules × shares; no axis of α; the offers of the dearest; three sizes; two leads; the first twenty of 8 × 3.
+    // Rules × shares; no axis of α; the offers of the dearest; three sizes; two leads; the first
+    // twenty of 8 × 3.
     assert_eq!(
         rows_of_documented_queries(&store, 11..=16),
         [4, 1, 2, 3, 2, 20]
@@ -218,7 +220,8 @@ fn the_four_queries_of_the_schema_document_about_clusters_give_answers() {
     let path = folder.path().join("store.db");
     several_clusters(&path, OutcomeDetail::All);
     let store = Store::open_read_only(&path).unwrap();
-    // Algorithms; algorithms × clusters × classes; the first twenty of 4 × 8; requests of one simulation.
+    // Algorithms; algorithms × clusters × classes; the first twenty of 4 × 8; requests of one
+    // simulation.
     assert_eq!(
         rows_of_documented_queries(&store, 17..=20),
         [2, 2 * 3 * 5, 20, 8]
@@ -231,7 +234,8 @@ fn the_four_queries_of_the_schema_document_about_workflows_give_answers() {
     let path = folder.path().join("store.db");
     workflows(&path, OutcomeDetail::All);
     let store = Store::open_read_only(&path).unwrap();
-    // Combinations; the front of one submission; the submissions that lost a task; sites with and without slots.
+    // Combinations; the front of one submission; the submissions that lost a task; sites with and
+    // without slots.
     assert_eq!(
         rows_of_documented_queries(&store, 21..=24),
         [4, 4, 4, 2 * 2]

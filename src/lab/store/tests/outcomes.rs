@@ -1,4 +1,5 @@
-//! The views about the outcomes of all studies, and the questions about them in `docs/schema.md`, against what the runs themselves say.
+//! The views about the outcomes of all studies, and the questions about them in `docs/schema.md`,
+//! against what the runs themselves say.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,8 +27,9 @@ fn jobs_at(threshold: f64) -> u32 {
     if threshold > 0.15 { 150 } else { 120 }
 }
 
-/// A run of two thresholds, two penalty ratios and two replications in which each simulation is shown by a point of each ratio, and
-/// those without overbooking by points of all thresholds, too. Jobs of replication 1 are others than those of replication 0.
+/// A run of two thresholds, two penalty ratios and two replications in which each simulation is
+/// shown by a point of each ratio, and those without overbooking by points of all thresholds, too.
+/// Jobs of replication 1 are others than those of replication 0.
 fn policies(path: &Path, name: &str, workload: &str) -> RunId {
     let thresholds = [0.1, 0.2];
     let ratios = [1.0, 2.0];

@@ -1,4 +1,5 @@
-//! The questions of `docs/schema.md` about promised starts, against the promises that the engine counts.
+//! The questions of `docs/schema.md` about promised starts, against the promises that the engine
+//! counts.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,8 @@ fn sums(group: impl Fn(&JobOutcome) -> Option<i64>) -> BTreeMap<i64, Sums> {
     groups
 }
 
-/// Whether the answers to a question are these groups; the last five columns are promises, error, late share, delay and unstarted.
+/// Whether the answers to a question are these groups; the last five columns are promises, error,
+/// late share, delay and unstarted.
 fn agree(number_of_question: usize, key_column: usize, groups: &BTreeMap<i64, Sums>) {
     let folder = folder();
     let path = folder.path().join("store.db");

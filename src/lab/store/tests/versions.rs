@@ -163,7 +163,8 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     let before = widened.map(|table| columns(&file, table));
     make_version_7(&file);
     VERSIONS.bring_forward(&mut file, &path).unwrap();
-    // A column that is added stands behind the key in the text of its table; the columns are the same.
+    // A column that is added stands behind the key in the text of its table; the columns are the
+    // same.
     let unchanged = |all: Vec<(String, String, Option<String>)>| {
         let others = all
             .into_iter()

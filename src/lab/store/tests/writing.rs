@@ -352,7 +352,8 @@ fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
     assert!(check_whole(&path, 700) > 10);
 }
 
-/// A measurement, not a test: `cargo test --release --lib store -- --ignored --nocapture rows_a_second`.
+/// A measurement, not a test:
+/// `cargo test --release --lib store -- --ignored --nocapture rows_a_second`.
 #[test]
 #[ignore = "a measurement"]
 fn rows_a_second_and_bytes_a_row() {

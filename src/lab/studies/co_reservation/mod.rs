@@ -1,4 +1,5 @@
-//! Several clusters and a broker: excerpts of a trace, requests made from them, what clusters that overbook learn.
+//! Several clusters and a broker: excerpts of a trace, requests made from them, what clusters that
+//! overbook learn.
 
 use std::sync::Arc;
 
@@ -88,7 +89,8 @@ impl Simulation for CoReservationSimulation {
     }
 }
 
-/// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the outcomes of the simulation.
+/// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the
+/// outcomes of the simulation.
 #[must_use]
 pub fn grid_result(
     inputs: &CoReservationInputs,
@@ -249,7 +251,8 @@ fn grid(
     let requests = match &study.requests {
         None => Vec::new(),
         Some(requests) => {
-            // The source alone: every algorithm, network and number of clusters sees the same requests.
+            // The source alone: every algorithm, network and number of clusters sees the same
+            // requests.
             let key = inputs.source_key(&spec.workload);
             let nodes = spec.workload.nodes;
             generate_co_requests(
@@ -285,7 +288,8 @@ fn excerpts(
         cut_clusters(&jobs, spec.workload.nodes, settings, &mut stream)
             .map_err(|error| InputError::Workload(error.to_string()))
     };
-    // Drawn ones are cut when they are needed: each replication has its own, and they would fill the memory.
+    // Drawn ones are cut when they are needed: each replication has its own, and they would fill
+    // the memory.
     if settings.excerpts == Excerpts::Drawn {
         return Ok(Arc::new(cut(spec.replication)?));
     }

@@ -1,5 +1,5 @@
-//! From what the file says to the settings of the co-reservation study: clusters, requests, broker, local schedulers, failures,
-//! risk.
+//! From what the file says to the settings of the co-reservation study: clusters, requests, broker,
+//! local schedulers, failures, risk.
 //!
 //! One function a section. Each returns `None` after it has said what is wrong.
 

@@ -1,4 +1,5 @@
-//! Several clusters: their measures, requests for co-reservations with parts and probes, time lines.
+//! Several clusters: their measures, requests for co-reservations with parts and probes, time
+//! lines.
 
 mod exports;
 
@@ -41,7 +42,8 @@ pub struct CoReservationRows {
     pub clusters: Vec<ClusterSummary>,
     /// What was measured at each of them.
     pub values: Vec<ClusterValue>,
-    /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
+    /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked
+    /// for.
     pub run: Option<CoReservationRun>,
 }
 
@@ -50,7 +52,8 @@ impl Rows for CoReservationRows {
         problem(self.run.as_ref()?)
     }
 
-    /// Requests are few, and pairs of runs are compared by them; of their probes one replication is enough to look at.
+    /// Requests are few, and pairs of runs are compared by them; of their probes one replication is
+    /// enough to look at.
     fn strip(&mut self, replication: u32) {
         for outcome in self.run.iter_mut().flat_map(|run| &mut run.requests) {
             outcome.attempts = Vec::new();
@@ -367,7 +370,8 @@ fn write_clusters(
     Ok((clusters.len() + values.len()) as u64)
 }
 
-/// Writes what became of every request; returns the rows. Times but the first are seconds after it, as they are small then.
+/// Writes what became of every request; returns the rows. Times but the first are seconds after it,
+/// as they are small then.
 fn write_co_requests(writer: &RowWriter<'_>, run: &CoReservationRun) -> rusqlite::Result<u64> {
     let mut lost: BTreeMap<(u32, usize), i64> = BTreeMap::new();
     for part in run.parts.iter().flatten().filter(|part| part.lost) {

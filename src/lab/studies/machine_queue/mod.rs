@@ -42,7 +42,8 @@ pub struct MachineQueueSimulation {
 }
 
 impl Simulation for MachineQueueSimulation {
-    /// Outcomes and waits are those without the added reservation; the schedule with it says what it costs.
+    /// Outcomes and waits are those without the added reservation; the schedule with it says what
+    /// it costs.
     fn run(
         &self,
         keep_outcomes: bool,

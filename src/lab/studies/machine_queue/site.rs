@@ -23,13 +23,15 @@ pub(super) struct Site {
     pub(super) machine: Arc<QueueMachine>,
     /// Hash of the machine file and of the list of names.
     pub(super) content_hash: String,
-    /// By number in the trace: the place, and the recorded wait. Records without a partition are not there.
+    /// By number in the trace: the place, and the recorded wait. Records without a partition are
+    /// not there.
     places: HashMap<i64, (Place, Option<Seconds>)>,
     /// What becomes of the jobs of a workload, where replications share them.
     outcomes: Mutex<HashMap<String, Arc<SharedOutcomes>>>,
 }
 
-/// What becomes of the jobs of a workload: worked out by the first of the simulations that share it, while the others wait.
+/// What becomes of the jobs of a workload: worked out by the first of the simulations that share
+/// it, while the others wait.
 #[derive(Debug, Default)]
 pub struct SharedOutcomes(Mutex<Option<Arc<[MachineQueueOutcome]>>>);
 
@@ -117,7 +119,8 @@ impl Site {
         Arc::clone(all.entry(workload).or_default())
     }
 
-    /// The jobs that have a place. Who asks for no time asks for its partition's default, where there is one and requests are not exact.
+    /// The jobs that have a place. Who asks for no time asks for its partition's default, where
+    /// there is one and requests are not exact.
     pub(super) fn place(&self, jobs: &[Job], exact: bool) -> PlacedJobs {
         let (mut placed, mut asking) = (PlacedJobs::default(), Vec::new());
         for (position, job) in jobs.iter().enumerate() {

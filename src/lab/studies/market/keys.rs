@@ -30,7 +30,8 @@ section! {
         damage: Given<f64> = real().from(0.0).note(" fees").default_is("2.0"),
         /// What a broken promise costs the provider, who pays it to the customer.
         penalty: Given<f64> = real().from(0.0).note(" fees").default_is("1.0"),
-        /// How much less a job costs that would certainly fail; in between in proportion to the promised probability of failure.
+        /// How much less a job costs that would certainly fail; in between in proportion to the
+        /// promised probability of failure.
         discount: Given<f64> = real().from(0.0).to(1.0).note(" fees").default_is("0.5"),
         /// The share of clusters that are optimistic.
         optimists: Given<f64> = real().from(0.0).to(1.0).default_is("0.0"),

@@ -47,7 +47,8 @@ pub struct PolicySimulation {
     pub failures: Arc<FailureTrace>,
     /// The same before the policy gave nodes other numbers.
     pub recorded: Arc<FailureTrace>,
-    /// Users whose submissions follow from what becomes of them; `None` where the jobs are submitted as they are listed.
+    /// Users whose submissions follow from what becomes of them; `None` where the jobs are
+    /// submitted as they are listed.
     pub clients: Option<ClosedLoop>,
 }
 
@@ -146,9 +147,9 @@ impl LabStudy for OverbookingStudy {
 /// `calibration_batteries` allow.
 const MOST_BATTERIES_BEFORE: u32 = 20;
 
-/// The batteries that a policy learns from before its own, the earliest first, each with its failures: those of the replications
-/// before, and, for what promises are worth, before the first one the end of what estimates are
-/// learned from. No replication is before a fresh one.
+/// The batteries that a policy learns from before its own, the earliest first, each with its
+/// failures: those of the replications before, and, for what promises are worth, before the first
+/// one the end of what estimates are learned from. No replication is before a fresh one.
 fn batteries_before(
     spec: &SimulationSpec,
     inputs: &Inputs,
@@ -218,7 +219,8 @@ fn failures(
     failures_of(study, spec, inputs, &jobs, ties.as_deref())
 }
 
-/// The failures that a battery meets, which may last longer where jobs are submitted later than they are listed.
+/// The failures that a battery meets, which may last longer where jobs are submitted later than
+/// they are listed.
 fn failures_of(
     study: &OverbookingStudy,
     spec: &SimulationSpec,

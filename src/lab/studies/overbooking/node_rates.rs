@@ -1,4 +1,5 @@
-//! What is known of single nodes when a simulation starts: rates that are learned from the failures before it, and the order of nodes.
+//! What is known of single nodes when a simulation starts: rates that are learned from the failures
+//! before it, and the order of nodes.
 
 use std::sync::Arc;
 
@@ -8,7 +9,8 @@ use crate::scheduling::{NodeKnowledge, NodeOrder, PolicySettings};
 use crate::studies::SimulationSpec;
 use crate::units::NodeIndex;
 
-/// Rates of all nodes, from the failures between time 0 of the failure clock and the start, by the numbers of the failures.
+/// Rates of all nodes, from the failures between time 0 of the failure clock and the start, by the
+/// numbers of the failures.
 fn rates(
     spec: &SimulationSpec,
     inputs: &Inputs,

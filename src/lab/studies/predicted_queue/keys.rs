@@ -31,9 +31,11 @@ section! {
         order: Option<QueueOrder> = named::<QueueOrder>().decides("A-10"),
         /// In which order the jobs behind the first are tried.
         backfill: Option<BackfillOrder> = named::<BackfillOrder>(),
-        /// Of the predictors by quantiles: the share of jobs that should end within their prediction.
+        /// Of the predictors by quantiles: the share of jobs that should end within their
+        /// prediction.
         quantile: Given<f64> = real().above(0.0).below(1.0).default_is("0.9"),
-        /// The publication whose rules for events of one second, expired predictions and overruns hold.
+        /// The publication whose rules for events of one second, expired predictions and overruns
+        /// hold.
         rules: Option<QueueRules> = named::<QueueRules>().decides("A-01, A-02, A-04"),
         /// Which reservation of a job is compared with its start.
         reservation: Option<ComparedReservation> = named::<ComparedReservation>().decides("A-09"),

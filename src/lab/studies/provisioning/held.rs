@@ -1,4 +1,5 @@
-//! What sites held, for a drawing: their own jobs as they run without applications, and every slot that was bought.
+//! What sites held, for a drawing: their own jobs as they run without applications, and every slot
+//! that was bought.
 
 use crate::brokering::provisioning::ProvisioningInputs;
 use crate::studies::{Held, MachineUse, SimulationResult, StudyRows};

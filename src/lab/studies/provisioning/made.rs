@@ -1,4 +1,5 @@
-//! What simulations of provisioning share: sites at their load, applications, backgrounds, searches.
+//! What simulations of provisioning share: sites at their load, applications, backgrounds,
+//! searches.
 
 use super::{ProvisionedSettings, RelativeWish};
 use crate::brokering::provisioning::{
@@ -20,7 +21,8 @@ use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// Failures are made until so long after a site's own jobs are worked off, for applications that come late and take long.
+/// Failures are made until so long after a site's own jobs are worked off, for applications that
+/// come late and take long.
 pub(super) const AFTER_THE_TRACE: Seconds = Seconds(100 * 86_400);
 
 /// A workflow with the hash of what it was read from; `None` where it was drawn.
@@ -252,7 +254,8 @@ impl<'a> Made<'a> {
     }
 }
 
-/// The replay of all sites. Every simulation waits for it, and no site knows of another: each has its own thread.
+/// The replay of all sites. Every simulation waits for it, and no site knows of another: each has
+/// its own thread.
 pub(super) fn replay_beside_each_other(
     sites: &[SiteWorkload],
     settings: &ProvisioningSettings,
@@ -280,7 +283,8 @@ pub(super) fn replay_beside_each_other(
     whole
 }
 
-/// Instants that are prepared: as many as the sweep asks for, and at least those of this simulation.
+/// Instants that are prepared: as many as the sweep asks for, and at least those of this
+/// simulation.
 pub(super) fn instants_of(spec: &SimulationSpec, settings: &ProvisioningSettings) -> u32 {
     let own = (spec.replication + 1).saturating_mul(settings.submissions());
     settings.instants.max(own)

@@ -1,5 +1,5 @@
-//! What simulations of provisioning read, each prepared once and shared: sites at their load, the application, the sites at the
-//! submission instants, best effort and genetic searches from them.
+//! What simulations of provisioning read, each prepared once and shared: sites at their load, the
+//! application, the sites at the submission instants, best effort and genetic searches from them.
 
 use super::{
     Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
@@ -229,7 +229,8 @@ pub fn with_inputs(
     let real = made.real(about, instants.len())?;
     let best_effort = made.best_efforts(about, &key, &sites, &background, &instants, &real)?;
     let booked = made.booked(about)?;
-    // What was found holds where slots are as they were at the instant: not after a latency, nor beside committed plans.
+    // What was found holds where slots are as they were at the instant: not after a latency, nor
+    // beside committed plans.
     let shared = settings.is_genetic()
         && settings.latency == Seconds::ZERO
         && settings.commitment == Commitment::Discarded;

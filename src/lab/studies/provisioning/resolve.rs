@@ -1,4 +1,5 @@
-//! From what the file says to the settings of a study of provisioning: sites, application, and how it buys.
+//! From what the file says to the settings of a study of provisioning: sites, application, and how
+//! it buys.
 //!
 //! One function a section. Each returns `None` after it has said what is wrong.
 

@@ -1,4 +1,5 @@
-//! What an experiment file may say about workflows that buy their resources, and which simulations come of it.
+//! What an experiment file may say about workflows that buy their resources, and which simulations
+//! come of it.
 
 use crate::brokering::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
 use crate::studies::StudySpec;
@@ -84,8 +85,8 @@ fn without_any_table_a_hundred_tasks_are_bought_by_queries_from_the_trace_as_it_
     assert_eq!(settings(""), ProvisioningSettings::default());
 }
 
-/// Best effort on several sites has changed, so their simulations have another identity than those of the engine before; those of one
-/// site, whose results are what they were, have the same.
+/// Best effort on several sites has changed, so their simulations have another identity than those
+/// of the engine before; those of one site, whose results are what they were, have the same.
 #[test]
 fn only_simulations_of_several_sites_are_of_a_later_revision() {
     for (count, revised) in [(1, false), (2, true)] {
@@ -206,7 +207,8 @@ rate_per_hour = 1e-3
 
 #[test]
 fn left_overs_are_merged_and_first_populations_random_unless_a_file_says_otherwise() {
-    // Spec provisioning.md AMB-6 (only merged slots give the printed 27 and 14) and ALG-3 (a random first population; AMB-14).
+    // Spec provisioning.md AMB-6 (only merged slots give the printed 27 and 14) and ALG-3 (a random
+    // first population; AMB-14).
     let settings_of = |more: &str| settings(&format!("{more}[provisioning]\nsearch = \"moga\"\n"));
     let merged = |settings: &ProvisioningSettings| match settings.provider {
         Provider::Advertised { rules, .. } => rules.merge_identical,

@@ -23,8 +23,8 @@ impl Made<'_> {
         Ok(Arc::new(booked))
     }
 
-    /// The application of each of these submissions with the run times that its tasks have at last: the same ones however they are
-    /// booked. None where that is what is booked.
+    /// The application of each of these submissions with the run times that its tasks have at last:
+    /// the same ones however they are booked. None where that is what is booked.
     pub(super) fn real(
         &self,
         about: &ProvisionedSettings,

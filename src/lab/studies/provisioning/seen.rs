@@ -4,8 +4,8 @@ use crate::brokering::provisioning::ProvisioningInputs;
 use crate::inputs::Handed;
 use crate::units::Seconds;
 
-/// The jobs and failures of all sites, the workflow, and when it is submitted. Bookings and real run times of tasks follow from the
-/// workflow by settings.
+/// The jobs and failures of all sites, the workflow, and when it is submitted. Bookings and real
+/// run times of tasks follow from the workflow by settings.
 pub(super) fn hand(inputs: &ProvisioningInputs, handed: &mut Handed<'_>) {
     for site in inputs.sites.iter() {
         handed.jobs(&site.jobs);

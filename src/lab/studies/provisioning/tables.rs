@@ -1,4 +1,5 @@
-//! Workflows that buy their resources: sites, submissions with fronts, slots and tasks, and what others lost.
+//! Workflows that buy their resources: sites, submissions with fronts, slots and tasks, and what
+//! others lost.
 
 mod exports;
 mod met;
@@ -401,8 +402,8 @@ fn write_sites(writer: &RowWriter<'_>, sites: &[SiteSummary]) -> rusqlite::Resul
     Ok(sites.len() as u64)
 }
 
-/// Writes what became of every application; returns the rows. Times but that of the submission are seconds after it, as they are
-/// small then.
+/// Writes what became of every application; returns the rows. Times but that of the submission are
+/// seconds after it, as they are small then.
 fn write_submissions(
     writer: &RowWriter<'_>,
     run: &ProvisioningRun,

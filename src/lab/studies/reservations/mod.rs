@@ -176,8 +176,8 @@ fn jobs_and_requests(
     })
 }
 
-/// The failures that the machine meets until the last of its jobs and reservations is over: twice the time of a packed machine after the
-/// last submission, and the longest of them.
+/// The failures that the machine meets until the last of its jobs and reservations is over: twice
+/// the time of a packed machine after the last submission, and the longest of them.
 fn failures(
     spec: &SimulationSpec,
     inputs: &Inputs,

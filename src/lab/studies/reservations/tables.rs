@@ -140,8 +140,8 @@ fn verdict_code(verdict: RequestVerdict) -> i64 {
         .map_or(-1, |place| place as i64)
 }
 
-/// Writes what became of every request, and what it was offered; returns the rows. Times are seconds after the request was
-/// asked, as they are small then.
+/// Writes what became of every request, and what it was offered; returns the rows. Times are
+/// seconds after the request was asked, as they are small then.
 fn write_reservations(
     writer: &RowWriter<'_>,
     outcomes: &[ReservationOutcome],

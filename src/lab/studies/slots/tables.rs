@@ -23,7 +23,8 @@ impl Rows for SlotRows {
         self.0 = Vec::new();
     }
 
-    /// The slots of a sample are one JSON text: as rows they would take a tenth of the time of a simulation.
+    /// The slots of a sample are one JSON text: as rows they would take a tenth of the time of a
+    /// simulation.
     fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
         let mut insert = writer.table("slot_sample")?;
         for (number, sample) in self.0.iter().enumerate() {

@@ -29,7 +29,8 @@ pub(super) const TABLES: Definition = Definition {
 pub struct TrialRows {
     /// One an instant.
     pub trials: Vec<VirtualTrial>,
-    /// What became of the trace's own jobs: the same in all simulations that differ only in their request, and stored once.
+    /// What became of the trace's own jobs: the same in all simulations that differ only in their
+    /// request, and stored once.
     pub background: Vec<JobOutcome>,
     /// The hash of what is stored of them.
     identity: String,
@@ -50,7 +51,8 @@ impl TrialRows {
         }
     }
 
-    /// Writes the jobs if they are not there yet, and that they are this simulation's; returns the rows.
+    /// Writes the jobs if they are not there yet, and that they are this simulation's; returns the
+    /// rows.
     fn write_background(&self, writer: &RowWriter<'_>) -> rusqlite::Result<u64> {
         let connection = writer.connection();
         if self.background.is_empty() {

@@ -234,7 +234,8 @@ impl Actor for Coordinator {
     }
 
     async fn on_start(work: Arc<SweepWork>, own: ActorRef<Self>) -> Result<Self, Infallible> {
-        // Not bounded: waiting for a watcher that waits for its restart by this actor would never end.
+        // Not bounded: waiting for a watcher that waits for its restart by this actor would never
+        // end.
         let watcher = Watcher::supervise(&own, Watcher(Arc::clone(&work)))
             .spawn_with_mailbox(mailbox::unbounded())
             .await;

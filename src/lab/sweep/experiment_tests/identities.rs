@@ -57,8 +57,9 @@ fn classes_and_reliability_do_not_multiply_baselines() {
     );
     let repair = "[[axis]]\nkey = \"reliability.repair_rate_per_hour\"\nvalues = [0.4, 0.5]\n";
     let horizon = "[[axis]]\nkey = \"scheduling.down_horizon\"\nvalues = [\"mttr\", \"none\"]\n";
-    // Heuristic planning: two repair rates with mttr, one without; heuristic overbooking four. Node-mapped plans see their
-    // nodes and never ask how long one stays down: backfilling once, comprehensive overbooking for each repair rate.
+    // Heuristic planning: two repair rates with mttr, one without; heuristic overbooking four.
+    // Node-mapped plans see their nodes and never ask how long one stays down: backfilling once,
+    // comprehensive overbooking for each repair rate.
     let sweep = super::tests::sweep(&format!("{PAPER}{repair}{horizon}"));
     assert_eq!(sweep.simulations.len(), 3 + 4 + 1 + 2);
 }
@@ -144,7 +145,8 @@ fn a_baseline_has_a_place_of_its_own_at_every_threshold_and_one_identity() {
 
 #[test]
 fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
-    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1 are the same anyway.
+    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1
+    // are the same anyway.
     let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
     let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
     let risk = identified(&format!("{PAPER}{ratios}"));
@@ -177,7 +179,8 @@ fn without_checkpoints_no_specification_has_changed_and_with_them_only_intervals
         let table = format!("[checkpoint]\ninterval = \"{interval}\"\n");
         sweep(&format!("{PAPER}{rates}{table}")).simulations.len()
     };
-    // Two strategies that overbook for each rate; the others once, or for each rate where the interval follows from it.
+    // Two strategies that overbook for each rate; the others once, or for each rate where the
+    // interval follows from it.
     assert_eq!(
         (simulations("fixed"), simulations("daly")),
         (2 * 2 + 2, 2 * 2 + 2 * 2)

@@ -1,6 +1,8 @@
-//! The JSON Schema of experiment files, for editors and checkers: what a declaration says of one key, and the form of axes.
+//! The JSON Schema of experiment files, for editors and checkers: what a declaration says of one
+//! key, and the form of axes.
 //!
-//! What depends on several keys (a trace or a model, what a strategy reads) is checked where experiments are resolved.
+//! What depends on several keys (a trace or a model, what a strategy reads) is checked where
+//! experiments are resolved.
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 

@@ -80,7 +80,8 @@ pub(crate) fn failures(raw: &RawFailures, problems: &mut Problems) -> Option<Fai
     Some(FailureSettings { source, offset })
 }
 
-/// When drawn failures come. Parts that change nothing are left out, so that they do not tell simulations apart.
+/// When drawn failures come. Parts that change nothing are left out, so that they do not tell
+/// simulations apart.
 fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern> {
     let mean_followers = raw.burst_followers().or_default(problems);
     let delay_hours = raw.burst_delay_hours().or_default(problems);

@@ -1,5 +1,5 @@
-//! `[scheduling]`, `[acceptance]`, `[reliability]`, `[checkpoint]` and `[penalty]`: the policy, what it promises, how jobs save their work,
-//! and what those owe that end late.
+//! `[scheduling]`, `[acceptance]`, `[reliability]`, `[checkpoint]` and `[penalty]`: the policy,
+//! what it promises, how jobs save their work, and what those owe that end late.
 
 use std::ops::Range;
 

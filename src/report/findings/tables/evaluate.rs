@@ -1,4 +1,5 @@
-//! Comparing numbers of tables with measured values: the maxima, surpluses, best settings and orders that papers print.
+//! Comparing numbers of tables with measured values: the maxima, surpluses, best settings and
+//! orders that papers print.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -75,7 +76,8 @@ impl<'f> Tables<'f> {
         }
     }
 
-    /// Compares a finding with what was measured, by its tolerance and, where it is judged again, a second time.
+    /// Compares a finding with what was measured, by its tolerance and, where it is judged again, a
+    /// second time.
     pub(in crate::report::findings) fn judge(
         &mut self,
         finding: &Finding,
@@ -189,7 +191,8 @@ impl Reader<'_> {
         Reader { cells, ..*self }.find(check).map_err(Missing::why)
     }
 
-    /// Another quantity of what a finding is about: at the setting `at`, or over all settings; `None` where there is none.
+    /// Another quantity of what a finding is about: at the setting `at`, or over all settings;
+    /// `None` where there is none.
     pub(super) fn beside(
         &self,
         check: &CellCheck,
@@ -204,7 +207,8 @@ impl Reader<'_> {
         self.quantity(quantity, subject, at).ok()
     }
 
-    /// The 95 % interval of the gain at the best setting minus that at another one, battery by battery; `None` where there is none.
+    /// The 95 % interval of the gain at the best setting minus that at another one, battery by
+    /// battery; `None` where there is none.
     pub(super) fn best_above(&self, check: &CellCheck, at: f64) -> Option<[f64; 2]> {
         let subject = Subject {
             experiment: &check.experiment,
@@ -384,7 +388,8 @@ impl Reader<'_> {
             .ok_or_else(|| Missing::Never("never falls below its baseline".to_owned()))
     }
 
-    /// The setting with the highest surplus. Settings at which the baseline earns nothing have none.
+    /// The setting with the highest surplus. Settings at which the baseline earns nothing have none
+    ///
     fn best_surplus(&self, subject: Subject<'_>) -> Result<(f64, Found), Missing> {
         let baseline = subject.baseline()?;
         let mut best: Option<(f64, f64, Found)> = None;

@@ -93,7 +93,8 @@ impl RawCell {
     }
 }
 
-/// A finding of a table: its id is taken apart, so that its subject is written down once; the error is the problem alone.
+/// A finding of a table: its id is taken apart, so that its subject is written down once; the error
+/// is the problem alone.
 pub(in crate::report::findings) fn resolve(
     layout: &Layout,
     tolerances: &[ToleranceRule],

@@ -62,7 +62,8 @@ pub(super) struct Query<'a> {
     pub(super) metric: Metric,
 }
 
-/// A mean over batteries with its 95 % interval. Bounds are infinite where one battery alone gives none.
+/// A mean over batteries with its 95 % interval. Bounds are infinite where one battery alone gives
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Estimate {
     /// The mean.
@@ -105,9 +106,9 @@ impl Estimate {
         })
     }
 
-    /// The quotient of two means with its 95 % interval: Student's t over the deviations `part − quotient · whole` of each
-    /// battery (the linearised variance of a ratio of sums). `None` where there are none, or the mean of the wholes is not
-    /// above 0.
+    /// The quotient of two means with its 95 % interval: Student's t over the deviations
+    /// `part − quotient · whole` of each battery (the linearised variance of a ratio of sums).
+    /// `None` where there are none, or the mean of the wholes is not above 0.
     pub(super) fn of_quotient(pairs: &[(f64, f64)]) -> Option<Self> {
         let n = pairs.len() as f64;
         let part: f64 = pairs.iter().map(|(part, _)| part).sum::<f64>() / n;
@@ -143,7 +144,8 @@ pub(super) struct Samples {
 /// Experiment, family, strategy and setting.
 type CellKey = (String, String, String, i64);
 
-/// Settings are decimals such as 0.15 that may come from a file or from arithmetic: millionths tell them apart.
+/// Settings are decimals such as 0.15 that may come from a file or from arithmetic: millionths tell
+/// them apart.
 pub(super) fn millionths(at: f64) -> i64 {
     (at * 1e6).round() as i64
 }
@@ -200,7 +202,8 @@ impl Samples {
         Some(cell.values().map(|own| query.metric.of(*own)).collect())
     }
 
-    /// The values of two cells, battery by battery; `None` where they are not of the same batteries.
+    /// The values of two cells, battery by battery; `None` where they are not of the same
+    /// batteries.
     fn pairs(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Vec<(f64, f64)>> {
         if !self.cell(a)?.keys().eq(self.cell(b)?.keys()) {
             return None;
@@ -213,15 +216,16 @@ impl Samples {
         Estimate::of(&self.values(query)?)
     }
 
-    /// The mean over batteries of `a − b`, paired by battery: all settings see the same jobs and failures.
+    /// The mean over batteries of `a − b`, paired by battery: all settings see the same jobs
+    /// and failures.
     pub(super) fn paired(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Estimate> {
         let pairs = self.pairs(a, b)?.into_iter();
         let differences: Vec<f64> = pairs.map(|(left, right)| left - right).collect();
         Estimate::of(&differences)
     }
 
-    /// The mean of `a − b` over the mean of `b`, both of the same batteries: the baseline is measured, too, and its chance is part
-    /// of the interval.
+    /// The mean of `a − b` over the mean of `b`, both of the same batteries: the baseline is
+    /// measured, too, and its chance is part of the interval.
     pub(super) fn surplus(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Estimate> {
         let pairs = self.pairs(a, b)?.into_iter();
         let pairs: Vec<(f64, f64)> = pairs.map(|(ours, base)| (ours - base, base)).collect();

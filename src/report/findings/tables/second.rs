@@ -1,19 +1,23 @@
-//! A second judgement beside the first one: what a published number could be on another alignment of the failure clock, and
-//! how flat a curve is about its peak.
+//! A second judgement beside the first one: what a published number could be on another alignment
+//! of the failure clock, and how flat a curve is about its peak.
 //!
-//! Both are about chance that the interval over batteries of one experiment does not contain, or that a tolerance in steps of
-//! the grid does not know. The first verdict stays as it is; nothing here widens a tolerance.
+//! Both are about chance that the interval over batteries of one experiment does not contain, or
+//! that a tolerance in steps of the grid does not know. The first verdict stays as it is; nothing
+//! here widens a tolerance.
 //!
-//! * *Over alignments*: the share of booked coins that is lost, penalties, and gains at ratio 2 and more are decided by a
-//!   handful of outages. All batteries see the same ones, and the paper does not say at which time of the failure clock a
-//!   battery begins. Such a number holds over alignments when it lies in the union of the 95 % intervals that were
-//!   measured with the clock moved by no more than the file says. It is the union and not its hull: a number in a gap
-//!   between two intervals does not hold. The tolerance plays no part, so this verdict may be the stricter one, too.
-//! * *Best threshold*: also holds when the mean at the published threshold lies within the 95 % interval of the measured
-//!   best. The threshold of the highest surplus is the same question (a baseline does not depend on thresholds). That interval
-//!   is of the best's own mean, and the best is chosen on the same batteries: the judgement is generous, and the interval of the
-//!   paired difference, which is narrower, stands beside it.
-//!   Thresholds at which counts of jobs peak are not judged twice.
+//! * *Over alignments*: the share of booked coins that is lost, penalties, and gains at ratio 2 and
+//!   more are decided by a handful of outages. All batteries see the same ones, and the paper does
+//!   not say at which time of the failure clock a battery begins. Such a number holds over
+//!   alignments when it lies in the union of the 95 % intervals that were measured with the clock
+//!   moved by no more than the file says. It is the union and not its hull: a number in a gap
+//!   between two intervals does not hold. The tolerance plays no part, so this verdict may be the
+//!   stricter one, too.
+//! * *Best threshold*: also holds when the mean at the published threshold lies within the 95 %
+//!   interval of the measured best. The threshold of the highest surplus is the same question (a
+//!   baseline does not depend on thresholds). That interval is of the best's own mean, and the best
+//!   is chosen on the same batteries: the judgement is generous, and the interval of the paired
+//!   difference, which is narrower, stands beside it. Thresholds at which counts of jobs peak are
+//!   not judged twice.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,8 +83,9 @@ pub enum Ground {
         at_published: f64,
         /// The 95 % interval of the measured best: of its own mean over batteries.
         interval_of_best: [f64; 2],
-        /// The 95 % interval of the gain at the best minus that at the published threshold, battery by battery: what tells the two
-        /// apart. `None` for surpluses, and in score cards of before.
+        /// The 95 % interval of the gain at the best minus that at the published threshold, battery
+        /// by battery: what tells the two apart. `None` for surpluses, and in score cards of
+        /// before.
         best_above: Option<[f64; 2]>,
         /// Batteries behind both.
         batteries: u64,
@@ -105,8 +110,8 @@ impl AlignmentRule {
     }
 }
 
-/// The second verdict on a finding, where it has one of its own. `alignments` is `None` where the paper has no experiment with
-/// the failure clock moved.
+/// The second verdict on a finding, where it has one of its own. `alignments` is `None` where the
+/// paper has no experiment with the failure clock moved.
 pub(super) fn judge(
     reader: &Reader<'_>,
     check: &CellCheck,

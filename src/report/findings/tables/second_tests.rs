@@ -54,7 +54,8 @@ fn published(findings: &str) -> FindingsFile {
     parse("findings.toml", &TEXT.replace("FINDINGS", findings), None).unwrap()
 }
 
-/// Two batteries of heuristic planning at ratio 1 and 2, which forfeit what is given and have booked 1,000 coins each.
+/// Two batteries of heuristic planning at ratio 1 and 2, which forfeit what is given and have
+/// booked 1,000 coins each.
 fn baseline(forfeited: [f64; 2]) -> Samples {
     let mut samples = Samples::of(2);
     for (battery, forfeited) in (0..).zip(forfeited) {
@@ -88,8 +89,8 @@ fn penalties(value: f64) -> String {
     format!("{{ id = \"ctc/baselines/heuristic-planning/penalties\", value = {value} }}")
 }
 
-// Student's t for two batteries is 12.706, so 99 and 101 have the interval 100 ± 12.706 · √2 / √2 = 87.29 to 112.71, and 199
-// and 201 that of 187.29 to 212.71.
+// Student's t for two batteries is 12.706, so 99 and 101 have the interval 100 ± 12.706 · √2 / √2 =
+// 87.29 to 112.71, and 199 and 201 that of 187.29 to 212.71.
 fn two_offsets() -> [Alignment; 2] {
     [
         alignment(0.0, baseline([99.0, 101.0])),
@@ -198,8 +199,8 @@ fn a_share_is_judged_by_the_interval_of_a_quotient() {
 
 #[test]
 fn the_interval_of_a_quotient_follows_the_batteries_and_not_their_sums_alone() {
-    // Shares of 10 and 30 % of 100 and 300 coins: 100 / 400 = 0.25; deviations (10 − 25, 90 − 75) / 200 = ∓0.075, and
-    // 12.706 · (0.15 / √2) / √2 = 0.953.
+    // Shares of 10 and 30 % of 100 and 300 coins: 100 / 400 = 0.25; deviations (10 − 25, 90 − 75) /
+    // 200 = ∓0.075, and 12.706 · (0.15 / √2) / √2 = 0.953.
     let estimate =
         super::super::measured::Estimate::of_quotient(&[(10.0, 100.0), (90.0, 300.0)]).unwrap();
     assert!((estimate.mean - 0.25).abs() < 1e-12);
@@ -275,7 +276,8 @@ fn of_what_is_held_out_the_union_is_shown_and_nothing_is_judged() {
     );
 }
 
-/// Heuristic overbooking at three thresholds with these means, two batteries 10 coins apart (± 63.5), over planning at 800.
+/// Heuristic overbooking at three thresholds with these means, two batteries 10 coins apart
+/// (± 63.5), over planning at 800.
 fn curve(means: [f64; 3]) -> Samples {
     let mut samples = Samples::of(2);
     for (at, mean) in [0.1, 0.2, 0.3].into_iter().zip(means) {
@@ -304,7 +306,8 @@ fn a_best_threshold_holds_where_the_published_one_earns_as_much_as_the_best_may(
         let comparison = judged(&threshold(quantity, 0.1), &flat, None);
         assert!(matches!(comparison.verdict, Verdict::Missed(_)));
         assert_eq!(*comparison.second_verdict(), Verdict::Held, "{quantity}");
-        // In each battery the best earns 50 coins more, which an interval over batteries does not show.
+        // In each battery the best earns 50 coins more, which an interval over batteries does not
+        // show.
         let Some(Ground::Peak { best_above, .. }) = comparison.second.and_then(|own| own.ground)
         else {
             panic!("{quantity} is about a peak");

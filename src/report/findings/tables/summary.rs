@@ -17,8 +17,8 @@ pub struct MeasuredTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// All strategies of a trace as measured, in the form of the paper's tables: for each family and experiment the best settings, or
-/// gains by setting.
+/// All strategies of a trace as measured, in the form of the paper's tables: for each family and
+/// experiment the best settings, or gains by setting.
 #[must_use]
 pub fn measured_tables(
     layout: &Layout,

@@ -97,9 +97,11 @@ fn every_trace_and_family_has_the_claims_that_its_tables_print() {
         };
         *counts.entry(place).or_default() += 1;
     }
-    // A PoF family has 4 gains, 2 surpluses and 2 thresholds of the trace's table, 4 cells of the summary, the order and
-    // the finding that low thresholds never lose for 2 strategies: 15; the rest are numbers in the text. A risk family has 16 gains, 8 surpluses and 4 cells of the summary: 28; LANL
-    // has one absolute difference more. Baselines: 2 × (F, Q, booked, share), their ratio and their order: 10.
+    // A PoF family has 4 gains, 2 surpluses and 2 thresholds of the trace's table, 4 cells of the
+    // summary, the order and the finding that low thresholds never lose for 2 strategies: 15; the
+    // rest are numbers in the text. A risk family has 16 gains, 8 surpluses and 4 cells of the
+    // summary: 28; LANL has one absolute difference more. Baselines: 2 × (F, Q, booked, share),
+    // their ratio and their order: 10.
     let mut expected = BTreeMap::new();
     for (trace, runtime, resources, lanl) in [
         ("ctc", 10, 10, 0),
@@ -114,7 +116,8 @@ fn every_trace_and_family_has_the_claims_that_its_tables_print() {
         expected.insert(format!("{trace}/risk/runtime"), 28 + lanl);
         expected.insert(format!("{trace}/risk/resources"), 28 + lanl);
     }
-    // Nothing is known of the text about the trace that is held out, and low thresholds are not judged there.
+    // Nothing is known of the text about the trace that is held out, and low thresholds are not
+    // judged there.
     expected.insert("sdsc-datastar/baselines".to_owned(), 10);
     for family in ["runtime", "resources"] {
         expected.insert(format!("sdsc-datastar/pof/{family}"), 13);

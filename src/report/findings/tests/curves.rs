@@ -234,7 +234,8 @@ const TWO: &str = "[finding.compare]\nleft = { run = \"a\", measure = \"gain\" }
 
 #[test]
 fn replications_are_paired_so_that_what_they_share_cancels() {
-    // The replications differ by 100 and more, left and right by 9, 10 and 11: s = 1, t = 4.303, 4.303 / √3 = 2.48.
+    // The replications differ by 100 and more, left and right by 9, 10 and 11: s = 1, t = 4.303,
+    // 4.303 / √3 = 2.48.
     let curves = two(
         &[(0, 109.0), (1, 210.0), (2, 311.0)],
         &[(2, 300.0), (1, 200.0), (0, 100.0)],
@@ -244,7 +245,8 @@ fn replications_are_paired_so_that_what_they_share_cancels() {
         &curves,
         "difference 10 ± 2.48 (210 against 200)",
     );
-    // 210 / 200 = 1.05; residuals 109 − 105 = 4, 0 and 311 − 315 = −4: s = 4, 4.303 · 4 / √3 / 200 = 0.0497.
+    // 210 / 200 = 1.05; residuals 109 − 105 = 4, 0 and 311 − 315 = −4: s = 4, 4.303 · 4 / √3 / 200 =
+    // 0.0497.
     assert_held(
         &format!("{TWO}ratio = 1"),
         &curves,

@@ -1,4 +1,5 @@
-//! Which share of the claims holds, by what they are about and by trace: a field of coloured cells, and the same as a table.
+//! Which share of the claims holds, by what they are about and by trace: a field of coloured cells,
+//! and the same as a table.
 
 use std::fmt::Write as _;
 
@@ -51,8 +52,8 @@ pub(super) fn of(cards: &[&ScoreCard]) -> Vec<HeatMap> {
     maps
 }
 
-/// The table or section of a finding, short enough for a row of a drawing. What stands in the text, or was derived, is put together
-/// over the sections.
+/// The table or section of a finding, short enough for a row of a drawing. What stands in the text,
+/// or was derived, is put together over the sections.
 fn in_short(finding: &Finding) -> Option<String> {
     Some(match &finding.check {
         Check::Cell(check) => match (&check.table, finding.provenance) {

@@ -1,5 +1,6 @@
-//! Summary figures of a paper, as its `paper.toml` names them: one quantity of its tables over traces, families, strategies or settings,
-//! measured (bars with intervals) beside published (diamonds).
+//! Summary figures of a paper, as its `paper.toml` names them: one quantity of its tables over
+//! traces, families, strategies or settings, measured (bars with intervals) beside published
+//! (diamonds).
 
 use std::fmt::Write as _;
 

@@ -9,7 +9,8 @@ use crate::report::html::{document, script};
 use crate::report::reproduction::Tallies;
 use crate::report::reproduction::cells::{label, published};
 
-/// What this page has beyond the style of a report: the first column stays in sight while the others scroll.
+/// What this page has beyond the style of a report: the first column stays in sight while the
+/// others scroll.
 const STYLE: &str = "\
 .cards{grid-template-columns:repeat(auto-fit,minmax(min(100%,280px),1fr))}
 .card p{margin:4px 0;font-size:13px}

@@ -134,7 +134,8 @@ fn settings_are_compared_week_by_week() {
     };
     let difference = one.more_than(&two, &blocks).unwrap();
     assert_eq!((difference.mean, difference.count), (1.5, 5));
-    // −0.2, 0, 0.2, 0, 0 less −0.0625, 0.125, −0.0625, 0.125, −0.125, whose squares add up to 0.1346875.
+    // −0.2, 0, 0.2, 0, 0 less −0.0625, 0.125, −0.0625, 0.125, −0.125, whose squares add up to
+    // 0.1346875.
     assert_near(
         difference.half_width(),
         2.776_45 * (1.25 * 0.134_687_5_f64).sqrt(),

@@ -1,4 +1,5 @@
-//! Clusters beside each other: what was measured at each, and at some of them by class of jobs or parts.
+//! Clusters beside each other: what was measured at each, and at some of them by class of jobs or
+//! parts.
 
 use super::MOST_CLUSTERS;
 use crate::brokering::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
@@ -212,7 +213,8 @@ ORDER BY axes, {by};",
         )
     }
 
-    /// Every combination and cluster with every measure that is not by class; `None` where there are no clusters.
+    /// Every combination and cluster with every measure that is not by class; `None` where there
+    /// are no clusters.
     pub(super) fn table(&self) -> Option<Table> {
         let clusters = self.values.clusters();
         let measures: Vec<&Measure> = CLUSTER_MEASURES

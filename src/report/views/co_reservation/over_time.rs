@@ -1,5 +1,6 @@
-//! What happened over the time of one simulation: requests as they came, and how clusters were used. Each figure is of
-//! replication 0, as a mean over draws of a workload would be of nothing that happened.
+//! What happened over the time of one simulation: requests as they came, and how clusters were
+//! used. Each figure is of replication 0, as a mean over draws of a workload would be of nothing
+//! that happened.
 
 use super::MOST_CLUSTERS;
 use crate::report::analysis::Analysis;
@@ -65,7 +66,8 @@ struct Drawn<'m, 'a> {
     calendar: ClusterCalendar,
 }
 
-/// Requests over their submission, jobs in the drain phase and reservations at a weekend; empty where outcomes were not kept.
+/// Requests over their submission, jobs in the drain phase and reservations at a weekend; empty
+/// where outcomes were not kept.
 pub(super) fn over_time(run: &Reported<'_>) -> Result<Vec<Figure>, StoreError> {
     let (store, analysis) = (run.store, run.analysis);
     let mut figures = Vec::new();
@@ -187,7 +189,8 @@ ORDER BY p.axes, r.request;",
             .collect()
     }
 
-    /// The backlog time that a request with r parts must wait for: the r-th smallest of the clusters.
+    /// The backlog time that a request with r parts must wait for: the r-th smallest of the
+    /// clusters.
     fn add_bounds(&self, figure: &mut Figure, drawn: &[Drawn<'_, '_>]) {
         let several = drawn.len();
         for of in drawn {

@@ -1,5 +1,5 @@
-//! A workflow over its slots, seen: processors of each site × time, as SVG. Slots that were paid for are outlines, the runs of
-//! tasks fill them, and lost ones are crossed out.
+//! A workflow over its slots, seen: processors of each site × time, as SVG. Slots that were paid
+//! for are outlines, the runs of tasks fill them, and lost ones are crossed out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,8 @@ const MOST_A_PROCESSOR: f64 = 14.0;
 /// Rectangles beyond this number are left out: a report with several drawings stays small.
 const MOST_SHAPES: usize = 500;
 
-/// Equal slots, or equal runs of tasks, side by side: a workflow of thousands of equal tasks stays one picture.
+/// Equal slots, or equal runs of tasks, side by side: a workflow of thousands of equal tasks stays
+/// one picture.
 #[derive(Clone, Debug)]
 struct Block {
     site: u32,
@@ -297,8 +298,8 @@ impl<'p> WorkflowGantt<'p> {
     }
 }
 
-/// Puts blocks of each site beside each other: each at the lowest processors that are free for all of its time, in order of start,
-/// the widest first.
+/// Puts blocks of each site beside each other: each at the lowest processors that are free for all
+/// of its time, in order of start, the widest first.
 fn pack(blocks: &mut [&mut Block]) {
     blocks.sort_by_key(|block| (block.site, block.start, std::cmp::Reverse(block.nodes)));
     for next in 0..blocks.len() {

@@ -1,8 +1,9 @@
 //! What the pages of a Parquet file take when they are unpacked, found out before the first one is.
 //!
-//! The reader of Parquet unpacks a page as a whole, makes room for as many values of a dictionary as the page says that it has, and
-//! reads a page packed by gzip to its end, whatever its size is said to be. So a small file may ask for any amount of memory. Here
-//! the heads of all pages are read first, and pages of gzip are unpacked once, piece by piece.
+//! The reader of Parquet unpacks a page as a whole, makes room for as many values of a dictionary
+//! as the page says that it has, and reads a page packed by gzip to its end, whatever its size is
+//! said to be. So a small file may ask for any amount of memory. Here the heads of all pages are
+//! read first, and pages of gzip are unpacked once, piece by piece.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -21,7 +22,8 @@ use thiserror::Error;
 /// The longest head of a page: writers cut the statistics in it to a few kilobytes.
 const LONGEST_HEAD_BYTES: u64 = 64 << 10;
 
-/// What the reader makes of a byte of the list of columns at most: names of a letter, and room for what is said of them.
+/// What the reader makes of a byte of the list of columns at most: names of a letter, and room for
+/// what is said of them.
 const BYTES_A_FOOTER_BYTE: usize = 128;
 
 /// What the reader keeps for a value of a dictionary, beside its bytes.
@@ -53,7 +55,8 @@ pub(super) enum PageError {
     Read(#[from] ParquetError),
 }
 
-/// Refuses a file whose list of columns and groups of rows, which stands at its end, has no room in the budget.
+/// Refuses a file whose list of columns and groups of rows, which stands at its end, has no room in
+/// the budget.
 ///
 /// # Errors
 /// [`PageError`].
@@ -67,7 +70,8 @@ pub(super) fn check_footer(file: &File, memory: MemoryBudget) -> Result<(), Page
     (memory.check(length, BYTES_A_FOOTER_BYTE, "bytes of it")).map_err(PageError::Footer)
 }
 
-/// Refuses columns with pages that have no room in the budget, all columns of a group of rows together.
+/// Refuses columns with pages that have no room in the budget, all columns of a group of rows
+/// together.
 ///
 /// # Errors
 /// [`PageError`].

@@ -25,12 +25,14 @@ pub(super) struct Process {
     stage: Stage,
     rounds: u32,
     orders: u32,
-    /// The common start of what is promised. A part that was lost while it ran and found elsewhere starts later, and ends with the
-    /// others.
+    /// The common start of what is promised. A part that was lost while it ran and found elsewhere
+    /// starts later, and ends with the others.
     begin: Option<Seconds>,
-    /// What the client was promised: a place a part, most CPUs first; empty until all parts are reserved.
+    /// What the client was promised: a place a part, most CPUs first; empty until all parts are
+    /// reserved.
     promised: Vec<Option<Held>>,
-    /// Places of promised parts that were lost and are still to be sought, with the cluster that lost each.
+    /// Places of promised parts that were lost and are still to be sought, with the cluster that
+    /// lost each.
     to_replace: VecDeque<(usize, ClusterId)>,
     /// Cancellations that were not acknowledged yet.
     cancelling: BTreeMap<u32, ClusterId>,
@@ -196,7 +198,8 @@ impl Process {
                 let Some((searching, pending)) = self.stage.take_pending(order) else {
                     return;
                 };
-                // It may have been granted all the same: it is taken back until that is acknowledged.
+                // It may have been granted all the same: it is taken back until that is
+                // acknowledged.
                 searching.search.answer(false);
                 searching.gone.push(pending.candidate.cluster);
                 self.outcome.messages.timed_out += 1;
@@ -231,7 +234,8 @@ impl Process {
         self.outcome
     }
 
-    /// Begins a round: probes every cluster, or goes straight to the search where the algorithm does not probe.
+    /// Begins a round: probes every cluster, or goes straight to the search where the algorithm
+    /// does not probe.
     fn seek(&mut self, rules: &Rules, now: Seconds, plan: Plan, effects: &mut Vec<Effect>) {
         self.rounds += 1;
         let clusters = plan.clusters(rules);
@@ -302,7 +306,8 @@ impl Process {
         else {
             return;
         };
-        // In the order of clusters, whichever answered first: the draw alone decides the order of candidates.
+        // In the order of clusters, whichever answered first: the draw alone decides the order of
+        // candidates.
         self.outcome.probes.sort_by_key(|probe| probe.cluster);
         let mut candidates = offered;
         candidates.sort_by_key(|candidate| candidate.cluster);
@@ -429,7 +434,8 @@ impl Process {
         self.proceed(rules, now, effects);
     }
 
-    /// A cancellation is acknowledged, or `unanswered` by a cluster: the request goes on either way.
+    /// A cancellation is acknowledged, or `unanswered` by a cluster: the request goes on either
+    /// way.
     fn cancelled(
         &mut self,
         rules: &Rules,
@@ -480,7 +486,8 @@ impl Process {
         });
         debug_assert_eq!(is_complete, granted.is_some(), "a grant is what is held");
         if !is_complete {
-            // Nothing is held where a search ended without a grant; were it otherwise, it would not leak.
+            // Nothing is held where a search ended without a grant; were it otherwise, it would not
+            // leak.
             for part in held.drain(..) {
                 self.cancel(rules, now, part.order, part.candidate.cluster, effects);
             }

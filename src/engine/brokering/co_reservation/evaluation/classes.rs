@@ -1,5 +1,6 @@
-//! Classes of jobs and parts, as figures 16, 18, 24, 26 and 28 group them. The bounds of the thesis are lost with its figures;
-//! those by duration are as far as its text names them (1 h, 5 h, 12 to 24 h), those by size are powers of two from 16 on.
+//! Classes of jobs and parts, as figures 16, 18, 24, 26 and 28 group them. The bounds of the thesis
+//! are lost with its figures; those by duration are as far as its text names them (1 h, 5 h, 12 to
+//! 24 h), those by size are powers of two from 16 on.
 
 use crate::units::{Nodes, Seconds};
 
@@ -15,7 +16,8 @@ pub const SIZE_CLASSES: [(&str, Nodes); 8] = [
     (">512", Nodes(u32::MAX)),
 ];
 
-/// Classes by duration, with where each ends: what lasts exactly so long is in the next. The last one also holds 24 h.
+/// Classes by duration, with where each ends: what lasts exactly so long is in the next. The last
+/// one also holds 24 h.
 pub const DURATION_CLASSES: [(&str, Seconds); 5] = [
     ("<1h", Seconds(3_600)),
     ("1-5h", Seconds(5 * 3_600)),

@@ -133,8 +133,8 @@ fn cluster(
     }
 }
 
-/// Filtering degree, and the share of requests of which nothing was left (§6.2, 6 and 7). A request without a part that the
-/// cluster could hold has no degree and counts as a request.
+/// Filtering degree, and the share of requests of which nothing was left (§6.2, 6 and 7). A request
+/// without a part that the cluster could hold has no degree and counts as a request.
 fn filtering(run: &CoReservationRun, values: &mut Values) {
     let degrees: Vec<f64> = probes(run, values.cluster)
         .filter(|probe| probe.counts.unfiltered > 0)
@@ -253,13 +253,14 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
 pub(super) struct HeldForNobody {
     /// By parts that nobody ever gave back, and that went on after the verdict. Any is a defect.
     pub(super) leaked: i64,
-    /// By parts that began before their request had its verdict, or before their cancellation arrived, and were given back or over by
-    /// then. None without latency.
+    /// By parts that began before their request had its verdict, or before their cancellation
+    /// arrived, and were given back or over by then. None without latency.
     pub(super) undecided: i64,
 }
 
-/// Parts belong to nobody if their request failed, if it has no such part on this cluster, or if it has it a second time (the longest
-/// is the one that belongs to it). Parts that a cluster lost are not counted.
+/// Parts belong to nobody if their request failed, if it has no such part on this cluster, or if it
+/// has it a second time (the longest is the one that belongs to it). Parts that a cluster lost are
+/// not counted.
 pub(super) fn held_for_nobody(run: &CoReservationRun) -> HeldForNobody {
     let mut held_for = HeldForNobody::default();
     let mut owned: BTreeMap<(CoRequestId, u16), (i64, bool)> = BTreeMap::new();

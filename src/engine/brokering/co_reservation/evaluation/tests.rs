@@ -262,7 +262,8 @@ fn without_requests_only_jobs_and_machines_are_measured() {
 
 #[test]
 fn offsets_are_relative_to_the_candidates_that_were_built_and_to_the_window() {
-    // The window begins on Wednesday at 18 h and has room for 20 starts, 1,080 s apart, the last one at 20,520 s.
+    // The window begins on Wednesday at 18 h and has room for 20 starts, 1,080 s apart, the last
+    // one at 20,520 s.
     let base = request(0, 0, 0, 21_600, 7_200);
     let bounds = OfferBounds {
         earliest: Seconds(1_080),
@@ -440,8 +441,8 @@ fn filtering_counts_what_the_probe_discarded_of_what_a1_would_build() {
         backlog_now: Seconds(3_600 * i64::from(cluster + 1)),
         backlog_earliest: Seconds(7_200),
     };
-    // T12: filtering degrees 0.5 and 0.375; then nothing is left of a request at the first cluster, and the second one is too
-    // small for any of its parts.
+    // T12: filtering degrees 0.5 and 0.375; then nothing is left of a request at the first cluster,
+    // and the second one is too small for any of its parts.
     run.requests = vec![
         CoOutcome {
             probes: vec![probe(0, 8, 4, 0, 0), probe(1, 8, 2, 1, 0)],

@@ -4,7 +4,8 @@ use super::{AccuracySource, BacklogWork, LocalSettings, PartOrder};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
-/// A backlog time that exceeds a whole second by less than this is that second: accuracies are not exact in binary.
+/// A backlog time that exceeds a whole second by less than this is that second: accuracies are not
+/// exact in binary.
 const ROUNDING: f64 = 1e-6;
 
 /// What wall-clock limits are worth: the mean of run time ÷ limit (Q10).
@@ -67,7 +68,8 @@ pub(super) struct PartWork {
 }
 
 impl PartWork {
-    /// What a part counts for at `now`: all of it, or, of one that has started, what is left where that is the rule (Q9).
+    /// What a part counts for at `now`: all of it, or, of one that has started, what is left where
+    /// that is the rule (Q9).
     pub(super) fn of(
         order: &PartOrder,
         has_started: bool,
@@ -105,7 +107,8 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// The backlog of jobs that are expected to need `jobs` CPU-seconds, and of parts by rising start, on a cluster of `nodes` CPUs.
+    /// The backlog of jobs that are expected to need `jobs` CPU-seconds, and of parts by rising
+    /// start, on a cluster of `nodes` CPUs.
     pub(super) fn new(jobs: f64, parts: Vec<PartWork>, nodes: Nodes) -> Self {
         debug_assert!(parts.is_sorted_by_key(|part| part.start));
         Self {
@@ -116,7 +119,8 @@ impl Backlog {
         }
     }
 
-    /// Backlog time for a start: rounded up, as starts are whole seconds. Starts must be asked for in rising order.
+    /// Backlog time for a start: rounded up, as starts are whole seconds. Starts must be asked for
+    /// in rising order.
     pub(super) fn before(&mut self, start: Seconds) -> Seconds {
         let (count, work) = &mut self.passed;
         while let Some(part) = self.parts.get(*count).filter(|part| part.start < start) {

@@ -1,4 +1,5 @@
-//! What every cluster's reservation service decides in the same way: the order of the filters, and the quota.
+//! What every cluster's reservation service decides in the same way: the order of the filters, and
+//! the quota.
 
 use super::{FilterCounts, LocalSettings, PartOrder, ProbeFilters};
 use crate::units::{Nodes, Seconds};
@@ -24,8 +25,9 @@ pub(super) struct Fairness {
 }
 
 impl FilterCounts {
-    /// Passes one TR candidate that the machine is large enough for through the filters in their order: CPUs, quota, backlog (§3.2 to
-    /// §3.4). Counts what became of it, and returns whether it is admitted.
+    /// Passes one TR candidate that the machine is large enough for through the filters in their
+    /// order: CPUs, quota, backlog (§3.2 to §3.4). Counts what became of it, and returns whether it
+    /// is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
@@ -74,8 +76,9 @@ pub(super) fn held<'a>(
         .sum()
 }
 
-/// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is reserved over the interval of a part of
-/// `nodes` CPUs, beside others that hold so many CPU-seconds of it.
+/// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is
+/// reserved over the interval of a part of `nodes` CPUs, beside others that hold so many
+/// CPU-seconds of it.
 pub(super) fn reservation_degree(
     held: i64,
     machine: Nodes,
@@ -86,8 +89,8 @@ pub(super) fn reservation_degree(
 }
 
 impl LocalSettings {
-    /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than their share of a machine over its
-    /// interval, on average (§9, 1).
+    /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than
+    /// their share of a machine over its interval, on average (§9, 1).
     pub(super) fn within_quota<'a>(
         &self,
         parts: impl Iterator<Item = &'a PartOrder>,

@@ -58,8 +58,8 @@ pub struct ReservationService<P: Policy + ?Sized = dyn Policy> {
     open: BTreeMap<JobId, Open>,
     /// Promised parts that have not ended.
     parts: BTreeMap<OrderKey, OpenPart>,
-    /// What is answered to an order that comes after it was cancelled, or after its part was lost or
-    /// over.
+    /// What is answered to an order that comes after it was cancelled, or after its part was lost
+    /// or over.
     void: BTreeMap<OrderKey, Refusal>,
     /// Nodes that are down by themselves; with the cluster, all are.
     broken: BTreeSet<NodeIndex>,

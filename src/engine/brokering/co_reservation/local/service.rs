@@ -1,4 +1,5 @@
-//! What a broker and a local reservation service say to each other, and what else happens to a cluster.
+//! What a broker and a local reservation service say to each other, and what else happens to a
+//! cluster.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,10 +41,11 @@ pub struct OfferedPart {
     pub start: Seconds,
     /// Partial cost in units of money (§3.6.1).
     pub cost: f64,
-    /// The probability that the part is not there when it starts, in `[0, 1]`; 0 on clusters that do not overbook.
+    /// The probability that the part is not there when it starts, in `[0, 1]`; 0 on clusters that
+    /// do not overbook.
     pub pof: f64,
-    /// The mean share of the cluster's CPUs that parts would hold over the part's interval, this one included, in `[0, 1]`; 0 where
-    /// it was not asked for.
+    /// The mean share of the cluster's CPUs that parts would hold over the part's interval, this
+    /// one included, in `[0, 1]`; 0 where it was not asked for.
     pub degree: f64,
 }
 
@@ -110,7 +112,8 @@ pub enum Refusal {
 /// What hits a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutageEvent {
-    /// The whole cluster goes down: running jobs start anew later, running parts are lost, messages are not answered.
+    /// The whole cluster goes down: running jobs start anew later, running parts are lost, messages
+    /// are not answered.
     ClusterDown,
     /// It is back, with its queue and its table of later parts.
     ClusterUp,
@@ -180,10 +183,12 @@ pub struct TimeLinePoint {
     pub parts: u32,
 }
 
-/// A cluster as a broker and the actors see it. Everything happens at a time that is given; nothing reads a clock.
+/// A cluster as a broker and the actors see it. Everything happens at a time that is given; nothing
+/// reads a clock.
 ///
-/// At one instant: what ends ends, parts start, whoever can start starts ([`LocalService::settle`]); then messages are answered;
-/// then jobs of that instant are submitted, and whoever can start starts (Q49).
+/// At one instant: what ends ends, parts start, whoever can start starts
+/// ([`LocalService::settle`]); then messages are answered; then jobs of that instant are submitted,
+/// and whoever can start starts (Q49).
 pub trait LocalService: Send {
     /// Its size in CPUs.
     fn nodes(&self) -> Nodes;
@@ -194,7 +199,8 @@ pub trait LocalService: Send {
     /// Works off everything that happens before `until`.
     fn advance(&mut self, until: Seconds);
 
-    /// Works off everything before `now` and, at `now`, ends, starts of parts and starts of waiting jobs, but no submission.
+    /// Works off everything before `now` and, at `now`, ends, starts of parts and starts of waiting
+    /// jobs, but no submission.
     fn settle(&mut self, now: Seconds);
 
     /// Answers a status query. [`LocalService::settle`] has been called for `now`.
@@ -207,12 +213,13 @@ pub trait LocalService: Send {
     /// The refusal.
     fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal>;
 
-    /// Gives a part back. Cancelling twice, or what was never granted, does nothing, but an order that comes after its
-    /// cancellation is refused. Returns whether something was given back.
+    /// Gives a part back. Cancelling twice, or what was never granted, does nothing, but an order
+    /// that comes after its cancellation is refused. Returns whether something was given back.
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
 
-    /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a repair: that comes before
-    /// anything else of its instant, so that it is there for a part that starts then.
+    /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a
+    /// repair: that comes before anything else of its instant, so that it is there for a part that
+    /// starts then.
     fn apply_outage(&mut self, now: Seconds, outage: OutageEvent);
 
     /// Whether the cluster is up and answers messages.

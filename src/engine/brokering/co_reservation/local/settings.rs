@@ -13,8 +13,8 @@ pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 pub struct LocalSettings {
     /// How waiting jobs overtake: aggressively (EASY, the thesis), conservatively or not at all.
     pub backfilling: Backfilling,
-    /// Whether reservations that the scheduler made for waiting jobs block parts (Q12): for the head of the queue under
-    /// EASY, for every waiting job under conservative backfilling.
+    /// Whether reservations that the scheduler made for waiting jobs block parts (Q12): for the
+    /// head of the queue under EASY, for every waiting job under conservative backfilling.
     pub planned_visible: bool,
     /// How much of a running job counts as backlog (Q9).
     pub backlog_work: BacklogWork,
@@ -24,20 +24,21 @@ pub struct LocalSettings {
     pub accuracy_factor: f64,
     /// What the next scheduling event is reckoned from (Q13).
     pub next_event: NextEventSource,
-    /// The most of a cluster that parts may hold on average over a candidate's interval, in `(0, 1]` (§9, 1); `None` for no
-    /// limit.
+    /// The most of a cluster that parts may hold on average over a candidate's interval, in
+    /// `(0, 1]` (§9, 1); `None` for no limit.
     pub quota: Option<f64>,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
     pub hour_edge: HourEdge,
-    /// Which second of the week, from Monday 00:00, second 0 of the simulation is (§5.8: Wednesday 18:00).
+    /// Which second of the week, from Monday 00:00, second 0 of the simulation is (§5.8: Wednesday
+    /// 18:00).
     pub calendar_origin: Seconds,
 }
 
 impl Default for LocalSettings {
-    /// The decisions of the specification, but for the work of running jobs, where the thesis's listing and its measurements agree
-    /// against it (Q9).
+    /// The decisions of the specification, but for the work of running jobs, where the thesis's
+    /// listing and its measurements agree against it (Q9).
     fn default() -> Self {
         Self {
             backfilling: Backfilling::Aggressive,
@@ -58,10 +59,11 @@ impl Default for LocalSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BacklogWork {
-    /// What is left of it: the thesis's definition of backlog time ("the time that the batch system needs to work off its backlog").
+    /// What is left of it: the thesis's definition of backlog time ("the time that the batch system
+    /// needs to work off its backlog").
     Remaining,
-    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or running, and subtracts nothing. With
-    /// it the printed failure rates are met.
+    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or
+    /// running, and subtracts nothing. With it the printed failure rates are met.
     #[default]
     Full,
 }
@@ -73,7 +75,8 @@ pub enum AccuracySource {
     /// A constant of the cluster: the mean of run time ÷ limit over the jobs of its workload.
     #[default]
     History,
-    /// Another constant: work ÷ work booked by limits over the jobs of its workload (ratio of sums). Long and wide jobs count more.
+    /// Another constant: work ÷ work booked by limits over the jobs of its workload (ratio of
+    /// sums). Long and wide jobs count more.
     Work,
     /// A running mean over the jobs that ended, which begins with that constant as one job.
     Running,
@@ -94,7 +97,8 @@ pub enum NextEventSource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tariff {
-    /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere; half of that at weekends at the second and the fourth cluster (Q15).
+    /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere; half of that at weekends at the second
+    /// and the fourth cluster (Q15).
     #[default]
     DayNightCheapWeekends,
     /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere.
@@ -107,7 +111,8 @@ pub enum Tariff {
     Table(Vec<TariffRow>),
 }
 
-/// A price for some hours of some weekdays, at some clusters. Ranges may go over midnight and over the end of the week.
+/// A price for some hours of some weekdays, at some clusters. Ranges may go over midnight and over
+/// the end of the week.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TariffRow {
     /// First weekday, Monday is 0.

@@ -8,7 +8,8 @@ use crate::units::{Nodes, Seconds};
 const DAY: Seconds = Seconds(24 * 3_600);
 
 impl Tariff {
-    /// The price of a CPU-hour that begins at this second of the week, from Monday 00:00, at this cluster.
+    /// The price of a CPU-hour that begins at this second of the week, from Monday 00:00, at this
+    /// cluster.
     #[must_use]
     pub fn rate(&self, cluster: ClusterId, second: Seconds) -> f64 {
         let second = second.0.rem_euclid(WEEK.0);
@@ -35,7 +36,8 @@ impl Tariff {
 }
 
 impl TariffRow {
-    /// A range over midnight belongs to the days on which it begins and those after them alike: hours are looked at by day.
+    /// A range over midnight belongs to the days on which it begins and those after them alike:
+    /// hours are looked at by day.
     fn applies(&self, cluster: ClusterId, day: u8, hour: u8) -> bool {
         let within = |from: u8, to: u8, at: u8| {
             if from <= to {
@@ -66,7 +68,8 @@ const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 impl FromStr for Tariff {
     type Err = TariffError;
 
-    /// A name, or rows such as `mon-fri 8-18 2; sat-sun 0-24 0.5 @1,3`: weekdays, hours, price, clusters.
+    /// A name, or rows such as `mon-fri 8-18 2; sat-sun 0-24 0.5 @1,3`: weekdays, hours, price,
+    /// clusters.
     fn from_str(text: &str) -> Result<Self, TariffError> {
         match text {
             "day-night-cheap-weekends" => return Ok(Self::DayNightCheapWeekends),
@@ -141,7 +144,8 @@ fn row(text: &str) -> Result<TariffRow, TariffError> {
 }
 
 impl LocalSettings {
-    /// What one CPU costs from `start` on for `duration` at this cluster: each commenced hour at the rate of its beginning.
+    /// What one CPU costs from `start` on for `duration` at this cluster: each commenced hour at
+    /// the rate of its beginning.
     #[must_use]
     pub fn cost_of_one(&self, cluster: ClusterId, start: Seconds, duration: Seconds) -> f64 {
         let whole = duration.0.max(0) / Seconds::HOUR.0;

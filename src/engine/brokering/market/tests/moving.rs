@@ -77,7 +77,8 @@ fn one_job(deadline: i64) -> (MarketSettings, MarketInputs) {
 fn a_job_moves_with_what_it_saved_and_the_money_is_that_by_hand() {
     let (settings, inputs) = one_job(2_000);
     let run = simulate(&settings, &inputs);
-    // Written at 110, 220, 330 and 440; 60 s of work are lost. 60 s of latency, and 8 GiB at 1 GiB/s.
+    // Written at 110, 220, 330 and 440; 60 s of work are lost. 60 s of latency, and 8 GiB at 1
+    // GiB/s.
     let [only] = run.moves[..] else {
         panic!("{:?}", run.moves);
     };
@@ -96,7 +97,8 @@ fn a_job_moves_with_what_it_saved_and_the_money_is_that_by_hand() {
         execution.read,
     ];
     assert_eq!(spans.map(|span| span.0), [1_000, 60, 90, 20]);
-    // The customer pays 2,000 node-seconds to the first provider, of which the second one gets six tenths.
+    // The customer pays 2,000 node-seconds to the first provider, of which the second one gets six
+    // tenths.
     assert_eq!(run.providers[only.from.0].gain, 800.0);
     assert_eq!(run.providers[only.to.0].gain, 1_200.0);
     assert_eq!((run.metrics.submitted, run.metrics.successful), (1, 1));
@@ -139,7 +141,8 @@ fn a_promise_that_the_buyer_of_a_rest_breaks_costs_both_and_the_customer_gets_on
     );
 }
 
-/// A market with failures in which jobs are stopped; with odd seeds those of a cluster share its bandwidth.
+/// A market with failures in which jobs are stopped; with odd seeds those of a cluster share its
+/// bandwidth.
 fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
     let mut settings = MarketSettings {
         migration: Some(migration()),

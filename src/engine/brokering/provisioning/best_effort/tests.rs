@@ -51,7 +51,8 @@ fn a_task_goes_to_the_site_with_the_fewest_tasks_that_can_hold_it_and_waits_for_
         vec![task(3, [100, 60], &[]), task(1, [100, 60], &[0])],
         vec![0, 1],
     );
-    // The first is too wide for the second site; when it has ended, the first site holds one job more.
+    // The first is too wide for the second site; when it has ended, the first site holds one job
+    // more.
     let run = best_effort(&application, vec![busy, site(2, &[])]).unwrap();
     let places: Vec<(usize, i64, i64)> = run
         .placements
@@ -71,7 +72,8 @@ fn tasks_that_are_ready_together_spread_over_the_sites() {
     assert_eq!(run.makespan, Seconds(100));
 }
 
-/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes ready, after 3 s.
+/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes
+/// ready, after 3 s.
 #[test]
 fn a_task_counts_at_its_site_while_its_data_is_on_the_way() {
     let others = [job(0, 11, 1, 1_000)];
@@ -88,7 +90,8 @@ fn a_task_counts_at_its_site_while_its_data_is_on_the_way() {
         vec![0, 1, 2, 3],
     );
     let run = best_effort(&application, vec![busy, site(2, &[])]).unwrap();
-    // At 110 s the job and the second task are at the first site; at 113 s the job is there, and the third task is on its way.
+    // At 110 s the job and the second task are at the first site; at 113 s the job is there, and
+    // the third task is on its way.
     let sites: Vec<usize> = run.placements.iter().map(|placed| placed.site).collect();
     assert_eq!(sites, [0, 0, 1, 0]);
     assert_eq!(run.submitted[2..], [Seconds(117), Seconds(113)]);

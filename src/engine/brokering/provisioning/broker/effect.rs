@@ -18,8 +18,9 @@ const LONGEST_WAIT: Seconds = Seconds(10 * 365 * 24 * 3_600);
 const BOUND: Seconds = Seconds(10);
 
 impl Broker<'_> {
-    /// Lets time pass until every job of others has ended that was submitted while applications were about, and compares with when
-    /// the same jobs start without them. By site, with what is known of the starts of all jobs of others.
+    /// Lets time pass until every job of others has ended that was submitted while applications
+    /// were about, and compares with when the same jobs start without them. By site, with what is
+    /// known of the starts of all jobs of others.
     pub(super) async fn effects(
         &mut self,
     ) -> Result<(Vec<EffectOnOthers>, Vec<Started>), BrokerError> {

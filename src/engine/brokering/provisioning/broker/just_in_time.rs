@@ -1,5 +1,6 @@
-//! Best effort at running sites: every task goes into a queue when its parents have ended (spec `provisioning.md` §5), and everybody
-//! else lives with it. On forks, of which nothing stays, it is [`best_effort`](crate::brokering::provisioning::best_effort).
+//! Best effort at running sites: every task goes into a queue when its parents have ended (spec
+//! `provisioning.md` §5), and everybody else lives with it. On forks, of which nothing stays, it is
+//! [`best_effort`](crate::brokering::provisioning::best_effort).
 
 use super::{Broker, Venture};
 use crate::brokering::provisioning::best_effort::task_job;
@@ -139,8 +140,8 @@ impl Broker<'_> {
         venture.close_progress(application);
     }
 
-    /// Each ready task goes to the site with the fewest tasks that can hold it, those of this instant counted (AMB-24d), when its data
-    /// is there (AMB-24c).
+    /// Each ready task goes to the site with the fewest tasks that can hold it, those of this
+    /// instant counted (AMB-24d), when its data is there (AMB-24c).
     async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError> {
         let application = self.inputs.real(place);
         let Some(progress) = &mut self.ventures[place].progress else {

@@ -1,4 +1,5 @@
-//! Tasks that run longer than they are booked for: slots are fixed, so they are stopped, have lost their work, and are booked anew.
+//! Tasks that run longer than they are booked for: slots are fixed, so they are stopped, have lost
+//! their work, and are booked anew.
 
 use super::{Broker, Venture, behind};
 use crate::brokering::provisioning::{Application, BrokerError};
@@ -29,8 +30,8 @@ impl Broker<'_> {
         done
     }
 
-    /// The task is booked for longer, alone; then, step by step, what would begin before its data is there. Everything else keeps its
-    /// slots. Slots that are given up stay paid.
+    /// The task is booked for longer, alone; then, step by step, what would begin before its data
+    /// is there. Everything else keeps its slots. Slots that are given up stay paid.
     async fn rebook(
         &mut self,
         venture: &mut Venture,
@@ -75,7 +76,8 @@ impl Broker<'_> {
 }
 
 impl Venture {
-    /// Which tasks are booked before their data will be there, and do not wait for another such task.
+    /// Which tasks are booked before their data will be there, and do not wait for another such
+    /// task.
     fn begin_too_early(&self, application: &Application, now: Seconds) -> Vec<bool> {
         let tasks = application.tasks();
         let placed = self.ledger.placements(tasks.len(), now);

@@ -50,8 +50,8 @@ fn kinds() -> Vec<(Provider, SearchMethod)> {
     ]
 }
 
-/// Whatever was realised could have happened: tasks run after their parents and their data, in slots that hold them, and money adds
-/// up.
+/// Whatever was realised could have happened: tasks run after their parents and their data, in
+/// slots that hold them, and money adds up.
 fn check(inputs: &ProvisioningInputs, run: &ProvisioningRun) -> Result<(), TestCaseError> {
     let application = &inputs.application;
     for outcome in &run.outcomes {
@@ -126,8 +126,8 @@ fn tariffs() -> impl Strategy<Value = SlotTariff> {
     })
 }
 
-/// Brokers with a task of one node and two hours each at 06:00, at a site where from then on one node is free until 10:00, when a job
-/// takes both for two hours.
+/// Brokers with a task of one node and two hours each at 06:00, at a site where from then on one
+/// node is free until 10:00, when a job takes both for two hours.
 fn beside_a_hole(brokers: u32, holes: HoleSale) -> ProvisioningRun {
     let site = workload(2, vec![job(0, 0, 1, 36_000), job(1, 1, 2, 7_200)]);
     let wish = Wish::TradeOff { alpha: 0.0 };
@@ -230,7 +230,8 @@ proptest! {
         }
     }
 
-    /// A committed plan, reservations that are under way, and failing nodes: still nothing happens that cannot.
+    /// A committed plan, reservations that are under way, and failing nodes: still nothing happens
+    /// that cannot.
     #[test]
     fn whatever_goes_wrong_tasks_wait_for_their_parents_and_run_in_what_was_paid(
         seed in 0_u64..100_000,
@@ -342,7 +343,8 @@ fn failing_at(site: SiteWorkload, time: Seconds) -> SiteWorkload {
     }
 }
 
-/// A chain of three tasks that take the whole machine: whichever processor fails, the running task is lost.
+/// A chain of three tasks that take the whole machine: whichever processor fails, the running task
+/// is lost.
 #[test]
 fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twice() {
     // On free rectangles what is given back is a hole of its own, too short for the task.
@@ -452,7 +454,8 @@ fn a_start_that_is_gone_when_the_reservation_arrives_is_asked_for_again_and_coun
     }
 }
 
-/// One job runs, one waits for it; the application pushes in between and the waiting job starts later.
+/// One job runs, one waits for it; the application pushes in between and the waiting job starts
+/// later.
 #[test]
 fn committed_plans_delay_others_by_what_their_starts_differ() {
     let mut settings = settings_of(
@@ -567,7 +570,8 @@ fn a_queried_slot_has_its_externality_in_its_price() {
         Wish::TradeOff { alpha: 0.0 },
     );
     let hour = HOUR.0;
-    // A job of two hours waits for the whole machine; a task of one hour goes before it and delays it by one hour on 4 processors.
+    // A job of two hours waits for the whole machine; a task of one hour goes before it and delays
+    // it by one hour on 4 processors.
     let jobs = vec![job(0, 0, 4, hour), job(1, 5, 4, 2 * hour)];
     let run = run_one(workload(4, jobs), chain(2, &[1]), &settings, &[Seconds(10)]);
     let BoughtSlot {

@@ -1,13 +1,16 @@
-//! What is left of the chosen slots of one site while tasks are placed on them (spec `provisioning.md` §3.4, ALG-1).
+//! What is left of the chosen slots of one site while tasks are placed on them (spec
+//! `provisioning.md` §3.4, ALG-1).
 
 use crate::plan::EXTENSION_MARGIN;
 use crate::units::{Nodes, Seconds};
 
-/// Left-overs in the order in which ALG-1 looks at them: by start, shorter ones first among equals, then by age (AMB-5).
+/// Left-overs in the order in which ALG-1 looks at them: by start, shorter ones first among equals,
+/// then by age (AMB-5).
 ///
-/// They are the same rectangles in the same order as those of a [`SlotList`](crate::plan::SlotList) with the default rules, which is
-/// the twin that the tests hold against them. They are kept in short runs that know how long the longest of them lasts, so that
-/// what has ended is passed over run by run, and nothing is moved for a change but the rest of a run.
+/// They are the same rectangles in the same order as those of a [`SlotList`](crate::plan::SlotList)
+/// with the default rules, which is the twin that the tests hold against them. They are kept in
+/// short runs that know how long the longest of them lasts, so that what has ended is passed over
+/// run by run, and nothing is moved for a change but the rest of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     runs: Vec<Run>,
@@ -99,11 +102,12 @@ impl Parts {
         }
     }
 
-    /// The earliest start from `earliest` on, where it is before `before` (ALG-1, lines 1–11). [`Parts::take`] places what was
-    /// found.
+    /// The earliest start from `earliest` on, where it is before `before` (ALG-1, lines 1–11).
+    /// [`Parts::take`] places what was found.
     ///
-    /// The listing asks each part in turn, as the anchor of a stack, for all the parts in front of it. As starts only rise, what
-    /// does not last for one anchor does not last for a later one: those that may are kept from anchor to anchor.
+    /// The listing asks each part in turn, as the anchor of a stack, for all the parts in front of
+    /// it. As starts only rise, what does not last for one anchor does not last for a later one:
+    /// those that may are kept from anchor to anchor.
     pub fn find(
         &mut self,
         nodes: Nodes,
@@ -170,7 +174,8 @@ impl Parts {
         None
     }
 
-    /// Uses up, in the order of discovery, the parts that were found for a task, and keeps what is left of them (§3.5).
+    /// Uses up, in the order of discovery, the parts that were found for a task, and keeps what is
+    /// left of them (§3.5).
     pub fn take(
         &mut self,
         nodes: Nodes,
@@ -255,7 +260,8 @@ impl Parts {
         }
     }
 
-    /// Puts a part that is as long where another is, unless there are equals behind it, who come first then.
+    /// Puts a part that is as long where another is, unless there are equals behind it, who come
+    /// first then.
     fn replace(&mut self, place: Place, part: Part) -> bool {
         let (run, index) = (place.run as usize, place.index as usize);
         let behind = match self.runs[run].parts.get(index + 1) {

@@ -7,8 +7,9 @@ use crate::plan::{SlotList, SlotRules};
 /// Later than anything that these tests plan.
 const END: i64 = 1_000_000;
 
-/// ALG-2 with the lists of ALG-1 in which the providers themselves place tasks: one a site, all sites asked for every task. Slots
-/// are told apart by their price, which left-overs keep; what was used of them is what is missing in the end (§4.4, line 9).
+/// ALG-2 with the lists of ALG-1 in which the providers themselves place tasks: one a site, all
+/// sites asked for every task. Slots are told apart by their price, which left-overs keep; what was
+/// used of them is what is missing in the end (§4.4, line 9).
 fn slowly(
     application: &Application,
     slots: &[Advertised],
@@ -28,7 +29,8 @@ fn slowly(
                 unit_price: origin as f64,
                 ..advertised.slot
             });
-            // What a plan leaves of a slot stays apart in ALG-2, whatever the site does with its slots.
+            // What a plan leaves of a slot stays apart in ALG-2, whatever the site does with its
+            // slots.
             let apart = SlotRules {
                 merge_identical: false,
                 ..SlotRules::default()
@@ -90,7 +92,8 @@ fn slowly(
 }
 
 prop_compose! {
-    /// Few different shapes, so that tasks ask what others asked before them, and slots on up to three sites.
+    /// Few different shapes, so that tasks ask what others asked before them, and slots on up to
+    /// three sites.
     pub(in super::super) fn scene()(
         shapes in prop::collection::vec((1_u32..7, prop::collection::vec(1_i64..40, 3)), 1..4),
         tasks in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), 0_i64..15), 1..40),
@@ -147,7 +150,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
-    /// Several plans after one another by the same evaluator: what it remembers of one never shows in the next.
+    /// Several plans after one another by the same evaluator: what it remembers of one never shows
+    /// in the next.
     #[test]
     fn a_plan_is_what_the_slot_lists_of_the_providers_make_of_it(
         (application, slots, submitted) in scene(),
@@ -194,7 +198,8 @@ proptest! {
             let paid = || slots.iter().zip(&used).filter(|(_, used)| **used > 0);
             let is_exact = |slot: &Slot| slot.divisible && slot.fixed_price == 0.0;
             if paid().all(|(advertised, _)| is_exact(&advertised.slot)) {
-                // To the last bit, whichever slots they are: or a front keeps plans that cost the same.
+                // To the last bit, whichever slots they are: or a front keeps plans that cost the
+                // same.
                 prop_assert_eq!(value.cost, work as f64 / 3_600.0);
             }
         }

@@ -4,9 +4,10 @@ use super::super::{Evaluator, PlanValue};
 
 /// What is known of plans that were evaluated.
 ///
-/// A slot that a plan may use and does not use may as well be missing: no task found a place in it, and none finds a better place
-/// where there are fewer slots. So every plan between the slots that were used and the slots that were chosen has the same value,
-/// and where the application did not fit, it does not fit either. Populations are full of such plans.
+/// A slot that a plan may use and does not use may as well be missing: no task found a place in it,
+/// and none finds a better place where there are fewer slots. So every plan between the slots that
+/// were used and the slots that were chosen has the same value, and where the application did not
+/// fit, it does not fit either. Populations are full of such plans.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// Used and chosen slots of each known plan, as bits.

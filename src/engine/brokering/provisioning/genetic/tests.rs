@@ -24,7 +24,8 @@ fn at(site: usize, slot: Slot) -> Advertised {
     Advertised { site, slot }
 }
 
-/// Two tasks after one another: now in a hole that costs 20 node-hours for 8 used, or later on the edge.
+/// Two tasks after one another: now in a hole that costs 20 node-hours for 8 used, or later on the
+/// edge.
 fn hole_or_edge() -> (Application, Vec<Advertised>) {
     let hour = 3_600;
     let application = Application::new(
@@ -48,7 +49,8 @@ fn a_hole_is_paid_whole_and_once_and_of_an_edge_only_what_is_used() {
     assert_eq!((edge.cost, edge.makespan), (8.0, Seconds(14 * 3_600)));
     assert_eq!(application.work(0).0, 8 * 3_600);
     assert_eq!(evaluator.evaluate(&[false, false]), None);
-    // What is left of the hole after the first task is wide enough, and not long enough for a third of its kind.
+    // What is left of the hole after the first task is wide enough, and not long enough for a third
+    // of its kind.
     assert_eq!(evaluator.evaluate(&[true, false]), Some(both));
 }
 
@@ -95,7 +97,8 @@ fn both_searches_find_both_ends_of_a_small_front_and_the_same_seed_finds_the_sam
 
 #[test]
 fn first_plans_are_random_and_one_takes_every_slot_where_it_is_asked_for() {
-    // Spec provisioning.md §4.5 (ALG-3: "random population") and AMB-14. All 40 slots are chosen at random with probability 2^-40 a plan.
+    // Spec provisioning.md §4.5 (ALG-3: "random population") and AMB-14. All 40 slots are chosen at
+    // random with probability 2^-40 a plan.
     let all = |settings: &GeneticSettings| {
         let mut stream = random::stream(1, "first", 0, "search");
         let plans = initial(40, settings, &mut stream);

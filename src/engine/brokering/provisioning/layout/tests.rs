@@ -7,7 +7,8 @@ use super::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// What is bought is what the evaluation paid for, holds every task at its place, and is never used twice at once.
+    /// What is bought is what the evaluation paid for, holds every task at its place, and is never
+    /// used twice at once.
     #[test]
     fn shares_are_those_of_the_evaluation_and_fit_into_their_slots(
         seed in 0_u64..10_000,

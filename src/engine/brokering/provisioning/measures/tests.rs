@@ -211,7 +211,8 @@ fn what_tasks_did_that_ran_longer_or_shorter_is_measured_where_that_can_be() {
 
 #[test]
 fn a_front_dominates_its_steps_of_the_area_between_the_least_and_twice_best_effort() {
-    // The area is 5 h by 10 SU. At 3 h the front is 5 SU below the reference for 5 h, and 3 SU more for the 4 h after the fourth.
+    // The area is 5 h by 10 SU. At 3 h the front is 5 SU below the reference for 5 h, and 3 SU more
+    // for the 4 h after the fourth.
     let volume = front_hypervolume(&application(), &outcome()).unwrap();
     assert!((volume - (25.0 + 12.0) / 50.0).abs() < 1e-12);
     let best = ProvisioningOutcome {

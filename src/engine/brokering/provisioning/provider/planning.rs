@@ -6,8 +6,8 @@ use crate::scheduling::replanning::{Offer, ReplanningMachine, ReplanningSettings
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
 
-/// A site that plans its queue anew at every event. It answers queries with prices (chapter 7), or advertises the holes of its
-/// plan (§3.6, for estimates that are not exact).
+/// A site that plans its queue anew at every event. It answers queries with prices (chapter 7), or
+/// advertises the holes of its plan (§3.6, for estimates that are not exact).
 #[derive(Clone)]
 pub struct PlanningSite {
     /// The machine.

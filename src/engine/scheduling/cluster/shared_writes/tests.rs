@@ -15,7 +15,8 @@ use crate::workload::{Job, JobId, JobKind};
 /// Nodes of which only one job gets any.
 const BLOCK: u32 = 8;
 
-/// Starts each job at once, and again when it was interrupted, in windows of fixed length; each arrival lengthens those that run.
+/// Starts each job at once, and again when it was interrupted, in windows of fixed length; each
+/// arrival lengthens those that run.
 struct Scripted {
     checkpointing: Checkpointing,
     /// How long each job's windows are; `None` for as long as it needs alone.
@@ -182,9 +183,10 @@ fn k_equal_jobs_that_start_together_each_write_k_times_as_long() {
 
 #[test]
 fn a_window_that_a_stretched_write_made_too_short_ends_as_any_other() {
-    // Planned for 160 s. The first write ends at 120, not at 110; 50 s of work do not fit any more, so that both stop at 150 to write
-    // for the end of the window, and come half as far as they must by then: 30 s are lost. They go on at 160, read until 165, and have
-    // done the last 50 s at 215.
+    // Planned for 160 s. The first write ends at 120, not at 110; 50 s of work do not fit any more,
+    // so that both stop at 150 to write for the end of the window, and come half as far as they
+    // must by then: 30 s are lost. They go on at 160, read until 165, and have done the last 50 s
+    // at 215.
     for outcome in together(2, None, GapEnd::Checkpoint).simulate().1 {
         let runs = outcome.execution.expect("it ran");
         assert_eq!(outcome.end, Some(Seconds(215)));
@@ -201,8 +203,8 @@ fn a_window_that_a_stretched_write_made_too_short_ends_as_any_other() {
 
 #[test]
 fn of_two_last_checkpoints_that_overlap_the_second_is_late() {
-    // Windows of 60 and 65 s: writes for their ends begin at 50 and 55. By 60 the first has 5 + 2.5 of 10 s; the second has 2.5 s then,
-    // and writes alone until 65: 7.5 s. Neither counts.
+    // Windows of 60 and 65 s: writes for their ends begin at 50 and 55. By 60 the first has 5 + 2.5
+    // of 10 s; the second has 2.5 s then, and writes alone until 65: 7.5 s. Neither counts.
     let mut case = together(2, Some(60), GapEnd::Checkpoint);
     case.windows[1] = Some(65);
     for job in &mut case.jobs {
@@ -569,7 +571,8 @@ proptest! {
 
     #[test]
     fn a_job_that_is_alone_runs_as_with_bandwidth_of_its_own(case in cases()) {
-        // One job, whose window is not lengthened, and no failure behind a write for its end that another one began.
+        // One job, whose window is not lengthened, and no failure behind a write for its end that
+        // another one began.
         let mut alone = Case { longer: 0, failures: Vec::new(), ..case };
         alone.jobs.truncate(1);
         alone.windows.truncate(1);

@@ -165,7 +165,8 @@ fn the_reservation_that_one_cannot_have_goes_to_the_next_of_the_partition() {
         interval: Seconds::ZERO,
         window: Some(Seconds(50)),
     };
-    // Two nodes are free at 40, all at 100. When the last one starts, all are free at 140, which is near enough at 100.
+    // Two nodes are free at 40, all at 100. When the last one starts, all are free at 140, which is
+    // near enough at 100.
     let jobs = [job(0, 2, 100), job(0, 2, 40), job(1, 4, 10), job(2, 2, 100)];
     let told = [None, None, Some((100, 140)), Some((2, 40))];
     assert_eq!(announced(&machine, &jobs), told);

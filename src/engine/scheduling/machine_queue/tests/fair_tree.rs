@@ -1,4 +1,5 @@
-//! The fair tree: the tree of Slurm's own test with the factors that it expects, and ties and orders worked out by hand.
+//! The fair tree: the tree of Slurm's own test with the factors that it expects, and ties and
+//! orders worked out by hand.
 
 use super::*;
 use crate::scheduling::machine_queue::fair_tree::FairTree;
@@ -20,10 +21,11 @@ fn factors(accounts: &[Row], users: &[Row], in_all: f64) -> Vec<(&'static str, f
     of_users.map(|(user, factor)| (user.0, *factor)).collect()
 }
 
-/// The tree of test24.4 in Slurm's test suite and the column FairShare that it expects of `sshare`. Accounts and users with
-/// `Fairshare=parent` are put where that puts them: account aDA is left out and its users are below aD, and of these who have
-/// it themselves (uD1, uDA1) are the first of the account, as those who used nothing are. uD2 has 40 shares and used 20, uD3 has 50 and
-/// used 25: that is a tie, which Slurm's divisions miss by the last digit (it expects 0.238095 for uD2).
+/// The tree of test24.4 in Slurm's test suite and the column FairShare that it expects of `sshare`.
+/// Accounts and users with `Fairshare=parent` are put where that puts them: account aDA is left out
+/// and its users are below aD, and of these who have it themselves (uD1, uDA1) are the first of the
+/// account, as those who used nothing are. uD2 has 40 shares and used 20, uD3 has 50 and used 25:
+/// that is a tie, which Slurm's divisions miss by the last digit (it expects 0.238095 for uD2).
 #[test]
 fn the_tree_of_slurms_own_test_has_the_factors_that_it_expects() {
     let accounts = [
@@ -74,7 +76,8 @@ fn the_tree_of_slurms_own_test_has_the_factors_that_it_expects() {
 
 #[test]
 fn all_below_an_account_come_before_all_below_the_next_however_much_they_used() {
-    // Account a has 3 of 4 shares and half of the use; its greedy user still comes before the modest one of b.
+    // Account a has 3 of 4 shares and half of the use; its greedy user still comes before the
+    // modest one of b.
     let accounts = [("a", "", 3.0, 100.0), ("b", "", 1.0, 100.0)];
     let users = [
         ("greedy", "a", 1.0, 99.0),
@@ -142,7 +145,8 @@ fn jobs_are_charged_to_their_user_and_to_every_account_above() {
     priorities.charge(holders[3], Seconds(5), 1.0);
     priorities.refresh(Seconds(50));
     let factor = |at: usize| priorities.of(0.0, Seconds(0), holders[at]);
-    // At 50, account 2 has used 45 core-seconds and account 0, by the user of account 1 below it, 30 and longer ago.
+    // At 50, account 2 has used 45 core-seconds and account 0, by the user of account 1 below it,
+    // 30 and longer ago.
     assert_eq!([0, 1, 2, 3].map(factor), [0.75, 1.0, 0.5, 0.25]);
     // At 10 it was 5 and 30.
     priorities.refresh(Seconds(10));

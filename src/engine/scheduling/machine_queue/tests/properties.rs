@@ -1,4 +1,5 @@
-//! Random machines and jobs: the slow twin makes the same schedule, and nothing happens that cannot be.
+//! Random machines and jobs: the slow twin makes the same schedule, and nothing happens that cannot
+//! be.
 
 use proptest::prelude::*;
 

@@ -22,7 +22,8 @@ fn a_reservation_takes_the_last_nodes_and_delays_by_core_hours() {
     let without = outcomes_of(&machine, &jobs);
     let with = outcomes_of(&reserved, &jobs);
     let measured = delay_measures(&machine, &added, begin, &jobs, &without, &with);
-    // The first job fits beside the reservation; the second one waits for the first one's nodes, and the third one, which needs both, for the second.
+    // The first job fits beside the reservation; the second one waits for the first one's nodes,
+    // and the third one, which needs both, for the second.
     let start = |outcome: &MachineQueueOutcome| match outcome {
         MachineQueueOutcome::Ran { start, .. } => start.0,
         MachineQueueOutcome::Refused(_) => -1,

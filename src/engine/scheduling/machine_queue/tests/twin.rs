@@ -1,4 +1,5 @@
-//! A slow twin: it looks at every second of every node anew, whenever something happens, and keeps nothing but who runs where.
+//! A slow twin: it looks at every second of every node anew, whenever something happens, and keeps
+//! nothing but who runs where.
 
 mod shares;
 

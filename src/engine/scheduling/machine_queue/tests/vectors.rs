@@ -1,4 +1,5 @@
-//! Numbers and schedules worked out by hand: priorities, limits, nodes that are shared, partitions, windows, reservations.
+//! Numbers and schedules worked out by hand: priorities, limits, nodes that are shared, partitions,
+//! windows, reservations.
 
 use super::*;
 use crate::scheduling::machine_queue::priority::Priorities;
@@ -101,7 +102,8 @@ fn who_runs_is_charged_while_running() {
     machine.priority.half_life = Some(Seconds(100));
     let jobs = [1, 2].map(|user| of_user(user, job(0, 1, 1)));
     let mut priorities = Priorities::new(&machine, &jobs);
-    // User 1 has run for a half-life, r·(h / ln 2)·½; user 2 for two, r·(h / ln 2)·¾: two fifths and three fifths.
+    // User 1 has run for a half-life, r·(h / ln 2)·½; user 2 for two, r·(h / ln 2)·¾: two fifths
+    // and three fifths.
     priorities.charge(1, Seconds(0), 1.0);
     priorities.charge(0, Seconds(100), 1.0);
     priorities.refresh(Seconds(200));
@@ -468,7 +470,8 @@ fn a_reservation_is_made_around_a_window() {
 
 #[test]
 fn a_depth_of_two_keeps_the_second_from_being_passed() {
-    // 4 nodes: 3 are held until 10. The wide job waits for 10, the next for 20; the last would be in its way alone.
+    // 4 nodes: 3 are held until 10. The wide job waits for 10, the next for 20; the last would be
+    // in its way alone.
     let mut machine = machine(vec![class(4, 1)]);
     let jobs = [job(0, 3, 10), job(1, 3, 10), job(2, 4, 10), job(3, 1, 50)];
     assert_eq!(

@@ -53,7 +53,8 @@ struct Fixed {
     nodes: u32,
 }
 
-/// The whole queue planned at `time`, second by second: what is left free, and planned starts ([`NEVER`] where nothing will ever do).
+/// The whole queue planned at `time`, second by second: what is left free, and planned starts
+/// ([`NEVER`] where nothing will ever do).
 pub(super) fn plan_slowly(
     settings: &ReplanningSettings,
     jobs: &[Job],
@@ -336,7 +337,8 @@ proptest! {
         prop_assert_eq!(machine.plan().planned().0, &before[..]);
     }
 
-    /// Spec `provisioning.md` §3: with exact estimates a hole delays nobody, not even later arrivals' elders.
+    /// Spec `provisioning.md` §3: with exact estimates a hole delays nobody, not even later
+    /// arrivals' elders.
     #[test]
     fn a_single_hole_delays_no_job_that_was_there(
         jobs in jobs(),
@@ -358,8 +360,8 @@ proptest! {
         }
     }
 
-    /// Whoever was booked in between: a plan that was kept is the one that would be made anew, and a list of offers has every
-    /// candidate instant with the price of ALG-4.
+    /// Whoever was booked in between: a plan that was kept is the one that would be made anew, and
+    /// a list of offers has every candidate instant with the price of ALG-4.
     #[test]
     fn kept_plans_and_offers_are_those_of_plans_made_anew(
         jobs in jobs(),

@@ -1,5 +1,6 @@
-//! Whoever is stopped: by failures of nodes, and for reservations under the rules that truncate and requeue. A twin that looks at every
-//! node in every second, and cases that are small enough to be worked out by hand.
+//! Whoever is stopped: by failures of nodes, and for reservations under the rules that truncate and
+//! requeue. A twin that looks at every node in every second, and cases that are small enough to be
+//! worked out by hand.
 
 use std::sync::Arc;
 
@@ -52,7 +53,8 @@ enum Asked {
     Lost,
 }
 
-/// What the twin and the machine say of a job: last start, end, verdict, restarts, failures under it.
+/// What the twin and the machine say of a job: last start, end, verdict, restarts, failures under
+/// it.
 type JobEnd = (Option<i64>, Option<i64>, Verdict, u32, u32);
 
 struct Twin<'a> {
@@ -170,7 +172,8 @@ impl Twin<'_> {
         self.down[node] = true;
     }
 
-    /// What is free in every second beside whoever runs, granted reservations, and nodes that are down.
+    /// What is free in every second beside whoever runs, granted reservations, and nodes that are
+    /// down.
     fn hard(&self) -> Oracle {
         let mut free = Oracle {
             free: vec![self.holder.len() as i32; SPAN as usize],
@@ -439,7 +442,8 @@ proptest! {
     }
 }
 
-/// Four nodes, a job of three for 10 s from 0, a request for two of them from 6 to 9. The job may be stopped.
+/// Four nodes, a job of three for 10 s from 0, a request for two of them from 6 to 9. The job may
+/// be stopped.
 fn six_seconds(admission: Admission, runtime: i64) -> super::super::super::ReplanningRun {
     simulate_replanning_with(
         Nodes(4),

@@ -41,8 +41,9 @@ fn by(job: Job, user: i64, application: i64) -> Job {
 
 #[test]
 fn an_estimate_far_above_the_usual_run_time_or_a_user_who_overestimates_makes_a_job_promising() {
-    // Section 3.1.2 with maxPoF = 0.13, so what is usual must be below 1 / 1.13 = 88.5 % of the estimate. User 5 uses 60 % and
-    // runs application 9 for 300 min; user 6 uses everything and runs application 3 for 60 min; together 95.6 %.
+    // Section 3.1.2 with maxPoF = 0.13, so what is usual must be below 1 / 1.13 = 88.5 % of the
+    // estimate. User 5 uses 60 % and runs application 9 for 300 min; user 6 uses everything and
+    // runs application 3 for 60 min; together 95.6 %.
     let mut history = vec![learned(5, 9, 500, 300)];
     history.extend(vec![learned(6, 3, 60, 60); 8]);
     // The new job asks for 300 min: application 9 needs them all, application 3 a fifth.
@@ -143,7 +144,8 @@ fn more_time_comes_before_an_early_start_and_is_forgone_where_no_slot_has_it() {
 
 #[test]
 fn the_job_of_an_underestimator_is_never_shortened_and_nobody_is_placed_on_top_of_it() {
-    // Two of three jobs ran for 120 %, the third for 5 %: the mean ratio is (1 + 1 + 0.05) / 3 = 68 %.
+    // Two of three jobs ran for 120 %, the third for 5 %: the mean ratio is (1 + 1 + 0.05) / 3 =
+    // 68 %.
     let history = [
         learned(5, 1, 100, 120),
         learned(5, 1, 100, 120),
@@ -265,8 +267,8 @@ proptest! {
         }
     }
 
-    /// The slow twin: where every job is of an underestimator and its longer duration always fits before its deadline, the plan is
-    /// that of jobs whose estimates are as long.
+    /// The slow twin: where every job is of an underestimator and its longer duration always fits
+    /// before its deadline, the plan is that of jobs whose estimates are as long.
     #[test]
     fn more_time_for_everybody_is_the_plan_of_longer_estimates(jobs in workload(), early in any::<bool>()) {
         let early_start = if early { EarlyStart::Yes } else { EarlyStart::No };

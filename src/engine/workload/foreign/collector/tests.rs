@@ -32,7 +32,8 @@ fn imported(jobs: &[ForeignJob], attempts: Attempts) -> ImportedTrace {
     collector.finish(&settings, Path::new("log")).unwrap()
 }
 
-/// Job 7 failed with its node after 100 s, was put back at 300, failed again, and was done at the third time.
+/// Job 7 failed with its node after 100 s, was put back at 300, failed again, and was done at the
+/// third time.
 fn requeued() -> Vec<ForeignJob> {
     vec![
         job(7, 4, 600, 20, 50, COMPLETED),

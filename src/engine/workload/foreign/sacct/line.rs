@@ -233,7 +233,8 @@ impl<'log> LineReader<'log> {
             [] => duration(fields[C::Elapsed as usize]),
             raw => whole(raw),
         };
-        // Slurm writes the moment of cancellation as the start of a job that never started, or nothing.
+        // Slurm writes the moment of cancellation as the start of a job that never started, or
+        // nothing.
         let held = self
             .allocated
             .is_none_or(|column| whole(fields[column as usize]).is_none_or(|held| held > 0));
@@ -311,7 +312,8 @@ impl<'log> LineReader<'log> {
         seconds.unwrap_or(-1)
     }
 
-    /// Kilobytes asked for by each processor (or node, where those are counted); −1 where it is not known.
+    /// Kilobytes asked for by each processor (or node, where those are counted); −1 where it is not
+    /// known.
     fn memory(&self, fields: &Fields<'_>, width: u32, line: u64, collector: &mut Collector) -> f64 {
         let text = fields[C::ReqMem as usize];
         if is_missing(text) || text == b"0" {

@@ -181,7 +181,8 @@ fn steps_arrays_and_components_are_told_apart() {
     ] {
         assert_eq!(trace.findings.of(finding), count, "{finding:?}");
     }
-    // Without the raw number tasks of one array are jobs of one number, but not attempts of one job.
+    // Without the raw number tasks of one array are jobs of one number, but not attempts of one
+    // job.
     let text = "JobID|Submit|Start|End|NNodes|State\n9_0|1000|1010|1110|1|FAILED\n9_1|1000|1020|1110|1|COMPLETED";
     assert_eq!(import(text, &SacctSettings::default()).unwrap().jobs(), 2);
 }
@@ -291,7 +292,8 @@ fn lines_with_other_fields_and_headings_in_between_are_dropped_and_counted() {
         "\u{feff}{text}\r\n{HEADING}\n\na|b\n{}|x\n",
         text.lines().nth(1).unwrap()
     );
-    // The first line carries the mark, so that the heading in between is another line by its bytes only without it.
+    // The first line carries the mark, so that the heading in between is another line by its bytes
+    // only without it.
     let trace = import(&text, &SacctSettings::default()).unwrap();
     assert_eq!(trace.jobs(), 1);
     assert_eq!(trace.findings.of(Finding::HeadingAgain), 1);
@@ -300,7 +302,8 @@ fn lines_with_other_fields_and_headings_in_between_are_dropped_and_counted() {
 
 #[test]
 fn local_times_over_the_change_of_the_clock_keep_the_order_of_start_and_end() {
-    // Submitted and started at 2:50 summer time; it ended at 2:10, which is winter time: twenty minutes later.
+    // Submitted and started at 2:50 summer time; it ended at 2:10, which is winter time: twenty
+    // minutes later.
     let text = "JobID|Submit|Start|End|NNodes|State\n\
                 7|2024-10-27T02:50:00|2024-10-27T02:50:00|2024-10-27T02:10:00|1|COMPLETED";
     let trace = import_in("Europe/Berlin", text, &SacctSettings::default()).unwrap();

@@ -14,7 +14,8 @@ pub(super) fn write_offers(
 ) -> rusqlite::Result<u64> {
     let mut insert = writer.table("workflow_query")?;
     let mut queries = 0;
-    // The offers of a query are one JSON text: there are dozens, and rows of their own would double the time of a simulation.
+    // The offers of a query are one JSON text: there are dozens, and rows of their own would double
+    // the time of a simulation.
     for offers in outcome
         .prices
         .chunk_by(|one, other| one.query == other.query)

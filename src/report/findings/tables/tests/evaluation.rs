@@ -9,7 +9,8 @@ use crate::report::findings::{FindingResult, Verdict};
 /// Experiment, strategy and (setting, gain) pairs.
 type Row<'a> = (&'a str, &'a str, &'a [(f64, f64)]);
 
-/// Gains of four strategies over three thresholds and two ratios, as a reader would draw them. A quarter of a gain is forfeited.
+/// Gains of four strategies over three thresholds and two ratios, as a reader would draw them. A
+/// quarter of a gain is forfeited.
 fn drawn() -> Samples {
     let flat = |gain| [(0.1, gain), (0.2, gain), (0.3, gain)];
     let rows: [Row<'_>; 6] = [

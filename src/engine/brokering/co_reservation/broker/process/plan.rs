@@ -53,8 +53,8 @@ impl Plan {
         }
     }
 
-    /// The whole request once more, within what is left of its window: no start before messages have gone to and fro. A rigid request
-    /// has no other start.
+    /// The whole request once more, within what is left of its window: no start before messages
+    /// have gone to and fro. A rigid request has no other start.
     pub(super) fn anew(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
         let mut rest = request.clone();
         rest.earliest = rest.earliest.max(now + lead(rules));
@@ -68,7 +68,8 @@ impl Plan {
         plan
     }
 
-    /// The whole request once more, within what is left of its window, while what it holds stays reserved.
+    /// The whole request once more, within what is left of its window, while what it holds stays
+    /// reserved.
     pub(super) fn better(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
         Self {
             purpose: Purpose::Better,
@@ -76,8 +77,8 @@ impl Plan {
         }
     }
 
-    /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it as soon as it can be had; `None`
-    /// when nothing is left of it.
+    /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it
+    /// as soon as it can be had; `None` when nothing is left of it.
     pub(super) fn replace(
         rules: &Rules,
         now: Seconds,
@@ -117,7 +118,8 @@ impl Plan {
         }
     }
 
-    /// Every candidate that the sizes of the clusters allow: what is known without a probe (§3.1, step 2).
+    /// Every candidate that the sizes of the clusters allow: what is known without a probe (§3.1,
+    /// step 2).
     pub(super) fn unprobed(&self, rules: &Rules, request: &CoRequest) -> Vec<Candidate> {
         let clusters = self.clusters(rules).into_iter();
         let sizes: Vec<_> = clusters
@@ -130,7 +132,8 @@ impl Plan {
         candidates
     }
 
-    /// The order for a candidate of this round, beside parts that are not there with probability `others`.
+    /// The order for a candidate of this round, beside parts that are not there with probability
+    /// `others`.
     pub(super) fn order(
         &self,
         rules: &Rules,
@@ -177,7 +180,8 @@ pub(super) fn drawn(rules: &Rules, request: &CoRequest, stream: &mut Stream) -> 
     drawn
 }
 
-/// The risk of a part whose cluster was not asked: the highest that it may have. Of a client's limit, every part gets the same share.
+/// The risk of a part whose cluster was not asked: the highest that it may have. Of a client's
+/// limit, every part gets the same share.
 fn unprobed_pof(rules: &Rules, request: &CoRequest) -> f64 {
     let Some(risk) = &rules.risk else {
         return 0.0;
@@ -202,8 +206,8 @@ fn lead(rules: &Rules) -> Seconds {
         }
 }
 
-/// What a cluster offers, as the search sees it: ordered by price, by price + PoF × penalty where risk is weighed, or by how far the
-/// cluster would be reserved.
+/// What a cluster offers, as the search sees it: ordered by price, by price + PoF × penalty where
+/// risk is weighed, or by how far the cluster would be reserved.
 pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart) -> Candidate {
     let OfferedPart {
         part,
@@ -229,8 +233,9 @@ pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart)
     }
 }
 
-/// The row of the algorithm. A broker that balances reservations takes the least sum of degrees first, whatever the client prefers.
-/// One that weighs risk takes the least expected cost first; under A5 the client's weights apply to it.
+/// The row of the algorithm. A broker that balances reservations takes the least sum of degrees
+/// first, whatever the client prefers. One that weighs risk takes the least expected cost first;
+/// under A5 the client's weights apply to it.
 pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
     let row = rules.search.algorithm.row();
     let choice = rules.risk.as_ref().map(|risk| risk.choice);
@@ -259,8 +264,8 @@ pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
     }
 }
 
-/// The highest PoF at which a part is still wanted: what a cluster may offer at most, and no more than what the other parts leave of
-/// the client's limit.
+/// The highest PoF at which a part is still wanted: what a cluster may offer at most, and no more
+/// than what the other parts leave of the client's limit.
 fn pof_limit(rules: &Rules, others: f64) -> f64 {
     let Some(risk) = &rules.risk else {
         return 0.0;
@@ -299,8 +304,8 @@ pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Ve
     order.iter().map(large).collect()
 }
 
-/// Whether the parts fit on clusters of their own, were all of them empty. Since a cluster that holds a part holds every smaller one,
-/// it is enough to count.
+/// Whether the parts fit on clusters of their own, were all of them empty. Since a cluster that
+/// holds a part holds every smaller one, it is enough to count.
 pub(super) fn has_room(rules: &Rules, request: &CoRequest, order: &[usize]) -> bool {
     let fitting = fitting(rules, request, order);
     !fitting.is_empty() && (1..).zip(&fitting).all(|(placed, &large)| large >= placed)

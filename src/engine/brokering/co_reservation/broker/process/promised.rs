@@ -1,4 +1,5 @@
-//! What is done for a request after it was granted: parts that clusters lose are sought elsewhere (§9, 3 and 4).
+//! What is done for a request after it was granted: parts that clusters lose are sought elsewhere
+//! (§9, 3 and 4).
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,8 @@ impl Process {
         self.tell_clusters();
     }
 
-    /// Writes down where the parts are, in the order in which they were asked; a lost part stays where it was.
+    /// Writes down where the parts are, in the order in which they were asked; a lost part stays
+    /// where it was.
     pub(super) fn tell_clusters(&mut self) {
         let places = self.outcome.request.largest_first();
         self.outcome.clusters.resize(places.len(), ClusterId(0));
@@ -91,8 +93,9 @@ impl Process {
         }
     }
 
-    /// Gives back what is left of a request whose lost part was not found elsewhere, so that the whole can be tried anew. Nothing is
-    /// given back, and `false` is the answer, where it has begun or where its window is too narrow for another start.
+    /// Gives back what is left of a request whose lost part was not found elsewhere, so that the
+    /// whole can be tried anew. Nothing is given back, and `false` is the answer, where it has
+    /// begun or where its window is too narrow for another start.
     pub(super) fn give_back(
         &mut self,
         rules: &Rules,

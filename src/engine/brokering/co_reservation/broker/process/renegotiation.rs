@@ -1,5 +1,5 @@
-//! Requests that are issued anew after they were granted (§7.3): as long as what they hold has not started, something better may turn
-//! up.
+//! Requests that are issued anew after they were granted (§7.3): as long as what they hold has not
+//! started, something better may turn up.
 
 use rand::RngExt;
 
@@ -10,8 +10,8 @@ use crate::brokering::co_reservation::{Order, SortBy};
 use crate::units::Seconds;
 
 impl Process {
-    /// After the grant: a request of the renegotiable class is issued anew later. The class is drawn from a stream of the request's own, so
-    /// that a larger share contains the smaller one.
+    /// After the grant: a request of the renegotiable class is issued anew later. The class is
+    /// drawn from a stream of the request's own, so that a larger share contains the smaller one.
     pub(super) fn think_again(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         let Some(settings) = rules.second_thoughts else {
             return;
@@ -33,7 +33,8 @@ impl Process {
         }
     }
 
-    /// The identical request once more, unless parts were lost or something is under way for it already.
+    /// The identical request once more, unless parts were lost or something is under way for it
+    /// already.
     pub(super) fn renegotiate(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         let Some(settings) = rules.second_thoughts else {
             return;
@@ -52,8 +53,9 @@ impl Process {
         }
     }
 
-    /// Two reservations are held, the one that was promised and a new one: the worse is given back, of equals the new one. One that may
-    /// have started before its cancellation arrives stays. A reservation that lost a part meanwhile is worse than any other.
+    /// Two reservations are held, the one that was promised and a new one: the worse is given back,
+    /// of equals the new one. One that may have started before its cancellation arrives stays. A
+    /// reservation that lost a part meanwhile is worse than any other.
     pub(super) fn keep_the_better(
         &mut self,
         rules: &Rules,
@@ -81,8 +83,9 @@ impl Process {
         }
     }
 
-    /// Whether one reservation is better than another: by the client's weights where the algorithm goes by them (eq. 2 over the two),
-    /// else by its start, and by its cost where both start together.
+    /// Whether one reservation is better than another: by the client's weights where the algorithm
+    /// goes by them (eq. 2 over the two), else by its start, and by its cost where both start
+    /// together.
     fn is_better(&self, rules: &Rules, one: &[Held], other: &[Held]) -> bool {
         let value = |parts: &[Held]| {
             let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);

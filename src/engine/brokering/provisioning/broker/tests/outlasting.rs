@@ -14,7 +14,8 @@ fn earliest(provider: Provider, search: SearchMethod) -> ProvisioningSettings {
     settings_of(provider, search, Wish::TradeOff { alpha: 0.0 })
 }
 
-/// At an idle site of eight nodes, where tasks run so many hours instead of those of the application.
+/// At an idle site of eight nodes, where tasks run so many hours instead of those of the
+/// application.
 fn run_with(
     application: Application,
     real: &[f64],
@@ -92,7 +93,8 @@ fn whose_slot_begins_before_its_data_is_there_is_booked_anew_and_pays_twice() {
                 (1, 1.0, 2.0, Abandoned),
                 (2, 2.0, 2.25, Abandoned),
                 (0, 1.0, 2.5, Done),
-                // The slot before it lasts until 3 h, and nobody knew that it would not be needed as long.
+                // The slot before it lasts until 3 h, and nobody knew that it would not be needed
+                // as long.
                 (1, 3.0, 4.0, Done),
                 (2, 4.0, 4.25, Done),
             ],
@@ -128,9 +130,10 @@ fn an_application_that_has_failed_stops_tasks_and_books_none() {
     );
 }
 
-/// A chain of n tasks of run time e on one node, booked for b = f · e, on an idle machine, real run times uniform on (1 ± w) · e. With
-/// 2 · f above 1 + w a task is stopped once, with probability p = (1 + w - f) / 2w, or never. Whoever is stopped with m - 1 tasks behind it pays
-/// 2 · b for itself and b for each of these, so that the whole is expected to cost
+/// A chain of n tasks of run time e on one node, booked for b = f · e, on an idle machine, real run
+/// times uniform on (1 ± w) · e. With 2 · f above 1 + w a task is stopped once, with probability p =
+/// (1 + w - f) / 2w, or never. Whoever is stopped with m - 1 tasks behind it pays 2 · b for itself
+/// and b for each of these, so that the whole is expected to cost
 ///
 ///   b · (n + p · Σ (m + 1)) = b · (n + p · n · (n + 3) / 2).
 ///
@@ -207,8 +210,9 @@ proptest! {
         }
     }
 
-    /// Short and long tasks, failing nodes, reservations under way, competing brokers: tasks wait for their parents' real ends, each run
-    /// is as long as the task or as its slot, each next slot is twice as long, and whatever is paid is used or counted.
+    /// Short and long tasks, failing nodes, reservations under way, competing brokers: tasks wait
+    /// for their parents' real ends, each run is as long as the task or as its slot, each next slot
+    /// is twice as long, and whatever is paid is used or counted.
     #[test]
     fn however_long_tasks_run_nothing_happens_that_cannot_and_money_adds_up(
         seed in 0_u64..100_000,

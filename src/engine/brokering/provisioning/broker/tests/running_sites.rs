@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Two of one node fit at once on each site, and those of the first application count for the second, which is queued behind them.
+/// Two of one node fit at once on each site, and those of the first application count for the
+/// second, which is queued behind them.
 #[test]
 fn tasks_that_are_ready_together_spread_over_running_sites() {
     for provider in [queried(), rectangles()] {
@@ -34,7 +35,8 @@ fn tasks_that_are_ready_together_spread_over_running_sites() {
     }
 }
 
-/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes ready, after 3 s.
+/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes
+/// ready, after 3 s.
 #[test]
 fn a_task_counts_at_its_running_site_while_its_data_is_on_the_way() {
     for provider in [queried(), rectangles()] {
@@ -82,7 +84,8 @@ fn a_task_counts_at_its_running_site_while_its_data_is_on_the_way() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// One application at running sites is the baseline on forks of them, which was written otherwise.
+    /// One application at running sites is the baseline on forks of them, which was written
+    /// otherwise.
     #[test]
     fn best_effort_at_running_sites_is_best_effort_on_forks(
         seed in 0_u64..100_000,
@@ -109,7 +112,8 @@ proptest! {
     }
 }
 
-/// With transfers, whose ends may fall on the second of somebody's arrival, the order of the two in the queue is open.
+/// With transfers, whose ends may fall on the second of somebody's arrival, the order of the two in
+/// the queue is open.
 fn without_transfers(application: &Application) -> Application {
     let mut tasks = application.tasks().to_vec();
     for task in &mut tasks {

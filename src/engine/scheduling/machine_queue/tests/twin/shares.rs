@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// A level of the fair tree as a fraction of whole numbers: nothing by something where there is no share, something by nothing where
-/// nothing was used.
+/// A level of the fair tree as a fraction of whole numbers: nothing by something where there is no
+/// share, something by nothing where nothing was used.
 #[derive(Clone, Copy, Debug)]
 struct Fraction(u128, u128);
 
@@ -64,7 +64,8 @@ impl Twin<'_> {
                 .is_some_and(|parent| self.is_below(parent.0, above))
     }
 
-    /// The levels of a user's accounts and then its own in the fair tree, from the top; each is shares by use, as a fraction.
+    /// The levels of a user's accounts and then its own in the fair tree, from the top; each is
+    /// shares by use, as a fraction.
     fn levels(&self, user: (usize, i64), users: &BTreeSet<(usize, i64)>) -> Vec<Fraction> {
         let accounts = &self.machine.accounts;
         let of_account = |account: usize| {
@@ -97,8 +98,8 @@ impl Twin<'_> {
         levels
     }
 
-    /// The factor of the fair tree: all users in order of their levels. One ties with the one before whose levels are the same, or were all
-    /// the same until they ended.
+    /// The factor of the fair tree: all users in order of their levels. One ties with the one
+    /// before whose levels are the same, or were all the same until they ended.
     fn rank_factor(&self, job: &MachineQueueJob) -> f64 {
         let users: BTreeSet<(usize, i64)> = (self.jobs.iter())
             .map(|job| (job.account.0, job.user))
