@@ -364,7 +364,8 @@ fn looked(result: Result<(), LookError>) -> ExitCode {
     looked_with(result.map(|()| ExitCode::SUCCESS))
 }
 
-/// The end of a command that looks at a store: a reader who has seen enough is no error, Ctrl-C is 130.
+/// The end of a command that looks at a store: a reader who has seen enough is no error, Ctrl-C
+/// is 130.
 fn looked_with(result: Result<ExitCode, LookError>) -> ExitCode {
     match result {
         Ok(code) => code,

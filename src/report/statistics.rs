@@ -35,7 +35,8 @@ pub const INTERVALS: &str = "A 95 % interval over replications is ± its half wi
     a replication with 95 %. There is none where the replications do not differ. (n 4): only 4 replications have a value.";
 
 /// Fewer replications than this carry no interval of a skewed sum. With ten, Student's t contains
-/// the truth of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.
+/// the truth of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87
+/// and 93.
 pub const FEWEST_FOR_SKEWED: u32 = 20;
 
 /// The level of every test.

@@ -50,7 +50,8 @@ impl RuntimeSteps {
         }
     }
 
-    /// A runtime that takes these numbers of steps with these weights, which are scaled to sum to 1.
+    /// A runtime that takes these numbers of steps with these weights, which are scaled to sum
+    /// to 1.
     ///
     /// `None` if there is no entry, if the steps do not ascend, or if a weight is not positive and
     /// finite.

@@ -242,8 +242,8 @@ mod tests {
         }
     }
 
-    /// 1 h (0.5), 2 h (0.2) or 4 h (0.3): mean 2.1 h, variance 0.5 · 1.21 + 0.2 · 0.01 + 0.3 · 3.61 =
-    /// 1.69 h², so 1.3 h.
+    /// 1 h (0.5), 2 h (0.2) or 4 h (0.3): mean 2.1 h, variance 0.5 · 1.21 + 0.2 · 0.01 + 0.3 ·
+    /// 3.61 = 1.69 h², so 1.3 h.
     fn hours() -> RuntimeSteps {
         RuntimeSteps::from_weights(&[(1, 5.0), (2, 2.0), (4, 3.0)], Seconds::HOUR).unwrap()
     }

@@ -177,8 +177,8 @@ fn over_several_situations_the_answer_says_what_the_choices_are_worth_on_average
     let mut axes = threshold_axes();
     let ratios = [1.0, 4.0].map(AxisValue::Real);
     axes.push(axis("acceptance.penalty_ratio", &ratios));
-    // At ratio 4 each threshold earns 60 less, and whoever is left out, the baseline earns most: 110.
-    // So 123.5 on average, and (361 ÷ 3 + 110) ÷ 2 = 115.2 where the others chose.
+    // At ratio 4 each threshold earns 60 less, and whoever is left out, the baseline earns
+    // most: 110. So 123.5 on average, and (361 ÷ 3 + 110) ÷ 2 = 115.2 where the others chose.
     let written = written(simulations, axes);
     all_say(
         &written,

@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn clusters_that_are_too_small_for_a_part_do_not_count_for_it() {
-        // The large part goes to one cluster only, the small one then to either of two: C_1 = 1, C = 2.
+        // The large part goes to one cluster only, the small one then to either of two: C_1 = 1,
+        // C = 2.
         assert_eq!(worst_case(1, &[1, 3], Repair::Chronological), 4.0);
     }
 }

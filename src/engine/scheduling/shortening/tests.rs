@@ -233,8 +233,8 @@ fn a_later_job_cannot_take_the_time_that_an_overbooked_job_counts_on() {
 
 #[test]
 fn a_node_that_is_freed_later_than_the_moved_start_limits_it() {
-    // As before, but the idle nodes are held until minute 340: a is 20 min instead of 41.4, and 340 +
-    // 265.5 > 600.
+    // As before, but the idle nodes are held until minute 340: a is 20 min instead of 41.4, and
+    // 340 + 265.5 > 600.
     let mut jobs = vec![
         job(0, 2, 0, 360, 360, 360),
         job(1, 2, 0, 340, 340, 340),

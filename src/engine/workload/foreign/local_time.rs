@@ -1,4 +1,5 @@
-//! Times as logs write them: local times of a zone, with an offset or without, and seconds since 1970.
+//! Times as logs write them: local times of a zone, with an offset or without, and seconds
+//! since 1970.
 
 use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};

@@ -41,7 +41,8 @@ impl SwfHeader {
         values
     }
 
-    /// The leading whole number of the first value of `key`: `338 (batch partition; 512 total)` is 338.
+    /// The leading whole number of the first value of `key`: `338 (batch partition; 512 total)`
+    /// is 338.
     #[must_use]
     pub fn number(&self, key: &str) -> Option<i64> {
         let value = self.get(key)?;

@@ -245,8 +245,8 @@ fn replications_are_paired_so_that_what_they_share_cancels() {
         &curves,
         "difference 10 ± 2.48 (210 against 200)",
     );
-    // 210 / 200 = 1.05; residuals 109 − 105 = 4, 0 and 311 − 315 = −4: s = 4, 4.303 · 4 / √3 / 200 =
-    // 0.0497.
+    // 210 / 200 = 1.05; residuals 109 − 105 = 4, 0 and 311 − 315 = −4: s = 4, 4.303 · 4 / √3 /
+    // 200 = 0.0497.
     assert_held(
         &format!("{TWO}ratio = 1"),
         &curves,

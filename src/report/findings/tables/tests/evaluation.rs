@@ -106,7 +106,8 @@ fn maxima_surpluses_and_best_settings_are_computed_from_the_means() {
         found("risk/runtime/heuristic-overbooking/extra-gain@4\", value = 1"),
         70.0
     );
-    // At ratio 4 the baseline loses money and no surplus is defined: the best one is (180 − 150) / 150.
+    // At ratio 4 the baseline loses money and no surplus is defined: the best one is (180 − 150)
+    // / 150.
     assert_eq!(
         found("risk/runtime/heuristic-overbooking/best-surplus\", value = 1"),
         20.0

@@ -131,9 +131,9 @@ fn an_application_that_has_failed_stops_tasks_and_books_none() {
 }
 
 /// A chain of n tasks of run time e on one node, booked for b = f · e, on an idle machine, real run
-/// times uniform on (1 ± w) · e. With 2 · f above 1 + w a task is stopped once, with probability p =
-/// (1 + w - f) / 2w, or never. Whoever is stopped with m - 1 tasks behind it pays 2 · b for itself
-/// and b for each of these, so that the whole is expected to cost
+/// times uniform on (1 ± w) · e. With 2 · f above 1 + w a task is stopped once, with probability
+/// p = (1 + w - f) / 2w, or never. Whoever is stopped with m - 1 tasks behind it pays 2 · b for
+/// itself and b for each of these, so that the whole is expected to cost
 ///
 ///   b · (n + p · Σ (m + 1)) = b · (n + p · n · (n + 3) / 2).
 ///
