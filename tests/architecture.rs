@@ -389,8 +389,6 @@ fn events_are_ordered_by_the_agenda_of_the_kernel() {
         "workload/workflows/workflow.rs",
         // Which job of a user ended last before another one was submitted.
         "scheduling/client/ties.rs",
-        // Events that are taken back, and parts by their starts.
-        "co_reservation/local/machine.rs",
     ];
     for (path, module, code) in sources() {
         let name = path.to_string_lossy().replace('\\', "/");

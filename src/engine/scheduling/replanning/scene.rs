@@ -13,7 +13,7 @@ use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
-/// What a simulation of a reserving machine gave.
+/// What a simulation of a replanning machine gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplanningRun {
     /// Totals of the jobs.

@@ -1,5 +1,5 @@
-//! What a reserving machine may be told: every documented ambiguity is a value, the spec's decision
-//! its default.
+//! What a replanning machine may be told: every documented ambiguity is a value, the spec's
+//! decision its default.
 
 use std::sync::Arc;
 
