@@ -225,7 +225,8 @@ pub struct Cluster {
     up: NodeSet,
     /// Up and not running a job.
     idle: NodeSet,
-    occupant: Vec<Option<JobId>>,
+    /// Who runs, by rising ids.
+    running: Vec<JobId>,
     jobs: JobTable,
     events: Agenda<Event>,
     outcomes: Vec<JobOutcome>,
@@ -273,7 +274,7 @@ impl Cluster {
             now: Seconds::ZERO,
             up: NodeSet::full(nodes),
             idle: NodeSet::full(nodes),
-            occupant: vec![None; nodes.0 as usize],
+            running: Vec::new(),
             jobs: JobTable::default(),
             events: Agenda::default(),
             outcomes: Vec::new(),
@@ -345,6 +346,11 @@ impl Cluster {
     #[must_use]
     pub fn start_of(&self, job: JobId) -> Option<Seconds> {
         self.jobs.get(job).start
+    }
+
+    /// The jobs that run, by rising ids.
+    pub fn running(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.running.iter().copied()
     }
 
     /// Since when the job runs, if it does.
@@ -425,8 +431,8 @@ impl Cluster {
         debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
         debug_assert_eq!(nodes.count(), self.job(job).nodes);
         self.idle.subtract(&nodes);
-        for node in nodes.iter() {
-            self.occupant[node.0 as usize] = Some(job);
+        if let Err(place) = self.running.binary_search(&job) {
+            self.running.insert(place, job);
         }
         let now = self.now;
         let record = self.jobs.get_mut(job);
@@ -496,10 +502,16 @@ impl Cluster {
         self.events.push(time, event.class(), event);
     }
 
+    /// The job that runs on a node.
+    fn occupant(&self, node: NodeIndex) -> Option<JobId> {
+        let holds = |&job: &JobId| self.nodes_of(job).is_some_and(|nodes| nodes.contains(node));
+        self.running().find(holds)
+    }
+
     fn node_down(&mut self, node: NodeIndex) -> Option<JobId> {
         self.up.remove(node);
         self.idle.remove(node);
-        let victim = self.occupant[node.0 as usize];
+        let victim = self.occupant(node);
         if let Some(job) = victim {
             self.vacate(job, true);
             let checkpointing = self.checkpoints_of(job).copied();
@@ -523,7 +535,7 @@ impl Cluster {
 
     fn node_up(&mut self, node: NodeIndex) {
         self.up.insert(node);
-        if self.occupant[node.0 as usize].is_none() {
+        if self.occupant(node).is_none() {
             self.idle.insert(node);
         }
     }

@@ -582,6 +582,7 @@ impl Policy for Shortening {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
+        self.displaced.remove(job);
         let held = self.release(cluster, job);
         cluster.withdraw(job);
         self.retry_disabled(cluster, Occasion::NodesFreed);

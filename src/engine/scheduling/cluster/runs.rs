@@ -97,8 +97,8 @@ impl Cluster {
             });
         }
         self.totals.busy += held;
-        for node in nodes.iter() {
-            self.occupant[node.0 as usize] = None;
+        if let Ok(place) = self.running.binary_search(&job) {
+            self.running.remove(place);
         }
         self.idle.union_with(nodes);
         self.idle.intersect_with(&self.up);

@@ -34,6 +34,9 @@ pub struct PlannedQueue {
     fixed: Profile,
     /// What windows may take, and when that was found.
     visible: Option<(Seconds, Profile)>,
+    /// The window that was asked for last, when it was, and what it may take: it is asked for several
+    /// parts of a request.
+    asked: Option<([Seconds; 3], i32)>,
     /// By submission, equals by id, also those that start anew.
     queue: Vec<Waiting>,
     /// What running jobs and windows hold of `fixed`.
@@ -60,6 +63,7 @@ impl PlannedQueue {
             planned_visible,
             fixed: Profile::new(nodes.0, Seconds::ZERO),
             visible: None,
+            asked: None,
             queue: Vec::new(),
             places: BTreeMap::new(),
             due: Vec::new(),
@@ -80,8 +84,13 @@ impl PlannedQueue {
     }
 
     fn changed(&mut self) {
-        self.visible = None;
+        self.forget_visible();
         self.changed = true;
+    }
+
+    fn forget_visible(&mut self) {
+        self.visible = None;
+        self.asked = None;
     }
 
     fn enqueue(&mut self, cluster: &mut Cluster, id: JobId) {
@@ -95,7 +104,7 @@ impl PlannedQueue {
     fn hold(&mut self, job: JobId, place: Place) {
         self.fixed.reserve(place.start, place.end, place.nodes.0);
         self.places.insert(job, place);
-        self.visible = None;
+        self.forget_visible();
     }
 
     fn let_go(&mut self, now: Seconds, job: JobId) {
@@ -124,6 +133,19 @@ impl PlannedQueue {
             (now, profile)
         });
         &found.1
+    }
+
+    /// The fewest nodes that windows may take at any time in `[start, end)`.
+    fn free(&mut self, now: Seconds, start: Seconds, end: Seconds) -> i32 {
+        let window = [now, start, end];
+        if let Some((asked, free)) = self.asked
+            && asked == window
+        {
+            return free;
+        }
+        let free = self.visible(now).min_free(start, end);
+        self.asked = Some((window, free));
+        free
     }
 
     /// Starts a window, or gives it up where too few nodes are idle: running jobs are never
@@ -249,7 +271,7 @@ impl Policy for PlannedQueue {
         start: Seconds,
         end: Seconds,
     ) -> Option<WindowQuote> {
-        let free = self.visible(cluster.now()).min_free(start, end);
+        let free = self.free(cluster.now(), start, end);
         // Who plans so has no picture of what his nodes do.
         let certain = SuccessFactors {
             available: 1.0,

@@ -8,6 +8,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use crate::failures::{FailureTrace, NodeEvent};
+use crate::scheduling::checkpoint::{
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd, ResumeRule,
+};
 use crate::scheduling::{
     Acceptance, ClusterMachine, CrashRule, FailedStartRule, JobOutcome, SimulationMetrics, simulate,
 };
@@ -314,6 +317,38 @@ fn a_crashed_job_is_started_again_in_the_time_that_is_left() {
     for crash in [CrashRule::RestartFull, CrashRule::Final] {
         assert_eq!(go(crash).verdict, Verdict::FailedNodes);
     }
+}
+
+#[test]
+fn a_job_that_left_while_it_waited_for_a_gap_does_not_go_on_when_its_node_is_back() {
+    let settings = PolicySettings {
+        checkpoint: Some(CheckpointSettings {
+            interval: CheckpointInterval::Fixed(Seconds(10 * MINUTE)),
+            cost: Seconds::ZERO,
+            restart: Seconds::ZERO,
+            payer: CheckpointPayer::Provider,
+            gap_end: GapEnd::Checkpoint,
+            resume: ResumeRule::Any,
+            memory_price: 0.0,
+            bandwidth: Bandwidth::Own,
+        }),
+        ..settings(0.13)
+    };
+    let policy = Shortening::new(Nodes(2), &settings, Some(history(&[50])));
+    let mut machine = ClusterMachine::new(Nodes(2), Box::new(policy));
+    machine.submit([job(0, 2, 0, 120, 90, 500)]);
+    machine.inject(&[(60, false), (150, true)].map(|(minute, up)| NodeEvent {
+        time: Seconds(minute * MINUTE),
+        node: NodeIndex(0),
+        up,
+    }));
+    machine.settle(Seconds(60 * MINUTE));
+    assert_eq!(machine.cluster().phase(JobId(0)), Phase::Disabled);
+    machine.hand_over(JobId(0));
+    machine.settle(Seconds(160 * MINUTE));
+    assert_eq!(machine.cluster().phase(JobId(0)), Phase::Done);
+    assert_eq!(machine.cluster().idle().count(), Nodes(2));
+    assert!(machine.is_idle() && machine.take_outcomes().is_empty());
 }
 
 /// The policy with its plan and the cluster looked at after every event.

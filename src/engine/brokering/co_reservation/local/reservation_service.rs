@@ -238,11 +238,9 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         {
             let at = submit.max(self.now());
             self.machine.settle(at);
-            let due = self.arriving.partition_point(|job| job.submit <= at);
-            for _ in 0..due {
-                let Some(job) = self.arriving.pop_front() else {
-                    break;
-                };
+            while self.arriving.front().is_some_and(|job| job.submit <= at)
+                && let Some(job) = self.arriving.pop_front()
+            {
                 self.booked += booked(&job);
                 let id = self.number(Open::Job(job.id));
                 self.machine.submit([Job { id, ..job }]);
@@ -256,13 +254,10 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         self.collect();
     }
 
-    /// Jobs that run, in the order of their submission, and since when.
-    fn running_jobs(&self) -> impl Iterator<Item = (&Job, Seconds)> {
+    /// Jobs and parts that run, in the order in which they came, and since when.
+    fn running(&self) -> impl Iterator<Item = (&Job, Seconds)> {
         let cluster = self.machine.cluster();
-        let jobs = self.open.iter();
-        jobs.filter(|(_, open)| matches!(open, Open::Job(_)))
-            .filter_map(|(&id, _)| Some((id, cluster.running_since(id)?)))
-            .map(|(id, since)| (cluster.job(id), since))
+        (cluster.running()).filter_map(|id| Some((cluster.job(id), cluster.running_since(id)?)))
     }
 
     fn orders(&self) -> impl Iterator<Item = &PartOrder> {

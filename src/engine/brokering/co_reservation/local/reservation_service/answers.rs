@@ -1,7 +1,7 @@
 //! Answers to status queries: which starts are admitted, for which parts, at what cost and at which
 //! risk (§3.2–3.4, §3.6.1).
 
-use super::{ReservationService, booked, limit};
+use super::{Open, ReservationService, booked, limit};
 use crate::brokering::co_reservation::local::backlog::{Backlog, PartWork, job_work};
 use crate::brokering::co_reservation::local::filters::{Fairness, Room, held, reservation_degree};
 use crate::brokering::co_reservation::local::{
@@ -9,6 +9,7 @@ use crate::brokering::co_reservation::local::{
 };
 use crate::scheduling::Policy;
 use crate::units::{Nodes, Seconds};
+use crate::workload::Job;
 
 impl<P: Policy + ?Sized> ReservationService<P> {
     /// Answers a status query. A part has CPUs where its window can be had with at most the
@@ -20,7 +21,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let filters = probe.filters;
         let mut backlog = self.backlog(now, filters.exact_limits);
         let next_event = if filters.backfill {
-            self.next_scheduling_event(now)
+            self.next_scheduling_event()
         } else {
             now
         };
@@ -105,7 +106,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         // Of what is booked, that of which only the rest counts.
         let (mut begun, mut rest) = (0, 0.0);
         if rule == BacklogWork::Remaining {
-            for (job, since) in self.running_jobs() {
+            let is_job = |job: &Job| matches!(self.open.get(&job.id), Some(Open::Job(_)));
+            for (job, since) in self.running().filter(|(job, _)| is_job(job)) {
                 begun += booked(job);
                 rest += job_work(accuracy, limit(job), now - since, job.nodes);
             }
@@ -120,16 +122,14 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 
     /// The next end of a running job or part, as far as the service knows (Q13); [`Seconds::FAR`]
     /// if nothing runs.
-    fn next_scheduling_event(&self, now: Seconds) -> Seconds {
-        let jobs = self.running_jobs().map(|(job, since)| {
+    fn next_scheduling_event(&self) -> Seconds {
+        let ends = self.running().map(|(job, since)| {
             since
                 + match self.settings.next_event {
                     NextEventSource::Estimate => limit(job),
                     NextEventSource::Oracle => job.runtime.min(job.estimate),
                 }
         });
-        let parts = self.orders().filter(|order| order.start <= now);
-        let parts = parts.map(|order| order.start + order.duration);
-        jobs.chain(parts).min().unwrap_or(Seconds::FAR)
+        ends.min().unwrap_or(Seconds::FAR)
     }
 }

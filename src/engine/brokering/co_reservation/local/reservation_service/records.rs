@@ -32,7 +32,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let mut outcomes = self.machine.take_outcomes();
         // Of an instant ends of jobs come before those of parts, then parts that cannot start, each
         // in their own order; jobs that begin and end in it come last (Q49).
-        outcomes.sort_by_key(|outcome| {
+        outcomes.sort_by_cached_key(|outcome| {
             let began = outcome.end.is_some() && outcome.start == outcome.end;
             let kept = outcome.verdict.is_successful();
             let place = match self.open.get(&outcome.job.id) {
