@@ -39,21 +39,21 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             };
             let mut cost_of_one = None;
             let mut held_by_parts = None;
-            let mut wider = None;
+            let widest = self.widest(probe, start);
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
                 if nodes > self.nodes() {
                     continue;
                 }
                 let quote = match self.pof_max {
-                    None if !filters.counting => None,
-                    // Parts come most CPUs first; what is free for one is free for the next.
-                    None if wider.is_some() => wider,
-                    _ => self.machine.quote_window(nodes, start, end),
+                    Some(_) => self.machine.quote_window(nodes, start, end),
+                    None => None,
                 };
-                wider = quote;
                 let admitted = counts.admits(filters, fairness, || {
-                    let most = self.pof_max.unwrap_or(0.0);
-                    if !self.is_up || !quote.is_some_and(|quote| quote.is_within(most)) {
+                    let has_nodes = match self.pof_max {
+                        Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
+                        None => widest.is_some_and(|widest| nodes <= widest),
+                    };
+                    if !self.is_up || !has_nodes {
                         Room::Occupied
                     } else if self.is_within_quota(nodes, start, probe.duration) {
                         Room::Free
@@ -91,6 +91,18 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             backlog_now,
             backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
         }
+    }
+
+    /// CPUs of the widest part that has them at `start`, where no part is put at risk: what is free
+    /// for it is free for those behind it, which want no more.
+    fn widest(&mut self, probe: &Probe, start: Seconds) -> Option<Nodes> {
+        if self.pof_max.is_some() || !probe.filters.counting {
+            return None;
+        }
+        let end = start + probe.duration;
+        let machine = &mut self.machine;
+        let mut parts = probe.parts.iter().copied();
+        parts.find(|&nodes| machine.quote_window(nodes, start, end).is_some())
     }
 
     /// Whether the quota leaves room for a part beside all that are promised.
