@@ -21,6 +21,7 @@ mod pass;
 mod plan;
 mod planned;
 mod policy;
+mod shortest;
 mod view;
 
 pub(super) use self::ends::PlannedEnds;
@@ -31,6 +32,7 @@ pub(super) use self::plan::place;
 pub use self::plan::plan_queue;
 pub use self::planned::PlannedQueue;
 pub use self::policy::{Queue, QueuePass, QueuePolicy};
+pub(super) use self::shortest::ShortestFirst;
 pub(super) use self::view::View;
 
 use serde::{Deserialize, Serialize};

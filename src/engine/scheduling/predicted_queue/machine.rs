@@ -8,7 +8,7 @@ use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueOrder, Q
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::scheduling::queue::{
-    BackfillOrder, PlannedEnds, Room, View, Waiting, backfill, remove_due,
+    BackfillOrder, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
@@ -84,7 +84,6 @@ pub struct PredictedQueueMachine {
     rules: QueueRules,
     corrector: Corrector,
     order: QueueOrder,
-    backfill: BackfillOrder,
     compared: ComparedReservation,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
@@ -98,6 +97,8 @@ pub struct PredictedQueueMachine {
     open: OpenJobs,
     /// In order, as of the last pass; estimates are predictions.
     waiting: Vec<Waiting>,
+    /// The same jobs, where they are tried in this order.
+    shortest: Option<ShortestFirst>,
     ends: PlannedEnds,
     events: Agenda<Event>,
     /// Jobs that were started now.
@@ -174,7 +175,6 @@ impl PredictedQueueMachine {
             rules: settings.rules,
             corrector: settings.corrector,
             order: settings.order,
-            backfill: settings.backfill,
             compared: settings.reservation,
             predictor,
             now: Seconds::ZERO,
@@ -183,6 +183,8 @@ impl PredictedQueueMachine {
             beginning: None,
             open: OpenJobs::default(),
             waiting: Vec::new(),
+            shortest: (settings.backfill == BackfillOrder::ShortestFirst)
+                .then(ShortestFirst::default),
             ends: PlannedEnds::default(),
             events: Agenda::default(),
             started: Vec::new(),
@@ -310,6 +312,9 @@ impl PredictedQueueMachine {
             self.waiting.partition_point(|other| *other < waiting)
         };
         self.waiting.insert(behind, waiting);
+        if let Some(shortest) = &mut self.shortest {
+            shortest.push(waiting);
+        }
         let is_settled = self.is_settled && self.is_first_come();
         if !is_settled && !self.waits_for_others(&waiting) {
             self.pass();
@@ -344,7 +349,7 @@ impl PredictedQueueMachine {
     fn waits_for_others(&self, newcomer: &Waiting) -> bool {
         self.rules == QueueRules::Gaussier2015
             && self.is_first_come()
-            && self.backfill == BackfillOrder::Queue
+            && self.shortest.is_none()
             && newcomer.nodes.0 > self.free
     }
 
@@ -375,19 +380,24 @@ impl PredictedQueueMachine {
     /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section
     /// 5, PASS).
     fn pass(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
         let mut waiting = std::mem::take(&mut self.waiting);
+        let mut shortest = self.shortest.take();
         let mut view = std::mem::take(&mut self.view);
         if self.order.depends_on_waiting() {
             for waiting in &mut waiting {
                 waiting.rank = self.order.rank(waiting, self.beginning(), self.now);
             }
             waiting.sort();
+            shortest = shortest.map(|_| ShortestFirst::of(&waiting));
         }
         view.look(self.now, self.free, (Seconds::FAR, 0));
         self.has_head = false;
-        let due = backfill(&waiting, 1, self.backfill, &mut view, self);
+        let due = backfill(&waiting, 1, shortest.as_mut(), &mut view, self);
         remove_due(&mut waiting, &due);
-        (self.waiting, self.view) = (waiting, view);
+        (self.waiting, self.shortest, self.view) = (waiting, shortest, view);
         // Where scores change while jobs wait, the next pass may find another one first.
         self.is_settled = self.has_head && !self.order.depends_on_waiting();
     }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::plan::{earliest, take};
 use super::view::View;
-use super::{BackfillOrder, Backfilling, Waiting, conservative};
+use super::{Backfilling, ShortestFirst, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
 
@@ -50,26 +50,32 @@ pub(in crate::scheduling) trait Room {
 
 /// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now,
 /// starts; of the others the first `depth` are kept places, and those behind them are tried in the
-/// order of `backfill`. With a depth of 0 nobody passes the first that does not fit. Returns the
-/// places in the queue of those who start, in order.
+/// order of the queue, or of `shortest`: the same jobs, which those who start leave. With a depth
+/// of 0 nobody passes the first that does not fit. Returns the places in the queue of those who
+/// start, in order.
 pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
     depth: usize,
-    order: BackfillOrder,
+    shortest: Option<&mut ShortestFirst>,
     view: &mut View,
     room: &mut impl Room,
 ) -> Due {
     let mut rule = Alike {
         depth,
         held: 0,
-        sorts: order == BackfillOrder::ShortestFirst,
+        sorts: shortest.is_some(),
         is_over: false,
         view,
         room,
     };
     let mut due = pass(queue, &mut rule);
-    if rule.sorts && rule.held > 0 && rule.held == depth {
-        rule.start_shortest(queue, &mut due);
+    if let Some(shortest) = shortest {
+        for place in &due {
+            shortest.remove(&queue[*place]);
+        }
+        if rule.held > 0 && rule.held == depth {
+            rule.start_shortest(queue, shortest, &mut due);
+        }
     }
     due
 }
@@ -99,24 +105,16 @@ impl<R: Room> Alike<'_, R> {
         fits
     }
 
-    /// Tries those who wait, the shortest first, of equal ones whoever came first. Who was kept a
-    /// place does not fit.
-    fn start_shortest(&mut self, queue: &[Waiting], due: &mut Due) {
-        let mut from = due.len() + self.held;
+    /// Tries those who still wait, the shortest first. Who was kept a place does not fit.
+    fn start_shortest(&mut self, queue: &[Waiting], shortest: &mut ShortestFirst, due: &mut Due) {
+        let mut from = 0;
+        let mut end = shortest.count_up_to(self.view.longest());
         // Who does not fit now does not fit beside others who started.
-        let mut fitting = Vec::new();
-        while let Some(place) = self.view.first_held(queue, from) {
-            fitting.push(place);
-            from = place + 1;
-        }
-        let shortest = |place: &&usize| {
-            let waiting = &queue[**place];
-            (waiting.estimate, waiting.since, waiting.job)
-        };
-        while let Some(&place) = fitting.iter().min_by_key(shortest) {
-            self.starts_now(&queue[place]);
-            due.push(place);
-            fitting.retain(|&other| other != place && self.view.holds(&queue[other]));
+        while let Some(place) = self.view.first_held(&shortest.jobs[..end], from) {
+            let waiting = shortest.jobs.remove(place);
+            self.starts_now(&waiting);
+            due.push(queue.partition_point(|other| *other < waiting));
+            (from, end) = (place, end - 1);
         }
         due.sort_unstable();
     }
@@ -189,8 +187,7 @@ pub fn due_now(
     }
     let mut view = View::new(fixed, now);
     let mut room = Copied::new(fixed, now);
-    let order = BackfillOrder::Queue;
-    backfill(queue, backfilling.depth(), order, &mut view, &mut room).into_vec()
+    backfill(queue, backfilling.depth(), None, &mut view, &mut room).into_vec()
 }
 
 /// A profile that is copied before it changes: mostly nobody starts.
@@ -295,76 +292,78 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn whoever_starts_now_starts_now_in_the_whole_plan(
-            running in running(),
-            reserved in prop::option::of((6_i64..50, 1_i64..20)),
-            asked in asked(),
-        ) {
-            let queue = queue_of(&asked);
-            let mut fixed = Profile::new(NODES, NOW);
-            for (left, nodes) in &running {
-                if fixed.free_at(NOW) >= *nodes as i32 {
-                    fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
+            #[test]
+            fn whoever_starts_now_starts_now_in_the_whole_plan(
+                running in running(),
+                reserved in prop::option::of((6_i64..50, 1_i64..20)),
+                asked in asked(),
+            ) {
+                let queue = queue_of(&asked);
+                let mut fixed = Profile::new(NODES, NOW);
+                for (left, nodes) in &running {
+                    if fixed.free_at(NOW) >= *nodes as i32 {
+                        fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
+                    }
                 }
-            }
-            if let Some((start, length)) = reserved {
-                let free = fixed.min_free(Seconds(start), Seconds(start + length));
-                fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
-            }
-            for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
-                let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
-                let now: Vec<usize> =
-                    (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
-                let mut room = Copied::new(&fixed, NOW);
-                let mut view = View::new(&fixed, NOW);
-                let order = BackfillOrder::Queue;
-                let due = backfill(&queue, rule.depth(), order, &mut view, &mut room);
-                prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
-                let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
-                prop_assert_eq!(due, now, "{:?}", rule);
-            }
-        }
-
-        #[test]
-        fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
-            let queue = queue_of(&asked);
-            let mut fixed = Profile::new(NODES, NOW);
-            let mut ends = idle_machine();
-            for (left, nodes) in running {
-                if nodes <= ends.idle {
-                    let end = NOW + Seconds(left);
-                    fixed.reserve(NOW, end, nodes);
-                    ends.take(end, nodes);
+                if let Some((start, length)) = reserved {
+                    let free = fixed.min_free(Seconds(start), Seconds(start + length));
+                    fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
                 }
-            }
-            for order in [BackfillOrder::Queue, BackfillOrder::ShortestFirst] {
-                for depth in [0, 1] {
-                    let mut view = View::new(&fixed, NOW);
+                for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
+                    let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
+                    let now: Vec<usize> =
+                        (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
                     let mut room = Copied::new(&fixed, NOW);
-                    let by_profile = backfill(&queue, depth, order, &mut view, &mut room);
-                    view.look(NOW, ends.idle, (Seconds::FAR, 0));
-                    let by_ends = backfill(&queue, depth, order, &mut view, &mut ends.clone());
-                    prop_assert_eq!(by_profile, by_ends);
+                    let mut view = View::new(&fixed, NOW);
+                    let due = backfill(&queue, rule.depth(), None, &mut view, &mut room);
+                    prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
+                    let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
+                    prop_assert_eq!(due, now, "{:?}", rule);
+                }
+            }
+
+            #[test]
+            fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
+                let queue = queue_of(&asked);
+                let mut fixed = Profile::new(NODES, NOW);
+                let mut ends = idle_machine();
+                for (left, nodes) in running {
+                    if nodes <= ends.idle {
+                        let end = NOW + Seconds(left);
+                        fixed.reserve(NOW, end, nodes);
+                        ends.take(end, nodes);
+                    }
+                }
+                for sorts in [false, true] {
+                    let shortest = || sorts.then(|| ShortestFirst::of(&queue));
+                    for depth in [0, 1] {
+                        let mut view = View::new(&fixed, NOW);
+                        let mut room = Copied::new(&fixed, NOW);
+                        let by_profile =
+     backfill(&queue, depth, shortest().as_mut(), &mut view, &mut room);
+                        view.look(NOW, ends.idle, (Seconds::FAR, 0));
+                        let mut ends = ends.clone();
+    let by_ends = backfill(&queue, depth, shortest().as_mut(), &mut view, &mut ends);
+                        prop_assert_eq!(by_profile, by_ends);
+                    }
                 }
             }
         }
-    }
 
     #[test]
     fn the_shortest_of_those_behind_a_place_starts_first_where_the_order_says_so() {
         // Three nodes are idle, and the first wants all twelve at 45; two of the others fit beside
         // each other.
         let queue = queue_of(&[(10, 12), (30, 2), (20, 2), (40, 1)]);
-        let started = |order| {
+        let started = |shortest| {
             let mut view = View::default();
             view.look(NOW, 3, (Seconds::FAR, 0));
             let mut ends = idle_machine();
             ends.take(NOW + Seconds(40), 9);
-            backfill(&queue, 1, order, &mut view, &mut ends)
+            backfill(&queue, 1, shortest, &mut view, &mut ends)
         };
-        assert_eq!(started(BackfillOrder::Queue)[..], [1, 3]);
-        assert_eq!(started(BackfillOrder::ShortestFirst)[..], [2, 3]);
+        assert_eq!(started(None)[..], [1, 3]);
+        assert_eq!(started(Some(&mut ShortestFirst::of(&queue)))[..], [2, 3]);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 
 use super::pass::{Room, backfill, remove_due};
 use super::view::View;
-use super::{BackfillOrder, Backfilling, Waiting};
+use super::{Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
+use crate::workload::JobId;
 
 /// Plans every job of `queue`, which is in the order of planning, from `now` on; returns their
 /// starts in the same order and leaves in `profile` what remains free.
@@ -69,8 +70,12 @@ pub(super) fn take(profile: &mut Profile, waiting: &Waiting, start: Seconds) {
 /// nodes only become busy nobody fits who did not fit before.)
 fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> Vec<Seconds> {
     let mut starts = vec![Seconds::FAR; queue.len()];
-    let mut rest = queue.to_vec();
-    let mut places: Vec<usize> = (0..queue.len()).collect();
+    // Those without a start, known by their places in the queue.
+    let known = |(place, waiting): (u32, &Waiting)| Waiting {
+        job: JobId(place),
+        ..*waiting
+    };
+    let mut rest: Vec<Waiting> = (0..).zip(queue).map(known).collect();
     let mut time = now;
     while !rest.is_empty() {
         let mut view = View::new(profile, time);
@@ -79,16 +84,15 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
             time,
             held: None,
         };
-        let due = backfill(&rest, 1, BackfillOrder::Queue, &mut view, &mut room);
+        let due = backfill(&rest, 1, None, &mut view, &mut room);
         if let Some((head, shadow)) = room.held {
             let end = shadow + head.estimate;
             profile.release(shadow, end, head.nodes.0);
         }
         for index in &due {
-            starts[places[*index]] = time;
+            starts[rest[*index].job.0 as usize] = time;
         }
         remove_due(&mut rest, &due);
-        remove_due(&mut places, &due);
         match profile.next_rise(time, Seconds::FAR, 1) {
             Some(next) => time = next,
             // Nothing will ever become free and the head does not fit: it keeps the start that

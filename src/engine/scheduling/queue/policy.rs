@@ -19,7 +19,7 @@
 
 use std::collections::HashMap;
 
-use super::{BackfillOrder, Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
+use super::{Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
@@ -166,7 +166,7 @@ impl QueuePass<'_> {
             view.look(now, self.idle().0, (Seconds::FAR, 0));
         }
         let mut waiting = std::mem::take(&mut self.jobs.waiting);
-        let due = backfill(&waiting, depth, BackfillOrder::Queue, &mut view, self);
+        let due = backfill(&waiting, depth, None, &mut view, self);
         remove_due(&mut waiting, &due);
         (self.jobs.waiting, self.jobs.view) = (waiting, view);
     }

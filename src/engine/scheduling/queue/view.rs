@@ -103,6 +103,12 @@ impl View {
         false
     }
 
+    /// The longest that anything can be had.
+    pub(super) fn longest(&self) -> Seconds {
+        let last = self.steps.last();
+        last.map_or(Seconds::ZERO, |(_, until)| *until - self.now)
+    }
+
     /// The place of the first of `queue` that fits now, from `from` on.
     pub(in crate::scheduling) fn first_held(
         &self,
