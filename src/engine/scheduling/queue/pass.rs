@@ -292,63 +292,64 @@ mod tests {
     }
 
     proptest! {
-            #[test]
-            fn whoever_starts_now_starts_now_in_the_whole_plan(
-                running in running(),
-                reserved in prop::option::of((6_i64..50, 1_i64..20)),
-                asked in asked(),
-            ) {
-                let queue = queue_of(&asked);
-                let mut fixed = Profile::new(NODES, NOW);
-                for (left, nodes) in &running {
-                    if fixed.free_at(NOW) >= *nodes as i32 {
-                        fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
-                    }
-                }
-                if let Some((start, length)) = reserved {
-                    let free = fixed.min_free(Seconds(start), Seconds(start + length));
-                    fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
-                }
-                for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
-                    let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
-                    let now: Vec<usize> =
-                        (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
-                    let mut room = Copied::new(&fixed, NOW);
-                    let mut view = View::new(&fixed, NOW);
-                    let due = backfill(&queue, rule.depth(), None, &mut view, &mut room);
-                    prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
-                    let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
-                    prop_assert_eq!(due, now, "{:?}", rule);
+        #[test]
+        fn whoever_starts_now_starts_now_in_the_whole_plan(
+            running in running(),
+            reserved in prop::option::of((6_i64..50, 1_i64..20)),
+            asked in asked(),
+        ) {
+            let queue = queue_of(&asked);
+            let mut fixed = Profile::new(NODES, NOW);
+            for (left, nodes) in &running {
+                if fixed.free_at(NOW) >= *nodes as i32 {
+                    fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
                 }
             }
+            if let Some((start, length)) = reserved {
+                let free = fixed.min_free(Seconds(start), Seconds(start + length));
+                fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
+            }
+            for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
+                let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
+                let now: Vec<usize> =
+                    (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
+                let mut room = Copied::new(&fixed, NOW);
+                let mut view = View::new(&fixed, NOW);
+                let due = backfill(&queue, rule.depth(), None, &mut view, &mut room);
+                prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
+                let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
+                prop_assert_eq!(due, now, "{:?}", rule);
+            }
+        }
 
-            #[test]
-            fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
-                let queue = queue_of(&asked);
-                let mut fixed = Profile::new(NODES, NOW);
-                let mut ends = idle_machine();
-                for (left, nodes) in running {
-                    if nodes <= ends.idle {
-                        let end = NOW + Seconds(left);
-                        fixed.reserve(NOW, end, nodes);
-                        ends.take(end, nodes);
-                    }
+        #[test]
+        fn ends_alone_start_whom_a_profile_starts(running in running(), asked in asked()) {
+            let queue = queue_of(&asked);
+            let mut fixed = Profile::new(NODES, NOW);
+            let mut ends = idle_machine();
+            for (left, nodes) in running {
+                if nodes <= ends.idle {
+                    let end = NOW + Seconds(left);
+                    fixed.reserve(NOW, end, nodes);
+                    ends.take(end, nodes);
                 }
-                for sorts in [false, true] {
-                    let shortest = || sorts.then(|| ShortestFirst::of(&queue));
-                    for depth in [0, 1] {
-                        let mut view = View::new(&fixed, NOW);
-                        let mut room = Copied::new(&fixed, NOW);
-                        let by_profile =
-     backfill(&queue, depth, shortest().as_mut(), &mut view, &mut room);
-                        view.look(NOW, ends.idle, (Seconds::FAR, 0));
-                        let mut ends = ends.clone();
-    let by_ends = backfill(&queue, depth, shortest().as_mut(), &mut view, &mut ends);
-                        prop_assert_eq!(by_profile, by_ends);
-                    }
+            }
+            for sorts in [false, true] {
+                let shortest = || sorts.then(|| ShortestFirst::of(&queue));
+                for depth in [0, 1] {
+                    let mut view = View::new(&fixed, NOW);
+                    let mut room = Copied::new(&fixed, NOW);
+                    let by_profile =
+                        backfill(&queue, depth, shortest().as_mut(), &mut view, &mut room);
+                    view.look(NOW, ends.idle, (Seconds::FAR, 0));
+                    let mut ends = ends.clone();
+                    let by_ends =
+                        backfill(&queue, depth, shortest().as_mut(), &mut view, &mut ends);
+                    prop_assert_eq!(by_profile, by_ends);
                 }
             }
         }
+    }
 
     #[test]
     fn the_shortest_of_those_behind_a_place_starts_first_where_the_order_says_so() {

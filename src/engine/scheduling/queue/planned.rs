@@ -34,8 +34,8 @@ pub struct PlannedQueue {
     fixed: Profile,
     /// What windows may take, and when that was found.
     visible: Option<(Seconds, Profile)>,
-    /// The window that was asked for last, when it was, and what it may take: it is asked for several
-    /// parts of a request.
+    /// The window that was asked for last, when it was, and what it may take: it is asked for
+    /// several parts of a request.
     asked: Option<([Seconds; 3], i32)>,
     /// By submission, equals by id, also those that start anew.
     queue: Vec<Waiting>,
