@@ -72,7 +72,7 @@ pub(super) fn scene_of(
 
 impl CoReservationRun {
     /// What a [`co_reservation_scene`] with these inputs came to; what it handed out must have been
-    /// kept. Jobs that could never start ([`Grid::is_stuck`]) have no outcome.
+    /// kept. Jobs that could never start ([`CoReservations::is_stuck`]) have no outcome.
     #[must_use]
     pub fn of(played: Played<CoReservations>, inputs: &CoReservationInputs) -> Self {
         let mut jobs = Vec::new();
