@@ -1,14 +1,14 @@
 //! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan
 //! of a queue.
 //!
-//! A pass ([`pass`]) goes over the waiting jobs in their order. Whoever fits starts; the first ones
+//! A pass (`pass`) goes over the waiting jobs in their order. Whoever fits starts; the first ones
 //! that do not are kept places which nobody behind delays. How many places, its depth, is the whole
 //! difference between the usual rules ([`Backfilling`]): none is first come, first served, one is
 //! EASY, one for everybody is conservative backfilling. How long a job is planned for is its
 //! request or a prediction.
 //!
-//! * Where nodes are all alike ([`backfill`]), what may be had now is a [`View`], and what is fixed
-//!   beside the queue a [`Room`]: a profile ([`due_now`]), or only the [`PlannedEnds`] of running
+//! * Where nodes are all alike (`backfill`), what may be had now is a `View`, and what is fixed
+//!   beside the queue a `Room`: a profile ([`due_now`]), or only the `PlannedEnds` of running
 //!   jobs.
 //! * Where they are not, machines of operators say who is allowed and on which nodes
 //!   (`machine_queue/pass.rs`).
