@@ -64,9 +64,11 @@ const WINDOWS: [(i64, usize); 7] = [
     (15_882, 1596),
 ];
 
+/// The page of the study in one line: where its sentences wrap does not matter.
 fn page() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/co-reservation.md");
-    std::fs::read_to_string(path).expect("the page of the study")
+    let text = std::fs::read_to_string(path).expect("the page of the study");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn seven(merge_at_most: Option<u32>) -> ClusterSettings {

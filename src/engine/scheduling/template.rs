@@ -1,8 +1,6 @@
-//! A template for a policy of your own: copy this file, change it, and register it
-//! (`docs/policy.md`).
+//! A template for a policy of your own: copy it, change it, register it (`docs/policy.md`).
 //!
-//! Shortest job first, with one exception: whoever has waited for a day comes first, so that nobody
-//! starves.
+//! Shortest job first; whoever has waited for a day comes first, so that nobody starves.
 
 use super::queue::{QueuePass, QueuePolicy, Waiting};
 use crate::units::Seconds;
