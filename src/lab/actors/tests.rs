@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use rand::RngExt;
 
-use super::{Player, conduct};
+use super::{Player, SimulationError, conduct};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::plan::SlotRules;
 use crate::random::{self, Stream, StreamSeed};
 use crate::scheduling::{
-    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Combination, Follows,
-    PolicySettings, SlotSource, SlotStudySettings, VirtualReplay, VirtualStudy, VirtualStudyRun,
-    VirtualStudySettings, Work, cluster_scene, registry, slot_scene,
+    Backfilling, ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Combination,
+    Follows, PolicySettings, Queue, QueuePass, QueuePolicy, SlotSource, SlotStudySettings,
+    VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, Work, cluster_scene,
+    registry, slot_scene,
 };
 use crate::studies::{Simulation, SimulationSpec, StudySpec};
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
@@ -210,6 +211,41 @@ fn closed_loops_come_to_the_same_by_actors_and_by_plain_calls() {
         }
     }
     assert!(failed > 50, "{failed}");
+}
+
+/// Starts whatever fits, and panics when that is the third job.
+struct PanicsOnThird;
+
+impl QueuePolicy for PanicsOnThird {
+    fn pass(&mut self, pass: &mut QueuePass<'_>) {
+        for job in pass.waiting().to_vec() {
+            assert_ne!(job.job, JobId(2), "the third job");
+            if pass.fits(&job) {
+                pass.start(&job);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_runs() {
+    let jobs = sixty_jobs(0);
+    let play = |policy| {
+        let machine = ClusterMachine::new(NODES, policy);
+        let scene = cluster_scene(machine, Work::Jobs(Arc::clone(&jobs)), &Arc::default());
+        Player::by_actors().play(scene, true, "a test")
+    };
+    let settings = PolicySettings::default();
+    let error = play(Box::new(Queue::of(PanicsOnThird, &settings)))
+        .err()
+        .unwrap();
+    assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.starts_with("the cluster stopped: "), "{said}");
+    assert!(said.contains("the third job"), "{said}");
+    let played = play(Box::new(Queue::of(Backfilling::None, &settings))).unwrap();
+    let run = ClusterRun::of(played, &Arc::default());
+    assert_eq!(run.outcomes.len(), 60);
 }
 
 /// Processor time of this thread so far, where the system tells it.
