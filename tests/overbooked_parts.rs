@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bookahead::brokering::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError, PartOrder,
-    PartOutcome, Probe, ProbeFilters, Refusal, ReservationService, Tariff,
+    ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
+    ProbeFilters, Refusal, ReservationService, RiskPolicy, RiskPolicyError, Tariff,
 };
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
@@ -75,7 +75,7 @@ fn machine_of(
     policy: PolicySettings,
     nodes: u32,
     pof_max: f64,
-) -> Result<ReservationService, OverbookingError> {
+) -> Result<ReservationService, RiskPolicyError> {
     let local = LocalSettings {
         tariff: Tariff::Flat,
         ..LocalSettings::default()
@@ -87,7 +87,7 @@ fn machine_of(
         0.5,
         stop,
         local,
-        Overbooking {
+        RiskPolicy {
             policy,
             estimates: Some(model()),
             pof_max,
@@ -316,11 +316,11 @@ fn what_is_repaired_at_an_instant_is_there_for_a_part_that_starts_then() {
 fn a_cluster_needs_a_registered_policy_and_a_probability() {
     assert!(matches!(
         machine_of(perfect("luck", 0.2), 4, 0.2).err(),
-        Some(OverbookingError::UnknownStrategy { .. })
+        Some(RiskPolicyError::UnknownStrategy { .. })
     ));
     assert!(matches!(
         machine_of(policy(), 4, 1.5).err(),
-        Some(OverbookingError::Probability { .. })
+        Some(RiskPolicyError::Probability { .. })
     ));
 }
 
@@ -646,7 +646,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         0.4,
         stop,
         LocalSettings::default(),
-        Overbooking {
+        RiskPolicy {
             policy: perfect("heuristic-overbooking", 0.2),
             estimates: Some(Arc::new(model)),
             pof_max,

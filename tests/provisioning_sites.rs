@@ -152,7 +152,7 @@ fn a_replay_of_a_planning_site_and_every_fork_of_it_end_as_the_machine_that_is_l
     let instants = draw_instants(common_window(&sites).unwrap(), 1, 10);
     let settings = ProvisioningSettings::default();
     let background = Background::replay(&sites, &settings, &instants);
-    let run = simulate(sites[0].nodes, &settings.reserving, &sites[0].jobs);
+    let run = simulate(sites[0].nodes, &settings.replanning, &sites[0].jobs);
     let starts: Vec<_> = run.jobs.iter().map(|outcome| outcome.start).collect();
     assert_eq!(background.starts[0], starts);
     for (place, instant) in instants.iter().enumerate() {

@@ -7,7 +7,7 @@ use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::predictions::{Corrector, PREDICTORS};
-use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueOrder};
+use crate::scheduling::predicted_queue::{PredictedQueueSettings, ScoredOrder};
 use crate::scheduling::queue::BackfillOrder;
 
 /// What EASY backfilling plans with, and whom it tries first.
@@ -23,8 +23,8 @@ pub(super) struct PredictionArguments {
     #[arg(long, value_name = "NAME", value_parser = variant::<Corrector>)]
     corrector: Option<Corrector>,
     /// EASY: the order of the queue: fcfs, sjf, smallest, saf, f1, f2, f3, f4, wfp3 or unicep
-    #[arg(long, value_name = "NAME", value_parser = variant::<QueueOrder>)]
-    order: Option<QueueOrder>,
+    #[arg(long, value_name = "NAME", value_parser = variant::<ScoredOrder>)]
+    order: Option<ScoredOrder>,
     /// EASY: in which order the jobs behind the first are tried: queue or shortest-first
     #[arg(long, value_name = "NAME", value_parser = variant::<BackfillOrder>)]
     backfill: Option<BackfillOrder>,

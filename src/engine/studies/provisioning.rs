@@ -122,8 +122,8 @@ impl Study for ProvisioningStudy {
         }
         if source == Some(SlotSource::FreeRectangles) {
             // The rectangles are the queue's plan.
-            settings.reserving.order = default.reserving.order;
-            settings.reserving.backfilling = default.reserving.backfilling;
+            settings.replanning.order = default.replanning.order;
+            settings.replanning.backfilling = default.replanning.backfilling;
         }
         if about.sites.len() == 1 {
             settings.site_choice = default.site_choice;

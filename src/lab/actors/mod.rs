@@ -19,7 +19,7 @@ pub use clock::ClockActor;
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 
-use crate::brokering::co_reservation::local::OverbookingError;
+use crate::brokering::co_reservation::local::RiskPolicyError;
 use crate::brokering::provisioning::ProvisioningError;
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::scheduling::VirtualStudyError;
@@ -94,7 +94,7 @@ pub enum SimulationError {
     NoEstimates(String),
     /// The policy of clusters that overbook cannot sell parts to a broker.
     #[error(transparent)]
-    Overbooking(#[from] OverbookingError),
+    RiskPolicy(#[from] RiskPolicyError),
     /// A study of provisioning whose inputs do not fit together.
     #[error(transparent)]
     Provisioning(#[from] ProvisioningError),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ClusterFailureSettings, CoReservationInputs, CoReservationSettings};
 use crate::brokering::co_reservation::local::{
-    AccuracySource, ClusterId, LocalService, Overbooking, OverbookingError, ReservationService,
+    AccuracySource, ClusterId, LocalService, ReservationService, RiskPolicy, RiskPolicyError,
 };
 use crate::failures::SurvivalModel;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability};
@@ -18,12 +18,12 @@ use crate::workload::Job;
 pub fn clusters(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
-) -> Result<Vec<Box<dyn LocalService>>, OverbookingError> {
+) -> Result<Vec<Box<dyn LocalService>>, RiskPolicyError> {
     (0..)
         .map(ClusterId)
         .zip(&inputs.clusters)
         .map(
-            |(cluster, workload)| -> Result<Box<dyn LocalService>, OverbookingError> {
+            |(cluster, workload)| -> Result<Box<dyn LocalService>, RiskPolicyError> {
                 let nodes = workload.nodes;
                 let accuracy = match settings.local.accuracy {
                     AccuracySource::Work => accuracy_of_work(&workload.jobs),
@@ -49,7 +49,7 @@ pub fn clusters(
                     accuracy,
                     inputs.stop,
                     local,
-                    Overbooking {
+                    RiskPolicy {
                         policy,
                         estimates: inputs.estimates.as_ref().map(Arc::clone),
                         pof_max: risk.pof_max,

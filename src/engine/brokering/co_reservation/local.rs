@@ -11,7 +11,7 @@ mod service;
 mod settings;
 mod tariff;
 
-pub use reservation_service::{Overbooking, OverbookingError, ReservationService};
+pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
 pub use service::{
     ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,
     PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,

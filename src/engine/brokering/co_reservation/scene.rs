@@ -8,7 +8,7 @@ use super::machine::{CoReservationInput, CoReservations, WINDOW};
 use super::{
     CoOutcome, CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site,
 };
-use crate::brokering::co_reservation::local::{ClusterId, LocalService, OverbookingError};
+use crate::brokering::co_reservation::local::{ClusterId, LocalService, RiskPolicyError};
 use crate::kernel::{Listed, Played, Scene};
 use crate::random::StreamSeed;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
@@ -25,7 +25,7 @@ pub fn co_reservation_scene(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
     seed: &StreamSeed,
-) -> Result<Scene<CoReservations>, OverbookingError> {
+) -> Result<Scene<CoReservations>, RiskPolicyError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, seed);
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);

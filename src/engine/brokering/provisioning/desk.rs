@@ -28,7 +28,7 @@ pub enum BrokerError {
     },
     /// Jobs of others have no start that could be compared.
     #[error(
-        "site number {site}: {jobs} job(s) of others that start without the applications had not ended ten years after the last submission, so what the applications did to them is not known; leave out jobs that run so long, or do not commit the plans"
+        "site number {site}: {jobs} of the jobs of others that start without the applications had not ended ten years after the last submission, so what the applications did to them is not known; leave out jobs that run so long, or do not commit the plans"
     )]
     Endless {
         /// Index of the site.

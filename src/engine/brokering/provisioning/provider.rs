@@ -116,7 +116,7 @@ impl ProviderSite {
             } => Self::Rectangles(Box::new(RectangleSite::new(nodes, rules))),
             provider => Self::Planning(Box::new(PlanningSite::new(
                 nodes,
-                settings.reserving.clone(),
+                settings.replanning.clone(),
                 provider,
             ))),
         }

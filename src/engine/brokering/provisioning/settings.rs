@@ -41,7 +41,8 @@ pub struct ProvisioningSettings {
     pub after_failure: AfterFailure,
     /// The queue of the sites: its order and backfilling. Sites that are asked for prices move
     /// waiting jobs.
-    pub reserving: ReplanningSettings,
+    #[serde(rename = "reserving")]
+    pub replanning: ReplanningSettings,
     /// How many submission instants are prepared; never part of a result, because instants are
     /// drawn one by one.
     #[serde(skip)]
@@ -62,7 +63,7 @@ impl Default for ProvisioningSettings {
             latency: Seconds::ZERO,
             replans: 10,
             after_failure: AfterFailure::Reprovision,
-            reserving: ReplanningSettings {
+            replanning: ReplanningSettings {
                 admission: Admission::MovePrice,
                 displacement: Displacement::Skip,
                 ..ReplanningSettings::default()

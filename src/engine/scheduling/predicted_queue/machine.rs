@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
-use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueOrder, QueueRules};
+use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules, ScoredOrder};
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::scheduling::queue::{
@@ -83,7 +83,7 @@ impl QueueRules {
 pub struct PredictedQueueMachine {
     rules: QueueRules,
     corrector: Corrector,
-    order: QueueOrder,
+    order: ScoredOrder,
     compared: ComparedReservation,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
@@ -323,7 +323,7 @@ impl PredictedQueueMachine {
 
     /// Whether a new job always comes last of the queue.
     fn is_first_come(&self) -> bool {
-        self.order == QueueOrder::Fcfs
+        self.order == ScoredOrder::Fcfs
     }
 
     /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become

@@ -3,7 +3,7 @@
 //!
 //! EASY backfilling, which is the pass of [`queue`](super::queue) with one place, with three
 //! exchangeable parts: a [`Predictor`](crate::predictions::Predictor) says how long a job will run,
-//! a [`Corrector`] what holds when it runs longer, a [`QueueOrder`] who comes first. The machine is
+//! a [`Corrector`] what holds when it runs longer, a [`ScoredOrder`] who comes first. The machine is
 //! not the one of [`EasyStream`](super::stream::EasyStream): events of one second are handled one
 //! by one, and a plan may be wrong. Both publications differ in such rules, which are a parameter
 //! ([`QueueRules`]: when a pass is held, which nodes count as free), and both are followed to the
@@ -21,7 +21,7 @@ mod tests;
 pub use machine::{
     PredictedQueueMachine, UnknownPredictor, predicted_queue_scene, simulate_predicted_queue,
 };
-pub use orders::{QUEUE_ORDERS, QueueOrder};
+pub use orders::{SCORED_ORDERS, ScoredOrder};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
 pub use promises::{ComparedReservation, KeptReservations, Spans};
 pub use streamed::PredictedStream;
@@ -48,7 +48,7 @@ pub struct PredictedQueueSettings {
     /// What holds when a job outlives its prediction.
     pub corrector: Corrector,
     /// Who is the first of the queue.
-    pub order: QueueOrder,
+    pub order: ScoredOrder,
     /// In which order the jobs behind the first are tried.
     pub backfill: BackfillOrder,
     /// Rules in which the publications differ.
@@ -66,7 +66,7 @@ impl Default for PredictedQueueSettings {
         Self {
             predictor: "request".to_owned(),
             corrector: Corrector::default(),
-            order: QueueOrder::default(),
+            order: ScoredOrder::default(),
             backfill: BackfillOrder::default(),
             rules: QueueRules::default(),
             reservation: ComparedReservation::default(),

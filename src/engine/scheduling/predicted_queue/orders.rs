@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::scheduling::queue::Waiting;
 use crate::units::Seconds;
 
-/// The order of the queue; lower scores first, ties by submission. Names as in the literature.
+/// The order of a queue by a score; lower scores first, ties by submission. Names as in the
+/// literature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueueOrder {
+pub enum ScoredOrder {
     /// First come, first served.
     #[default]
     Fcfs,
@@ -33,17 +34,17 @@ pub enum QueueOrder {
 }
 
 /// Every order with one line for people.
-pub const QUEUE_ORDERS: &[(QueueOrder, &str)] = &[
-    (QueueOrder::Fcfs, "first come, first served"),
-    (QueueOrder::Sjf, "shortest prediction first"),
-    (QueueOrder::Smallest, "fewest nodes first"),
-    (QueueOrder::Saf, "smallest nodes × prediction first"),
-    (QueueOrder::F1, "log10(r)·n + 870·log10(s)"),
-    (QueueOrder::F2, "sqrt(r)·n + 25600·log10(s)"),
-    (QueueOrder::F3, "r·n + 6.86e6·log10(s)"),
-    (QueueOrder::F4, "r·sqrt(n) + 5.3e5·log10(s)"),
-    (QueueOrder::Wfp3, "−(w/r)³·n"),
-    (QueueOrder::Unicep, "−w / (log2(n)·r)"),
+pub const SCORED_ORDERS: &[(ScoredOrder, &str)] = &[
+    (ScoredOrder::Fcfs, "first come, first served"),
+    (ScoredOrder::Sjf, "shortest prediction first"),
+    (ScoredOrder::Smallest, "fewest nodes first"),
+    (ScoredOrder::Saf, "smallest nodes × prediction first"),
+    (ScoredOrder::F1, "log10(r)·n + 870·log10(s)"),
+    (ScoredOrder::F2, "sqrt(r)·n + 25600·log10(s)"),
+    (ScoredOrder::F3, "r·n + 6.86e6·log10(s)"),
+    (ScoredOrder::F4, "r·sqrt(n) + 5.3e5·log10(s)"),
+    (ScoredOrder::Wfp3, "−(w/r)³·n"),
+    (ScoredOrder::Unicep, "−w / (log2(n)·r)"),
 ];
 
 /// What a score is made of.
@@ -65,7 +66,7 @@ const SMALLEST_SUBMITTED: f64 = 0.1;
 /// Keeps 0 out of the logarithm and of the divisor of UNICEP.
 const UNICEP_OFFSET: f64 = 1e-15;
 
-impl QueueOrder {
+impl ScoredOrder {
     /// Whether scores change while jobs wait.
     pub(super) fn depends_on_waiting(self) -> bool {
         matches!(self, Self::Wfp3 | Self::Unicep)
@@ -132,13 +133,13 @@ mod tests {
             waited: 1_800.0,
         };
         let scores = [
-            (QueueOrder::F1, 3_155.700_496),
-            (QueueOrder::F2, 92_398.989_040),
-            (QueueOrder::F3, 24_511_435.155),
-            (QueueOrder::F4, 1_913_640.325),
-            (QueueOrder::Wfp3, -0.25),
-            (QueueOrder::Unicep, -0.062_5),
-            (QueueOrder::Saf, 115_200.0),
+            (ScoredOrder::F1, 3_155.700_496),
+            (ScoredOrder::F2, 92_398.989_040),
+            (ScoredOrder::F3, 24_511_435.155),
+            (ScoredOrder::F4, 1_913_640.325),
+            (ScoredOrder::Wfp3, -0.25),
+            (ScoredOrder::Unicep, -0.062_5),
+            (ScoredOrder::Saf, 115_200.0),
         ];
         for (order, expected) in scores {
             let found = order.score(job);
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn jobs_of_the_first_second_have_a_finite_score() {
-        for (order, _) in QUEUE_ORDERS {
+        for (order, _) in SCORED_ORDERS {
             let job = Scored {
                 predicted: 1.0,
                 nodes: 1.0,

@@ -341,7 +341,7 @@ fn slow_twin(
         while arrived < jobs.len() && jobs[arrived].submission.submit.0 <= now {
             queue.push(arrived);
             let in_order =
-                settings.order == QueueOrder::Fcfs && settings.backfill == BackfillOrder::Queue;
+                settings.order == ScoredOrder::Fcfs && settings.backfill == BackfillOrder::Queue;
             let fits = nodes(arrived) <= free_at(&running, now);
             if fits || !(gaussier && in_order) {
                 pass(&mut queue, &mut running, &mut starts, now);
@@ -354,8 +354,8 @@ fn slow_twin(
     }
 }
 
-fn any_order() -> impl Strategy<Value = QueueOrder> {
-    (0..QUEUE_ORDERS.len()).prop_map(|place| QUEUE_ORDERS[place].0)
+fn any_order() -> impl Strategy<Value = ScoredOrder> {
+    (0..SCORED_ORDERS.len()).prop_map(|place| SCORED_ORDERS[place].0)
 }
 
 fn any_settings() -> impl Strategy<Value = PredictedQueueSettings> {

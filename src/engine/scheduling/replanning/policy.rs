@@ -15,7 +15,7 @@ use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{JobOutcome, Verdict};
 use crate::scheduling::policy::{Policy, WindowQuote};
-use crate::scheduling::queue::{DueEffort, Waiting};
+use crate::scheduling::queue::Waiting;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{JobId, RequestId, ReservationRequest};
 
@@ -48,7 +48,6 @@ pub struct Replanning {
     window: Option<SubmissionWindow>,
     reservation_outcomes: Vec<ReservationOutcome>,
     totals: ReservationTotals,
-    effort: DueEffort,
     /// Which jobs, by id, may be stopped for a reservation; none beyond the list.
     preemptible: Arc<[bool]>,
     /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
@@ -139,7 +138,6 @@ impl Replanning {
             window: None,
             reservation_outcomes: Vec::new(),
             totals: ReservationTotals::default(),
-            effort: DueEffort::default(),
             preemptible: Arc::default(),
             preempted: BTreeSet::new(),
         }
@@ -170,12 +168,6 @@ impl Replanning {
     #[must_use]
     pub fn fixed(&self) -> &Profile {
         &self.fixed
-    }
-
-    /// How much planning was needed to know who starts when.
-    #[must_use]
-    pub fn effort(&self) -> DueEffort {
-        self.effort
     }
 
     /// Totals of the requests so far.

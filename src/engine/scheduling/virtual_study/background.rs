@@ -81,7 +81,7 @@ impl VirtualReplay {
         until: Seconds,
     ) -> Result<Self, VirtualStudyError> {
         Ok(Self {
-            machine: ReplanningMachine::replanning(nodes, settings.reserving.clone()),
+            machine: ReplanningMachine::replanning(nodes, settings.replanning.clone()),
             pending: VecDeque::new(),
             instants: instants.iter().copied().collect(),
             judged: jobs.partition_point(|job| job.submit < until),

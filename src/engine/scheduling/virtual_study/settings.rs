@@ -37,7 +37,8 @@ pub struct VirtualStudySettings {
     pub combination: Combination,
     /// The machine: π is its `backfilling` and `order` (default conservative, first come first
     /// served; spec §7.4). The admission must be [`Admission::MovePrice`], the default here.
-    pub reserving: ReplanningSettings,
+    #[serde(rename = "reserving")]
+    pub replanning: ReplanningSettings,
 }
 
 impl Default for VirtualStudySettings {
@@ -53,7 +54,7 @@ impl Default for VirtualStudySettings {
             predictor: WaitPredictorSettings::default(),
             warm_up: super::background::DAY * 60,
             combination: Combination::default(),
-            reserving: ReplanningSettings {
+            replanning: ReplanningSettings {
                 admission: Admission::MovePrice,
                 displacement: Displacement::Skip,
                 ..ReplanningSettings::default()
@@ -103,10 +104,10 @@ impl VirtualStudySettings {
             warm_up,
         )?;
         check(
-            self.reserving.admission == Admission::MovePrice,
+            self.replanning.admission == Admission::MovePrice,
             "reserving.admission",
             "`move-price`, the only rule that names a price",
-            format!("{:?}", self.reserving.admission),
+            format!("{:?}", self.replanning.admission),
         )?;
         Ok(self.predictor.validate()?)
     }

@@ -276,7 +276,7 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
         // Slowly and obviously: a replay up to the instant, second by second.
         let mut machine = crate::scheduling::replanning::ReplanningMachine::replanning(
             Nodes(4),
-            settings.reserving.clone(),
+            settings.replanning.clone(),
         );
         let mut predictor = WaitPredictor::new(settings.predictor).unwrap();
         machine.submit(submitted.iter().cloned());
@@ -475,7 +475,7 @@ fn request() -> impl Strategy<Value = VirtualStudySettings> {
                     step: Seconds(300),
                     ..small()
                 };
-                settings.reserving.backfilling = backfilling;
+                settings.replanning.backfilling = backfilling;
                 settings
             },
         )

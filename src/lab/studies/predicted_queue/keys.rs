@@ -7,7 +7,7 @@ use crate::keys::declaration::{
 };
 use crate::keys::field::Field;
 use crate::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
-use crate::scheduling::predicted_queue::{ComparedReservation, QueueOrder, QueueRules};
+use crate::scheduling::predicted_queue::{ComparedReservation, QueueRules, ScoredOrder};
 use crate::scheduling::queue::BackfillOrder;
 
 /// The names of predictors.
@@ -28,7 +28,7 @@ section! {
         /// What holds when a job outlives its prediction.
         corrector: Option<Corrector> = named::<Corrector>().decides("A-03, A-06"),
         /// Who is the first of the queue.
-        order: Option<QueueOrder> = named::<QueueOrder>().decides("A-10"),
+        order: Option<ScoredOrder> = named::<ScoredOrder>().decides("A-10"),
         /// In which order the jobs behind the first are tried.
         backfill: Option<BackfillOrder> = named::<BackfillOrder>(),
         /// Of the predictors by quantiles: the share of jobs that should end within their

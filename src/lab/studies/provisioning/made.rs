@@ -300,7 +300,7 @@ pub(super) fn background_key(
         spec.seed,
         canonical_text(&about.sites),
         canonical_text(&settings.provider),
-        canonical_text(&settings.reserving),
+        canonical_text(&settings.replanning),
         instants_of(spec, settings)
     )
 }

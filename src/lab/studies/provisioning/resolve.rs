@@ -242,10 +242,10 @@ fn settings(
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
-        reserving: ReplanningSettings {
+        replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
-            ..default.reserving
+            ..default.replanning
         },
         instants: 0,
     };

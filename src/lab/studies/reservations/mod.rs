@@ -235,7 +235,7 @@ impl FileStudy for ReservationsStudy {
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
-            machine: reserving(&asked.tables.reservations, problems)?,
+            machine: replanning(&asked.tables.reservations, problems)?,
             requests: asked.requests.cloned(),
         })
     }
@@ -276,7 +276,7 @@ pub(crate) fn reservations(
     }))
 }
 
-fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {
+fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {
     let (raw, planning) = (&tables.admission, &tables.planning);
     let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
     let guard = guard.checked(problems)?.map(Seconds::from_hours);

@@ -199,10 +199,10 @@ fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<Virtua
         },
         warm_up: Seconds::from_hours(warm_up? * 24.0),
         combination: given.combination.unwrap_or_default(),
-        reserving: ReplanningSettings {
+        replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
-            ..default.reserving
+            ..default.replanning
         },
     })
 }

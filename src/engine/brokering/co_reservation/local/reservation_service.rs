@@ -25,7 +25,7 @@ use crate::workload::{CoRequestId, Job, JobId, JobKind};
 ///
 /// The cluster of the thesis has one queue, first come, first served with backfilling
 /// ([`PlannedQueue`]). Where the study weighs risk, a policy of the registry plans the jobs
-/// ([`Overbooking`]). They are accepted or rejected at their submission, and may be overbooked, as
+/// ([`RiskPolicy`]). They are accepted or rejected at their submission, and may be overbooked, as
 /// the policy does it ([`PolicySettings::acceptance`]). A job whose deadline is [`Seconds::FAR`],
 /// as in a whole trace, always finds a slot of full length, so that it is neither rejected nor
 /// overbooked; only parts are then placed at a risk. Jobs with a deadline of some laxity × estimate
@@ -82,7 +82,7 @@ type OrderKey = (CoRequestId, u32);
 
 /// How a cluster plans its jobs where parts may be placed at a risk.
 #[derive(Clone, Debug)]
-pub struct Overbooking {
+pub struct RiskPolicy {
     /// By which policy of the registry.
     pub policy: PolicySettings,
     /// What it knows of its users.
@@ -108,7 +108,7 @@ struct OpenPart {
 
 /// Why there can be no such cluster.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum OverbookingError {
+pub enum RiskPolicyError {
     /// The policy is not registered.
     #[error(
         "there is no strategy {name:?}; a cluster plans with one of {}",
@@ -161,20 +161,20 @@ impl ReservationService {
         accuracy: f64,
         stop: Seconds,
         settings: LocalSettings,
-        overbooking: Overbooking,
-    ) -> Result<Self, OverbookingError> {
-        let Overbooking {
+        under_risk: RiskPolicy,
+    ) -> Result<Self, RiskPolicyError> {
+        let RiskPolicy {
             policy,
             estimates,
             pof_max,
-        } = overbooking;
+        } = under_risk;
         let Some(strategy) = registry::strategy(&policy.strategy) else {
-            return Err(OverbookingError::UnknownStrategy {
+            return Err(RiskPolicyError::UnknownStrategy {
                 name: policy.strategy,
             });
         };
         if !(0.0..=1.0).contains(&pof_max) {
-            return Err(OverbookingError::Probability { found: pof_max });
+            return Err(RiskPolicyError::Probability { found: pof_max });
         }
         let machine = ClusterMachine::new(nodes, (strategy.build)(nodes, &policy, estimates));
         let pof_max = Some(pof_max);

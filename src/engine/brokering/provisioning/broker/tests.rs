@@ -496,7 +496,7 @@ fn a_job_that_outlasts_all_patience_is_an_error_and_not_left_out() {
     let inputs = inputs_of(vec![site], chain(1, &[1]), &settings, &[Seconds(10)]);
     let error = simulate(&inputs, &settings, &seed_of(1)).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("1 job(s) of others"), "{text}");
+    assert!(text.contains("1 of the jobs of others"), "{text}");
 }
 
 #[test]

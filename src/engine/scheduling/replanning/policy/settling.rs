@@ -2,7 +2,9 @@
 
 use super::{Replanning, Running};
 use crate::scheduling::cluster::Cluster;
-use crate::scheduling::queue::{Backfilling, QueueOrder, Waiting, due_now, place, remove_due};
+use crate::scheduling::queue::{
+    Backfilling, DueEffort, QueueOrder, Waiting, due_now, place, remove_due,
+};
 use crate::scheduling::replanning::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
 
@@ -79,7 +81,7 @@ impl Replanning {
                 self.now,
                 &self.queue,
                 self.settings.backfilling,
-                &mut self.effort,
+                &mut DueEffort::default(),
             ),
         };
         for &index in &due {

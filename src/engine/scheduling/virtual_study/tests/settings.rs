@@ -6,7 +6,7 @@ use super::*;
 fn settings_out_of_range_are_named() {
     let base = small();
     let mut holes = base.clone();
-    holes.reserving.admission = Admission::Holes;
+    holes.replanning.admission = Admission::Holes;
     let mut forgetful = base.clone();
     forgetful.predictor.history = 0;
     for (key, settings) in [

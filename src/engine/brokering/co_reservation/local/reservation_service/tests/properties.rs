@@ -125,11 +125,11 @@ proptest! {
             .into_iter()
             .map(|job| Job { runtime: job.runtime.max(Seconds(1)), ..job })
             .collect();
-        let reserving = ReplanningSettings {
+        let replanning = ReplanningSettings {
             backfilling: settings.backfilling,
             ..ReplanningSettings::default()
         };
-        let mut other = ReplanningMachine::replanning(Nodes(8), reserving);
+        let mut other = ReplanningMachine::replanning(Nodes(8), replanning);
         other.submit(jobs.iter().cloned());
         other.advance(Seconds::FAR);
         let mut machine = PlainCluster::new(ClusterId(0), Nodes(8), 0.375, Seconds(60), settings);
