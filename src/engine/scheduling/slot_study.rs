@@ -88,20 +88,32 @@ impl Machine for SlotMachine {
     type Output = ();
     type Service = NoService;
 
+    /// Takes arrivals in the order of submission, none of them in the past.
     fn take(&mut self, input: Vec<Job>) {
-        self.submit(input);
+        for job in input {
+            self.sample_before(job.submit);
+            match &mut self.source {
+                Source::Rectangles(rectangles) => rectangles.place(job),
+                Source::Plan(plan, _) => plan.submit([job]),
+            }
+        }
     }
 
+    /// Works off everything before `until`, and takes the samples before it.
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
-        self.advance(until);
+        self.sample_before(until);
+        if let Source::Plan(plan, _) = &mut self.source {
+            plan.advance(until);
+        }
         Step::Reached(until)
     }
 
     fn next_event(&self) -> Option<Seconds> {
-        match &self.source {
-            Source::Rectangles(rectangles) => rectangles.next_sample(),
-            Source::Plan(plan) => plan.next_event(),
-        }
+        let planned = match &self.source {
+            Source::Rectangles(_) => None,
+            Source::Plan(plan, _) => plan.next_event(),
+        };
+        [self.next_sample(), planned].into_iter().flatten().min()
     }
 
     /// Samples are wanted even where nothing runs.
@@ -112,16 +124,23 @@ impl Machine for SlotMachine {
     fn hand_out(&mut self) {}
 }
 
-/// A machine that advertises slots while it works off its jobs, and what is seen of them.
+/// A machine that advertises slots while it works off its jobs, and what is seen of them. No
+/// samples are taken where their period is not positive.
 pub struct SlotMachine {
     nodes: Nodes,
     source: Source,
+    statistics: SlotStatistics,
+    /// When the next sample is due, and when the last may be.
+    next: Seconds,
+    last: Seconds,
+    period: Seconds,
     keep_outcomes: bool,
 }
 
 enum Source {
-    Rectangles(Box<SampledRectangles>),
-    Plan(Box<SampledPlan>),
+    Rectangles(Box<Rectangles>),
+    /// A machine that plans anew at every event, and how its plan is cut into slots.
+    Plan(Box<ReplanningMachine>, SlotRules),
 }
 
 impl SlotMachine {
@@ -129,184 +148,131 @@ impl SlotMachine {
     fn new(
         nodes: Nodes,
         settings: &SlotStudySettings,
-        submissions: (Seconds, Seconds),
+        (first, last): (Seconds, Seconds),
         keep_outcomes: bool,
     ) -> Self {
-        let period = settings.sample_period;
-        let statistics = SlotStatistics::keeping(keep_outcomes);
         let source = match settings.source {
-            SlotSource::FreeRectangles => Source::Rectangles(Box::new(SampledRectangles {
+            SlotSource::FreeRectangles => Source::Rectangles(Box::new(Rectangles {
                 site: RectangleSite::new(nodes, settings.rules),
-                statistics,
-                next: submissions.0,
-                period,
-                first: submissions.0,
-                last: submissions.1,
+                first,
+                last,
                 started: 0,
                 used: NodeSeconds(0),
                 waited: Seconds::ZERO,
                 jobs: keep_outcomes.then(Vec::new),
             })),
-            SlotSource::Plan => Source::Plan(Box::new(SampledPlan {
-                machine: ReplanningMachine::replanning(nodes, ReplanningSettings::default()),
-                rules: settings.rules,
-                statistics,
-                next: submissions.0,
-                last: submissions.1,
-                period,
-            })),
+            SlotSource::Plan => {
+                let machine = ReplanningMachine::replanning(nodes, ReplanningSettings::default());
+                Source::Plan(Box::new(machine), settings.rules)
+            }
         };
         Self {
             nodes,
             source,
+            statistics: SlotStatistics::keeping(keep_outcomes),
+            next: first,
+            last,
+            period: settings.sample_period,
             keep_outcomes,
         }
     }
 
-    /// Hands over arrivals in the order of submission, none of them in the past.
-    fn submit(&mut self, jobs: Vec<Job>) {
-        match &mut self.source {
-            Source::Rectangles(rectangles) => rectangles.place(jobs),
-            Source::Plan(plan) => plan.machine.submit(jobs),
-        }
+    fn next_sample(&self) -> Option<Seconds> {
+        (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
     }
 
-    /// Works off everything before `until`, and takes the samples before it.
-    fn advance(&mut self, until: Seconds) {
-        match &mut self.source {
-            Source::Rectangles(rectangles) => rectangles.sample_before(until),
-            Source::Plan(plan) => plan.advance(until),
+    /// A sample sees what was submitted at its own instant.
+    fn sample_before(&mut self, until: Seconds) {
+        while let Some(now) = self.next_sample().filter(|now| *now < until) {
+            let (advertised, tasks) = match &mut self.source {
+                Source::Rectangles(rectangles) => {
+                    // It does not see what ended then.
+                    rectangles.site.pass_to(now);
+                    let tasks = rectangles.site.tasks_in_system();
+                    (rectangles.site.advertised(), tasks)
+                }
+                Source::Plan(plan, rules) => {
+                    plan.wait_until(now + Seconds(1));
+                    let slots = SlotList::from_profile(plan.plan().planned().1, now, *rules);
+                    let advertised = slots.advertised(now, slots.horizon_end(now));
+                    (advertised, plan.policy().tasks_in_system())
+                }
+            };
+            let tasks = u32::try_from(tasks).unwrap_or(u32::MAX);
+            self.statistics.sample(now, &advertised, tasks);
+            self.next += self.period;
         }
     }
 
     /// What was seen, once every job has ended.
     #[must_use]
-    pub fn finish(self) -> SlotStudyRun {
-        let (mut statistics, loaded, wait_hours, jobs) = match self.source {
-            Source::Rectangles(rectangles) => rectangles.finish(self.nodes),
-            Source::Plan(plan) => plan.finish(self.nodes),
+    pub fn finish(mut self) -> SlotStudyRun {
+        // What was used while jobs were submitted, and for how long that was.
+        let (used, submitting, waited, started, jobs) = match self.source {
+            Source::Rectangles(rectangles) => {
+                let submitting = rectangles.last - rectangles.first;
+                let Rectangles {
+                    used,
+                    waited,
+                    started,
+                    jobs,
+                    ..
+                } = *rectangles;
+                (used, submitting, waited, started, jobs.unwrap_or_default())
+            }
+            Source::Plan(mut plan, _) => {
+                let (totals, metrics) = (plan.reservation_totals(), plan.metrics());
+                let (waited, started) = (metrics.wait_total, metrics.started);
+                let used = totals.used_while_submitting;
+                (
+                    used,
+                    totals.submitting,
+                    waited,
+                    started,
+                    plan.take_outcomes(),
+                )
+            }
         };
-        let mut measured = measures_of(&statistics);
+        let capacity = self.nodes.for_span(submitting).0.max(1) as f64;
+        let loaded = used.0 as f64 / capacity;
+        let mut measured = measures_of(&self.statistics);
         measured.add("loaded_utilisation_percent", 100.0 * loaded);
-        measured.add("job_wait_hours", wait_hours);
+        measured.add("job_wait_hours", waited.hours() / started.max(1) as f64);
         let mut jobs = if self.keep_outcomes { jobs } else { Vec::new() };
         jobs.sort_by_key(|outcome| outcome.job.id);
         SlotStudyRun {
             measured,
             jobs,
-            samples: statistics.take_kept(),
+            samples: self.statistics.take_kept(),
         }
     }
 }
 
-/// A site of free rectangles, and the samples of what it advertises. No samples are taken where
-/// their period is not positive.
-struct SampledRectangles {
+/// A site of free rectangles, and what became of its jobs.
+struct Rectangles {
     site: RectangleSite,
-    statistics: SlotStatistics,
-    next: Seconds,
-    period: Seconds,
     first: Seconds,
     last: Seconds,
     started: u64,
     /// What jobs used between the first and the last submission.
     used: NodeSeconds,
     waited: Seconds,
-    /// What became of the jobs, where that is kept.
+    /// The jobs, where they are kept.
     jobs: Option<Vec<JobOutcome>>,
 }
 
-impl SampledRectangles {
-    /// Places jobs as they come, in the order of submission, and takes the samples between them.
-    fn place(&mut self, jobs: Vec<Job>) {
-        for job in jobs {
-            self.sample_before(job.submit);
-            let ran = self.site.place(&job);
-            if let Some((start, end)) = ran {
-                let span = end.min(self.last) - start.max(self.first);
-                self.started += 1;
-                self.used += job.nodes.for_span(span.max(Seconds::ZERO));
-                self.waited += start - job.submit;
-            }
-            if let Some(jobs) = &mut self.jobs {
-                jobs.push(JobOutcome::unpromised(job, ran));
-            }
+impl Rectangles {
+    fn place(&mut self, job: Job) {
+        let ran = self.site.place(&job);
+        if let Some((start, end)) = ran {
+            let span = end.min(self.last) - start.max(self.first);
+            self.started += 1;
+            self.used += job.nodes.for_span(span.max(Seconds::ZERO));
+            self.waited += start - job.submit;
         }
-    }
-
-    fn sample_before(&mut self, until: Seconds) {
-        while let Some(now) = self.next_sample().filter(|now| *now < until) {
-            // A sample sees what was submitted at its own instant and not what ended then.
-            self.site.pass_to(now);
-            let tasks = u32::try_from(self.site.tasks_in_system()).unwrap_or(u32::MAX);
-            let advertised = self.site.advertised();
-            self.statistics.sample(now, &advertised, tasks);
-            self.next += self.period;
+        if let Some(jobs) = &mut self.jobs {
+            jobs.push(JobOutcome::unpromised(job, ran));
         }
-    }
-
-    fn next_sample(&self) -> Option<Seconds> {
-        (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
-    }
-
-    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the
-    /// jobs.
-    fn finish(self, nodes: Nodes) -> (SlotStatistics, f64, f64, Vec<JobOutcome>) {
-        let capacity = nodes.for_span(self.last - self.first).0.max(1) as f64;
-        let loaded = self.used.0 as f64 / capacity;
-        let waits = self.waited.hours() / self.started.max(1) as f64;
-        (
-            self.statistics,
-            loaded,
-            waits,
-            self.jobs.unwrap_or_default(),
-        )
-    }
-}
-
-/// A machine that plans anew at every event, and the samples of its plan.
-struct SampledPlan {
-    machine: ReplanningMachine,
-    rules: SlotRules,
-    statistics: SlotStatistics,
-    next: Seconds,
-    last: Seconds,
-    period: Seconds,
-}
-
-impl SampledPlan {
-    fn advance(&mut self, until: Seconds) {
-        while let Some(now) = self.next_sample().filter(|now| *now < until) {
-            // As with exact runtimes, a sample sees what was submitted at its own instant.
-            self.machine.wait_until(now + Seconds(1));
-            let slots = SlotList::from_profile(self.machine.plan().planned().1, now, self.rules);
-            let advertised = slots.advertised(now, slots.horizon_end(now));
-            let tasks = u32::try_from(self.machine.policy().tasks_in_system()).unwrap_or(u32::MAX);
-            self.statistics.sample(now, &advertised, tasks);
-            self.next += self.period;
-        }
-        self.machine.advance(until);
-    }
-
-    fn next_sample(&self) -> Option<Seconds> {
-        (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
-    }
-
-    fn next_event(&self) -> Option<Seconds> {
-        let events = [self.next_sample(), self.machine.next_event()];
-        events.into_iter().flatten().min()
-    }
-
-    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the
-    /// jobs.
-    fn finish(mut self, nodes: Nodes) -> (SlotStatistics, f64, f64, Vec<JobOutcome>) {
-        let totals = self.machine.reservation_totals();
-        let capacity = nodes.for_span(totals.submitting).0.max(1) as f64;
-        let metrics = self.machine.metrics();
-        let waits = metrics.wait_total.hours() / metrics.started.max(1) as f64;
-        let loaded = totals.used_while_submitting.0 as f64 / capacity;
-        let jobs = self.machine.take_outcomes();
-        (self.statistics, loaded, waits, jobs)
     }
 }
 
