@@ -95,8 +95,6 @@ pub enum Section {
     Distributions,
     /// Predicted against realised failures.
     Calibration,
-    /// What the simulator itself took.
-    Simulator,
 }
 
 impl Section {
@@ -124,7 +122,6 @@ impl Section {
             Self::Predictions => "Predictions",
             Self::Distributions => "Distributions",
             Self::Calibration => "Do predictions come true?",
-            Self::Simulator => "The simulator",
         }
     }
 }

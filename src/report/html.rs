@@ -360,7 +360,6 @@ fn id_of(section: Section) -> &'static str {
         Section::Predictions => "predicted-waits",
         Section::Distributions => "distributions",
         Section::Calibration => "predictions",
-        Section::Simulator => "simulator-figures",
     }
 }
 

@@ -150,7 +150,6 @@ impl Format {
                 for systems in [&[5][..], &[7, 5]] {
                     match LanlTable::parse(bytes, Path::new("input.csv"), systems) {
                         Ok(table) => {
-                            discard(table.rates());
                             let month = Seconds::HOUR * (24 * 30);
                             for offset in [Seconds(0), Seconds::HOUR * -7, month] {
                                 discard(table.trace(Nodes(100), offset, month));

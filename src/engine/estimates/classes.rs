@@ -9,11 +9,6 @@ use crate::workload::Job;
 /// h, 12 h (spec §5.6).
 pub const ARCHIVE_RUNTIME_BORDERS_SECONDS: [i64; 6] = [600, 3_600, 7_200, 10_800, 18_000, 43_200];
 
-/// Borders of the eight runtime classes of Arminius, in seconds: as for the archive, and 4 h (spec
-/// §4.3, Table 4.2).
-pub const ARMINIUS_RUNTIME_BORDERS_SECONDS: [i64; 7] =
-    [600, 3_600, 7_200, 10_800, 14_400, 18_000, 43_200];
-
 /// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64 (spec
 /// §4.4, Table 4.3).
 pub const RESOURCE_UPPER_BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -25,10 +20,6 @@ pub const TOP_USERS: u32 = 10;
 /// job that was stopped at its estimate or came within a percent of it.
 pub const LAST_RATIO_UPPER_BOUNDS: [u8; 4] = [10, 50, 90, 98];
 
-/// How many workers OpenCCS had on Arminius: g03, abaqus, openfoam, starcd, scampi, mpich, mvapich,
-/// shell, pshell (spec §4.5). Each has its own distribution.
-pub const ARMINIUS_WORKERS: u32 = 9;
-
 impl ClassFamily {
     /// The seven runtime classes of the archive traces (spec §5.6).
     #[must_use]
@@ -37,35 +28,27 @@ impl ClassFamily {
             borders_seconds: ARCHIVE_RUNTIME_BORDERS_SECONDS.to_vec(),
         }
     }
+}
 
-    /// The eight runtime classes of Arminius (spec §4.3).
-    #[must_use]
-    pub fn arminius_runtime() -> Self {
+#[cfg(test)]
+impl ClassFamily {
+    /// The eight runtime classes of Arminius: as for the archive, and 4 h (spec §4.3, Table 4.2).
+    pub(super) fn arminius_runtime() -> Self {
         Self::Runtime {
-            borders_seconds: ARMINIUS_RUNTIME_BORDERS_SECONDS.to_vec(),
+            borders_seconds: vec![600, 3_600, 7_200, 10_800, 14_400, 18_000, 43_200],
         }
     }
 
     /// The eight resource classes (spec §4.4).
-    #[must_use]
-    pub fn resources() -> Self {
+    pub(super) fn resources() -> Self {
         Self::Resources {
             upper_bounds: RESOURCE_UPPER_BOUNDS.to_vec(),
         }
     }
 
     /// The ten users with the most jobs (spec §4.6).
-    #[must_use]
-    pub fn top_users() -> Self {
+    pub(super) fn top_users() -> Self {
         Self::User { top: TOP_USERS }
-    }
-
-    /// The workers of Arminius (spec §4.5).
-    #[must_use]
-    pub fn workers() -> Self {
-        Self::Application {
-            top: ARMINIUS_WORKERS,
-        }
     }
 }
 

@@ -212,24 +212,6 @@ impl Convolver {
     }
 }
 
-/// The convolution of two densities by definition, `first.len() + second.len() − 1` values long;
-/// empty if an input is. Zeros of the second density cost nothing.
-#[must_use]
-pub fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
-    if first.is_empty() || second.is_empty() {
-        return Vec::new();
-    }
-    let mut result = vec![0.0; first.len() + second.len() - 1];
-    for (shift, &factor) in second
-        .iter()
-        .enumerate()
-        .filter(|&(_, &factor)| factor != 0.0)
-    {
-        add_shifted(&mut result, first, shift, factor);
-    }
-    result
-}
-
 /// Makes the next values of a density those of its CDF, with the sum of all so far.
 #[inline(always)]
 fn accumulate(values: &mut [f64], sum: &mut f64) {
@@ -324,13 +306,6 @@ impl SparseConvolution<'_> {
     }
 }
 
-/// `result[shift + i] += factor · values[i]` as far as the result reaches.
-fn add_shifted(result: &mut [f64], values: &[f64], shift: usize, factor: f64) {
-    for (sum, value) in result[shift..].iter_mut().zip(values) {
-        *sum += factor * value;
-    }
-}
-
 /// The next power of two, or three quarters of it where that is enough.
 fn fourier_length(length: usize) -> usize {
     let power = length.next_power_of_two().max(2);
@@ -348,6 +323,30 @@ mod tests {
     use super::super::joint::tests::{HOUR, hours, new_job, predecessor_a, predecessor_b};
     use super::super::joint_density;
     use super::*;
+
+    /// The convolution of two densities by definition, `first.len() + second.len() − 1` values long;
+    /// empty if an input is. Zeros of the second density cost nothing.
+    fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
+        if first.is_empty() || second.is_empty() {
+            return Vec::new();
+        }
+        let mut result = vec![0.0; first.len() + second.len() - 1];
+        for (shift, &factor) in second
+            .iter()
+            .enumerate()
+            .filter(|&(_, &factor)| factor != 0.0)
+        {
+            add_shifted(&mut result, first, shift, factor);
+        }
+        result
+    }
+
+    /// `result[shift + i] += factor · values[i]` as far as the result reaches.
+    fn add_shifted(result: &mut [f64], values: &[f64], shift: usize, factor: f64) {
+        for (sum, value) in result[shift..].iter_mut().zip(values) {
+            *sum += factor * value;
+        }
+    }
 
     #[test]
     fn the_combined_distribution_is_that_of_section_15_3() {

@@ -457,7 +457,7 @@ mod tests {
             assert_eq!(counts.iter().sum::<u64>(), model.classes()[class].samples);
         }
         for (percent, &count) in counts.all().iter().enumerate() {
-            assert_eq!(count, model.general().count(percent));
+            assert_eq!(count, model.distribution(0).unwrap().count(percent));
         }
     }
 

@@ -36,12 +36,9 @@ mod waits;
 
 pub use balance::PromiseBalance;
 pub use calibration::{CalibrationMethod, CalibrationSettings, Calibrator};
-pub use classes::{
-    ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
-    ClassTable, RESOURCE_UPPER_BOUNDS, TOP_USERS,
-};
+pub use classes::{ARCHIVE_RUNTIME_BORDERS_SECONDS, ClassTable, RESOURCE_UPPER_BOUNDS, TOP_USERS};
 pub use completion::CompletionDistribution;
-pub use convolution::{Convolution, Convolver, convolve_direct};
+pub use convolution::{Convolution, Convolver};
 pub use counts::{InformationGain, RatioCounts};
 pub use habits::{Habits, LARGEST_OVERRUN, UserHabit};
 pub use history::UserHistory;
@@ -60,7 +57,7 @@ pub use settings::{
     LearningSettings, Overrun, PredictionSettings,
 };
 pub use statistics::{ClassStatistics, RunEnd};
-pub use wait_calibration::{BoundCoverage, CalibrationBin, WAIT_CALIBRATION_BINS, WaitCalibration};
+pub use wait_calibration::{BoundCoverage, WaitCalibration};
 pub use waits::{
     PredictionBasis, PredictionRule, WAIT_NODE_BORDERS, WAIT_WALLTIME_BORDERS, WaitPredictor,
     WaitPredictorError, WaitPredictorSettings,

@@ -211,17 +211,13 @@ impl EstimateModel {
     pub fn classes(&self) -> &[ClassSummary] {
         &self.classes
     }
+}
 
+#[cfg(test)]
+impl EstimateModel {
     /// The distribution that jobs of this class use; `None` if there is no such class.
-    #[must_use]
-    pub fn distribution(&self, class: u16) -> Option<&Arc<RatioDistribution>> {
+    pub(super) fn distribution(&self, class: u16) -> Option<&Arc<RatioDistribution>> {
         self.distributions.get(usize::from(class))
-    }
-
-    /// The distribution of all jobs (class 0).
-    #[must_use]
-    pub fn general(&self) -> &Arc<RatioDistribution> {
-        &self.distributions[0]
     }
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binning, Overrun};
 use crate::units::Seconds;
-use crate::workload::Job;
 
 /// Number of bins: 0 %, 1 %, …, 100 % of the estimate.
 pub const RATIO_BINS: usize = 101;
@@ -48,21 +47,10 @@ impl RatioRange {
 }
 
 impl RatioDistribution {
-    /// Learns from the jobs' real runtimes and estimates; `None` if not one of them is usable.
+    /// Learns from pairs (real runtime, estimate); `None` if not one of them is usable.
     ///
     /// Usable are jobs with an estimate above 0 and a runtime of at least 0, and, under
     /// [`Overrun::Drop`], those that ran no longer than their estimate.
-    #[must_use]
-    pub fn from_jobs<'a>(
-        jobs: impl IntoIterator<Item = &'a Job>,
-        binning: Binning,
-        overrun: Overrun,
-    ) -> Option<Self> {
-        let ratios = jobs.into_iter().map(|job| (job.runtime, job.estimate));
-        Self::from_ratios(ratios, binning, overrun)
-    }
-
-    /// Learns from pairs (real runtime, estimate), by the rules of [`Self::from_jobs`].
     #[must_use]
     pub fn from_ratios(
         ratios: impl IntoIterator<Item = (Seconds, Seconds)>,

@@ -106,15 +106,6 @@ impl RuntimeSteps {
     pub fn longest(&self) -> u32 {
         self.entries.last().map_or(0, |&(end, _)| end)
     }
-
-    /// Mean runtime in steps.
-    #[must_use]
-    pub fn mean_steps(&self) -> f64 {
-        self.entries
-            .iter()
-            .map(|&(end, probability)| f64::from(end) * probability)
-            .sum()
-    }
 }
 
 #[cfg(test)]
@@ -122,6 +113,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    impl RuntimeSteps {
+        /// Mean runtime in steps.
+        fn mean_steps(&self) -> f64 {
+            self.entries
+                .iter()
+                .map(|&(end, probability)| f64::from(end) * probability)
+                .sum()
+        }
+    }
 
     fn ratios(bins: &[(usize, u64)]) -> RatioDistribution {
         let mut counts = [0; RATIO_BINS];

@@ -79,12 +79,6 @@ impl WaitPredictor {
         })
     }
 
-    /// What this predictor was made with.
-    #[must_use]
-    pub fn settings(&self) -> &WaitPredictorSettings {
-        &self.settings
-    }
-
     /// Learns that a job of this shape has started `wait` after its submission; a wait below 0
     /// counts as 0.
     ///

@@ -38,19 +38,6 @@ pub enum FailureError {
         /// When it is repaired.
         end: Seconds,
     },
-    /// Events that are out of order, or a node that fails twice without a repair.
-    #[error(
-        "node event {index} (node {} at {time}) is out of order: events must be sorted by time, repairs before failures, \
-         then by node, and every node must fail first and then alternate between repair and failure", node.0
-    )]
-    EventOrder {
-        /// Position in the list.
-        index: usize,
-        /// The node.
-        node: NodeIndex,
-        /// When.
-        time: Seconds,
-    },
     /// The table of failures is in none of the places where it was looked for.
     #[error(
         "the table of node failures `{file}` was not found (looked for {}); set BOOKAHEAD_FAILURES to the folder that holds \

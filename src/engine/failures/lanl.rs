@@ -26,7 +26,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{FailureError, FailureTrace, NodeRates, Outage};
+use super::{FailureError, FailureTrace, Outage};
 use crate::memory::MemoryBudget;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::input_file;
@@ -115,37 +115,6 @@ impl LanlTable {
             });
         }
         Ok(Self { systems })
-    }
-
-    /// The systems in the order in which they were chosen.
-    #[must_use]
-    pub fn systems(&self) -> &[LanlSystem] {
-        &self.systems
-    }
-
-    /// How many different nodes the systems have together; nodes beyond that are the first ones
-    /// again.
-    #[must_use]
-    pub fn nodes(&self) -> Nodes {
-        Nodes(self.systems.iter().map(|system| system.nodes.0).sum())
-    }
-
-    /// The rates of the chosen systems: λ is failures ÷ Σ (nodes · observed span of their system),
-    /// where the span lasts from the first to the last failure's start; μ is one over the mean
-    /// down-time of a failure.
-    #[must_use]
-    pub fn rates(&self) -> NodeRates {
-        let failures: u64 = self.systems.iter().map(|system| system.records).sum();
-        let observed: i64 = self
-            .systems
-            .iter()
-            .map(|system| system.nodes.for_span(system.observed).0)
-            .sum();
-        let down: i64 = self.systems.iter().map(|system| system.down_time.0).sum();
-        NodeRates {
-            failure_rate_per_hour: failures as f64 / (observed as f64 / 3_600.0),
-            repair_rate_per_hour: failures as f64 / (down as f64 / 3_600.0),
-        }
     }
 
     /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on

@@ -1,7 +1,7 @@
 //! Node failures: models and replayed traces.
 //!
 //! Two things that must not be mixed up: the planner's *picture* of reliability ([`SurvivalModel`],
-//! [`availability`]) and the failures that *happen* ([`FailureTrace`], made by [`prepare`] from a
+//! [`availability`]) and the failures that *happen* ([`FailureTrace`], made by [`prepare_with_table`] from a
 //! model or from a recorded table).
 
 mod analysis;
@@ -21,9 +21,7 @@ pub use fits::{Fit, fit};
 pub use lanl::{Cause, FailureLog, FailureRecord, LanlSystem, LanlTable, find_table};
 pub use node_rates::{by_reliability, learn_node_rates};
 pub use pattern::{Bursts, EarlyFailures, FailurePattern};
-pub use prepare::{FailureFolder, prepare, prepare_with_table, read_table};
+pub use prepare::{FailureFolder, prepare_with_table, read_table};
 pub use settings::{FailureSettings, FailureSource};
-pub use survival::{
-    NodeRates, SurvivalModel, availability, availability_of_each, survival_of_each,
-};
+pub use survival::{NodeRates, SurvivalModel, availability, availability_of_each};
 pub use trace::{FailureTrace, NodeEvent, Outage, SharedEvents};

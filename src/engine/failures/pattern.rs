@@ -106,16 +106,6 @@ impl FailurePattern {
         })
     }
 
-    /// How fast the model's clock runs `hours` after time 0.
-    #[must_use]
-    pub fn factor(&self, hours: f64) -> f64 {
-        let of_day = self.hour_factors.get((hours % 24.0) as usize);
-        let of_age = self.early.map_or(1.0, |early| {
-            1.0 + early.excess * libm::exp(-hours / early.decay_hours)
-        });
-        of_day.copied().unwrap_or(1.0) * of_age
-    }
-
     /// What the model's clock runs from `from` to `to`, both hours after time 0 within one hour of
     /// the day.
     fn run_within_hour(&self, from: f64, to: f64) -> f64 {

@@ -23,36 +23,6 @@ pub struct FailureFolder {
     pub memory: MemoryBudget,
 }
 
-/// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its
-/// repair, which may come later. A later horizon does not change earlier events.
-///
-/// Reads the table if there is one; use [`read_table`] and [`prepare_with_table`] to read it once
-/// for many simulations.
-///
-/// # Errors
-///
-/// When a setting is impossible, or when the table is missing or makes no sense.
-pub fn prepare(
-    settings: &FailureSettings,
-    folder: &FailureFolder,
-    nodes: Nodes,
-    horizon: Seconds,
-    seed: u64,
-    workload_key: &str,
-    replication: u32,
-) -> Result<FailureTrace, FailureError> {
-    let table = read_table(settings, folder)?;
-    prepare_with_table(
-        settings,
-        table.as_ref(),
-        nodes,
-        horizon,
-        seed,
-        workload_key,
-        replication,
-    )
-}
-
 /// Reads the table that the settings replay; `None` if they replay none.
 ///
 /// # Errors
@@ -71,7 +41,9 @@ pub fn read_table(
     }
 }
 
-/// As [`prepare`], with the table that [`read_table`] gave for the same settings.
+/// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its
+/// repair, which may come later. A later horizon does not change earlier events. `table` is what
+/// [`read_table`] gave for the same settings.
 ///
 /// # Errors
 ///
@@ -144,17 +116,8 @@ mod tests {
         key: &str,
         replication: u32,
     ) -> FailureTrace {
-        let folder = FailureFolder::default();
-        prepare(
-            settings,
-            &folder,
-            Nodes(16),
-            Seconds(500_000),
-            seed,
-            key,
-            replication,
-        )
-        .unwrap()
+        let horizon = Seconds(500_000);
+        prepare_with_table(settings, None, Nodes(16), horizon, seed, key, replication).unwrap()
     }
 
     #[test]

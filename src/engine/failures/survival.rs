@@ -81,23 +81,6 @@ impl SurvivalModel {
         libm::pow(1.0 - self.survival(hours), f64::from(nodes))
     }
 
-    /// Mean up-time (MTTF) in hours; infinite for a rate of 0.
-    #[must_use]
-    pub fn mean_up_time_hours(&self) -> f64 {
-        match self {
-            Self::Poisson { rate_per_hour } => 1.0 / rate_per_hour,
-            Self::Weibull { shape, scale_hours } => scale_hours * libm::tgamma(1.0 + 1.0 / shape),
-            Self::HyperExponential {
-                probabilities,
-                rates_per_hour,
-            } => probabilities
-                .iter()
-                .zip(rates_per_hour)
-                .map(|(share, rate)| share / rate)
-                .sum(),
-        }
-    }
-
     /// Draws an up-time in hours by inverting the survival function; infinite for a rate of 0.
     ///
     /// Takes one number of the stream, for the hyper-exponential model two, whatever the
@@ -202,13 +185,6 @@ pub fn availability_of_each(nodes: impl IntoIterator<Item = NodeRates>) -> f64 {
     each.product()
 }
 
-/// P_success of a set of nodes with models of their own: the product of their survivals over
-/// `hours` (spec §3.10).
-#[must_use]
-pub fn survival_of_each<'a>(nodes: impl IntoIterator<Item = &'a SurvivalModel>, hours: f64) -> f64 {
-    nodes.into_iter().map(|node| node.survival(hours)).product()
-}
-
 /// An exponentially distributed span in hours; infinite for a rate of 0.
 pub(super) fn draw_exponential(rate_per_hour: f64, stream: &mut Stream) -> f64 {
     // The number is in [0, 1), so the logarithm is finite; adding 0 turns the span −0 into 0.
@@ -242,6 +218,26 @@ mod tests {
 
     use super::*;
     use crate::random;
+
+    impl SurvivalModel {
+        /// Mean up-time (MTTF) in hours; infinite for a rate of 0.
+        fn mean_up_time_hours(&self) -> f64 {
+            match self {
+                Self::Poisson { rate_per_hour } => 1.0 / rate_per_hour,
+                Self::Weibull { shape, scale_hours } => {
+                    scale_hours * libm::tgamma(1.0 + 1.0 / shape)
+                }
+                Self::HyperExponential {
+                    probabilities,
+                    rates_per_hour,
+                } => probabilities
+                    .iter()
+                    .zip(rates_per_hour)
+                    .map(|(share, rate)| share / rate)
+                    .sum(),
+            }
+        }
+    }
 
     /// λ and μ of the dissertation, per hour (spec §3.10).
     const RATE: f64 = 1.2904e-4;
@@ -359,7 +355,7 @@ mod tests {
         let each = availability_of_each([rates; 16]);
         assert!((each - availability(16, RATE, REPAIR)).abs() < 1e-14);
         for model in models() {
-            let each = survival_of_each([&model; 16], 12.0);
+            let each: f64 = [model.survival(12.0); 16].iter().product();
             assert!((each - model.survival_of(16, 12.0)).abs() < 1e-14);
         }
         assert_eq!(availability_of_each([]), 1.0);

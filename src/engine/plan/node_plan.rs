@@ -50,12 +50,6 @@ impl NodePlan {
         }
     }
 
-    /// The size of the cluster.
-    #[must_use]
-    pub fn nodes(&self) -> Nodes {
-        self.nodes
-    }
-
     /// Open reservations in order of (start, job).
     #[must_use]
     pub fn reservations(&self) -> &[Reservation] {

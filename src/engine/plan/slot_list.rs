@@ -141,20 +141,23 @@ impl SlotList {
     }
 
     /// When a task of `nodes` nodes and `duration` would start that may not start before
-    /// `earliest`, without placing it.
-    ///
-    /// `None` where the slots do not last: a machine offers all of its nodes sooner or later, so
-    /// only tasks that are wider find nothing there, but a list of owned slots may end.
-    #[must_use]
-    pub fn start_for(&self, nodes: Nodes, duration: Seconds, earliest: Seconds) -> Option<Seconds> {
+    /// `earliest`, without placing it; `None` where the slots do not last.
+    #[cfg(test)]
+    pub(crate) fn start_for(
+        &self,
+        nodes: Nodes,
+        duration: Seconds,
+        earliest: Seconds,
+    ) -> Option<Seconds> {
         self.find(nodes, duration, earliest).map(|(start, _)| start)
     }
 
-    /// Places a task where [`SlotList::start_for`] says (spec `provisioning.md` §3.4, ALG-1) and
-    /// leaves the rest (§3.5).
+    /// Places a task where it starts first (spec `provisioning.md` §3.4, ALG-1) and leaves the rest
+    /// (§3.5).
     ///
     /// A task without nodes or duration takes nothing. `None`, and an unchanged list, where there
-    /// is no place.
+    /// is no place: a machine offers all of its nodes sooner or later, so only tasks that are wider
+    /// find none there, but a list of owned slots may end.
     pub fn place(
         &mut self,
         nodes: Nodes,

@@ -342,12 +342,6 @@ impl Cluster {
         self.jobs.get(job).nodes.as_ref()
     }
 
-    /// When the job was last started.
-    #[must_use]
-    pub fn start_of(&self, job: JobId) -> Option<Seconds> {
-        self.jobs.get(job).start
-    }
-
     /// The jobs that run, by rising ids.
     pub fn running(&self) -> impl Iterator<Item = JobId> + '_ {
         self.running.iter().copied()

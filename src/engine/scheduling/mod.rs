@@ -65,7 +65,7 @@ pub use outcome::{
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
-    is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
+    is_promising, longer_duration, place_shortened, shortened_duration,
 };
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{Policy, WindowQuote};

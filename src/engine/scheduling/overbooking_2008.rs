@@ -39,7 +39,7 @@ pub struct AnchorPoint {
 /// A planned or running job that ends where the slot begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnchorPredecessor {
-    /// `o_k`: what may be cut of its duration, see [`overbookable_time`]; 0 if it is not promising.
+    /// `o_k`: what may be cut of its duration; 0 if it is not promising.
     pub overbookable: Seconds,
     /// It is a fixed reservation, which nobody may be placed on top of.
     pub fixed: bool,
@@ -106,13 +106,6 @@ pub fn shortened_duration(estimate: Seconds, max_pof: f64) -> Seconds {
     // A quotient that is whole but for the rounding of the division stays whole.
     let seconds = libm::ceil(exact - 1e-6) as i64;
     Seconds(seconds.min(estimate.0))
-}
-
-/// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds (spec
-/// §3.1.2).
-#[must_use]
-pub fn overbookable_time(estimate: Seconds, max_pof: f64) -> Seconds {
-    estimate - shortened_duration(estimate, max_pof)
 }
 
 /// a job is promising for overbooking if the mean ratio of runtime to estimate in its class
@@ -199,6 +192,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds (spec
+    /// §3.1.2).
+    fn overbookable_time(estimate: Seconds, max_pof: f64) -> Seconds {
+        estimate - shortened_duration(estimate, max_pof)
+    }
 
     const MAX_POF: f64 = 0.13;
 

@@ -31,7 +31,6 @@ const FIGURE_7_BINS: usize = 18;
 pub struct SlotStatistics {
     samples: u64,
     slots: u64,
-    extensible: u64,
     on_the_edge: u64,
     by_count: [u64; FIGURE_4_BINS],
     by_width: [u64; FIGURE_7_BINS],
@@ -72,7 +71,6 @@ impl Default for SlotStatistics {
         Self {
             samples: 0,
             slots: 0,
-            extensible: 0,
             on_the_edge: 0,
             by_count: [0; FIGURE_4_BINS],
             by_width: [0; FIGURE_7_BINS],
@@ -112,7 +110,6 @@ impl SlotStatistics {
             self.by_width[bin(u64::from(slot.nodes.0), 2, 4, FIGURE_7_BINS)] += 1;
             self.starts.add(slot.start - now);
             self.durations.add(slot.duration());
-            self.extensible += u64::from(slot.extensible);
             self.on_the_edge += u64::from(slot.end == now + ADVERTISING_HORIZON);
         }
         if let Some(kept) = &mut self.kept {
@@ -134,12 +131,6 @@ impl SlotStatistics {
     #[must_use]
     pub fn slots(&self) -> u64 {
         self.slots
-    }
-
-    /// How many of them were extensible.
-    #[must_use]
-    pub fn extensible_slots(&self) -> u64 {
-        self.extensible
     }
 
     /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of

@@ -150,12 +150,6 @@ impl CleaningReport {
         self.records - self.usable
     }
 
-    /// The share of the records that was dropped, 0 to 1; 0 of a trace without records.
-    #[must_use]
-    pub fn dropped_share(&self) -> f64 {
-        self.dropped_total() as f64 / self.records.max(1) as f64
-    }
-
     /// Refuses a trace with records that lack a requested time, where the rules do not allow that.
     ///
     /// # Errors
@@ -424,7 +418,6 @@ mod tests {
         };
         let (job, report) = report_of(missing(50), rules(MissingEstimate::Drop));
         assert_eq!((job, report.missing_estimate), (None, 1));
-        assert_eq!(report.dropped_share(), 1.0);
         // A run time of 0 is booked for a second: nothing can be booked for no time.
         for (run, estimate) in [(50, 50), (0, 1)] {
             let (job, report) = report_of(missing(run), rules(MissingEstimate::Runtime));

@@ -63,10 +63,7 @@ pub(in crate::report) fn distributions(
                     },
                     given,
                 ),
-                x: Scale {
-                    title: format!("{title}{unit}"),
-                    kind: ScaleKind::Logarithmic,
-                },
+                x: Scale::logarithmic(format!("{title}{unit}")),
                 y: Scale::linear("share of jobs at or below"),
                 series,
                 note: NOTE.to_owned(),
@@ -164,10 +161,7 @@ fn boxes(
             title: key.clone(),
             kind: ScaleKind::Categories(values.iter().map(value_text).collect()),
         },
-        y: Scale {
-            title: format!("{title}{unit}"),
-            kind: ScaleKind::Logarithmic,
-        },
+        y: Scale::logarithmic(format!("{title}{unit}")),
         series,
         note: format!("Boxes hold the middle half, whiskers reach from 5 to 95 %; what is below 1 stands at the lower end of the scale. {NOTE}"),
         sql: sql(name, configuration_hash, &[]),

@@ -159,14 +159,6 @@ pub struct Audit {
     pub explained_for_nothing: Vec<String>,
 }
 
-impl Audit {
-    /// Whether every miss is explained, and nothing else is.
-    #[must_use]
-    pub fn is_clean(&self) -> bool {
-        self.unexplained.is_empty() && self.explained_for_nothing.is_empty()
-    }
-}
-
 /// Compares explanations with the misses of `results`, which may be of one trace only.
 #[must_use]
 pub fn audit(

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Reported, Shown, View};
-use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::figure::{Figure, Marks, Scale, Section, Series};
 use crate::report::figures::distributions::shares;
 use crate::report::figures::situations::{Simulations, Situation, situations};
 use crate::report::figures::{condition, titled};
@@ -98,10 +98,7 @@ fn figure(
         section: what.section,
         title: titled(what.title, &situation.given),
         given: situation.given.clone(),
-        x: Scale {
-            title: what.unit.to_owned(),
-            kind: ScaleKind::Logarithmic,
-        },
+        x: Scale::logarithmic(what.unit),
         y: Scale::linear("share of reservations at or below"),
         series,
         note: format!(

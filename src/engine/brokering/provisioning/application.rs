@@ -1,7 +1,7 @@
 //! A workflow as a planner sees it: tasks in the order of planning, with what each costs at every
 //! site.
 
-use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::units::{Nodes, Seconds};
 
 /// One task of an [`Application`].
 #[derive(Clone, Debug, PartialEq)]
@@ -90,11 +90,13 @@ impl Application {
 
     /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A
     /// lower bound of every plan at that site.
-    #[must_use]
-    pub fn work(&self, site: usize) -> NodeSeconds {
-        self.tasks.iter().fold(NodeSeconds(0), |sum, task| {
-            sum + task.nodes.for_span(task.runtimes[site])
-        })
+    #[cfg(test)]
+    pub(crate) fn work(&self, site: usize) -> crate::units::NodeSeconds {
+        self.tasks
+            .iter()
+            .fold(crate::units::NodeSeconds(0), |sum, task| {
+                sum + task.nodes.for_span(task.runtimes[site])
+            })
     }
 
     /// The part of the application that `keeps` names; the parents of its tasks that are no part of

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use super::parse::calendar_seconds;
 use super::*;
-use crate::failures::NodeEvent;
+use crate::failures::{NodeEvent, NodeRates};
 
 const TITLE: &str = "Failure data of all systems 1996-2005\n\n";
 const HEADER: &str = "System,machine type,nodes,nodenumz,Prob Started,Prob Fixed,Down Time\n";
@@ -347,4 +347,34 @@ fn a_replay_of_the_real_table_is_in_order_and_wraps_after_2048_nodes() {
             .filter(|event| in_time(event))
             .eq(&from_start.events)
     );
+}
+
+impl LanlTable {
+    /// The systems in the order in which they were chosen.
+    fn systems(&self) -> &[LanlSystem] {
+        &self.systems
+    }
+
+    /// How many different nodes the systems have together; nodes beyond that are the first ones
+    /// again.
+    fn nodes(&self) -> Nodes {
+        Nodes(self.systems.iter().map(|system| system.nodes.0).sum())
+    }
+
+    /// The rates of the chosen systems: λ is failures ÷ Σ (nodes · observed span of their system),
+    /// where the span lasts from the first to the last failure's start; μ is one over the mean
+    /// down-time of a failure.
+    fn rates(&self) -> NodeRates {
+        let failures: u64 = self.systems.iter().map(|system| system.records).sum();
+        let observed: i64 = self
+            .systems
+            .iter()
+            .map(|system| system.nodes.for_span(system.observed).0)
+            .sum();
+        let down: i64 = self.systems.iter().map(|system| system.down_time.0).sum();
+        NodeRates {
+            failure_rate_per_hour: failures as f64 / (observed as f64 / 3_600.0),
+            repair_rate_per_hour: failures as f64 / (down as f64 / 3_600.0),
+        }
+    }
 }

@@ -240,3 +240,14 @@ proptest! {
         prop_assert!((sum - span).abs() < 0.02 * span.max(1.0), "{} for {}", sum, span);
     }
 }
+
+impl FailurePattern {
+    /// How fast the model's clock runs `hours` after time 0.
+    fn factor(&self, hours: f64) -> f64 {
+        let of_day = self.hour_factors.get((hours % 24.0) as usize);
+        let of_age = self.early.map_or(1.0, |early| {
+            1.0 + early.excess * libm::exp(-hours / early.decay_hours)
+        });
+        of_day.copied().unwrap_or(1.0) * of_age
+    }
+}

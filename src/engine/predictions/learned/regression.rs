@@ -92,12 +92,6 @@ impl OnlineRegression {
         self.samples += 2.0;
         value
     }
-
-    /// The coefficients w.
-    #[must_use]
-    pub fn weights(&self) -> &[f64] {
-        &self.coefficients.weight
-    }
 }
 
 #[cfg(test)]
@@ -120,7 +114,10 @@ mod tests {
             let features = [1.0, feature];
             let weight = SampleWeight::Large.of(target, 2.0);
             values.push(regression.learn(&features, target, weight));
-            weights.push([regression.weights()[0], regression.weights()[1]]);
+            weights.push([
+                regression.coefficients.weight[0],
+                regression.coefficients.weight[1],
+            ]);
         }
         (regression, values, weights)
     }

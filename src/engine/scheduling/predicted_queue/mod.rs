@@ -21,7 +21,7 @@ mod tests;
 pub use machine::{
     PredictedQueueMachine, UnknownPredictor, predicted_queue_scene, simulate_predicted_queue,
 };
-pub use orders::{SCORED_ORDERS, ScoredOrder};
+pub use orders::ScoredOrder;
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
 pub use promises::{ComparedReservation, KeptReservations, Spans};
 pub use streamed::PredictedStream;

@@ -33,20 +33,6 @@ pub enum ScoredOrder {
     Unicep,
 }
 
-/// Every order with one line for people.
-pub const SCORED_ORDERS: &[(ScoredOrder, &str)] = &[
-    (ScoredOrder::Fcfs, "first come, first served"),
-    (ScoredOrder::Sjf, "shortest prediction first"),
-    (ScoredOrder::Smallest, "fewest nodes first"),
-    (ScoredOrder::Saf, "smallest nodes × prediction first"),
-    (ScoredOrder::F1, "log10(r)·n + 870·log10(s)"),
-    (ScoredOrder::F2, "sqrt(r)·n + 25600·log10(s)"),
-    (ScoredOrder::F3, "r·n + 6.86e6·log10(s)"),
-    (ScoredOrder::F4, "r·sqrt(n) + 5.3e5·log10(s)"),
-    (ScoredOrder::Wfp3, "−(w/r)³·n"),
-    (ScoredOrder::Unicep, "−w / (log2(n)·r)"),
-];
-
 /// What a score is made of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scored {
@@ -120,6 +106,23 @@ impl ScoredOrder {
 }
 
 #[cfg(test)]
+impl ScoredOrder {
+    /// Every order.
+    pub(super) const ALL: [Self; 10] = [
+        Self::Fcfs,
+        Self::Sjf,
+        Self::Smallest,
+        Self::Saf,
+        Self::F1,
+        Self::F2,
+        Self::F3,
+        Self::F4,
+        Self::Wfp3,
+        Self::Unicep,
+    ];
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn jobs_of_the_first_second_have_a_finite_score() {
-        for (order, _) in SCORED_ORDERS {
+        for order in ScoredOrder::ALL {
             let job = Scored {
                 predicted: 1.0,
                 nodes: 1.0,

@@ -355,7 +355,7 @@ fn slow_twin(
 }
 
 fn any_order() -> impl Strategy<Value = ScoredOrder> {
-    (0..SCORED_ORDERS.len()).prop_map(|place| SCORED_ORDERS[place].0)
+    prop::sample::select(ScoredOrder::ALL.to_vec())
 }
 
 fn any_settings() -> impl Strategy<Value = PredictedQueueSettings> {

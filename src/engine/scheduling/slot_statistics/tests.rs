@@ -130,7 +130,6 @@ fn slots_are_measured_from_the_instant_of_their_sample() {
     assert_eq!(statistics.mean_slots(), 1.5);
     assert_eq!(statistics.mean_tasks(), 5.0);
     assert_eq!(statistics.edge_slots(), 2);
-    assert_eq!(statistics.extensible_slots(), 2);
     assert_eq!(statistics.correlation(), Some(1.0));
     let starts = statistics.starts().expect("slots");
     assert_eq!((starts.p5, starts.median, starts.p95), (0.0, 8.0, 8.0));

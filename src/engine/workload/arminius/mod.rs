@@ -62,8 +62,6 @@ pub const LABEL: &str = "Arminius: model fitted to published totals, not the Arm
 pub const NODES: u32 = 200;
 /// Jobs of 2007, from which the dissertation learns (Table 4.1).
 pub const LEARNING_JOBS: u32 = 33_318;
-/// Jobs of 2008 that it evaluates (§5.4).
-pub const EVALUATION_JOBS: u32 = 60_000;
 
 /// Published mean estimate in seconds (§4.2).
 const MEAN_ESTIMATE: f64 = 30_432.0;
@@ -74,7 +72,7 @@ const UTILISATION: f64 = 0.9122;
 /// Seconds of 2007.
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// Generates `jobs` records of a replication; with [`LEARNING_JOBS`] + [`EVALUATION_JOBS`] of them
+/// Generates `jobs` records of a replication; with [`LEARNING_JOBS`] + 60,000 of them
 /// the first year is for learning.
 #[must_use]
 pub fn generate(jobs: u32, seed: u64, replication: u32) -> ParsedTrace {
@@ -265,6 +263,9 @@ fn arrive(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Jobs of 2008 that it evaluates (§5.4).
+    const EVALUATION_JOBS: u32 = 60_000;
 
     fn share(
         records: &[SwfRecord],

@@ -137,12 +137,6 @@ impl Findings {
         entry.0 += 1;
     }
 
-    /// How often it was met.
-    #[must_use]
-    pub fn of(&self, finding: Finding) -> u64 {
-        self.counts[finding as usize].0
-    }
-
     /// What was met, in the order of [`Finding::ALL`]: how often, and the first line.
     pub fn met(&self) -> impl Iterator<Item = (Finding, u64, u64)> + '_ {
         Finding::ALL
@@ -151,10 +145,17 @@ impl Findings {
             .filter(|(_, (count, _))| *count > 0)
             .map(|(finding, (count, line))| (*finding, *count, *line))
     }
+}
+
+#[cfg(test)]
+impl Findings {
+    /// How often it was met.
+    pub(crate) fn of(&self, finding: Finding) -> u64 {
+        self.counts[finding as usize].0
+    }
 
     /// Rows that are not in the trace.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.met()
             .filter(|(finding, _, _)| finding.kind() == FindingKind::Dropped)
             .map(|(_, count, _)| count)

@@ -157,30 +157,6 @@ impl Workflow {
         Ok(workflow)
     }
 
-    /// Several applications as one (§4.1): their tasks side by side, names preceded by the number
-    /// of the application, from 1. The entry and exit that join them cost nothing, so they are not
-    /// stored.
-    ///
-    /// # Errors
-    ///
-    /// No application at all, or run times for different numbers of resources.
-    pub fn merged(name: impl Into<String>, applications: &[Self]) -> Result<Self, WorkflowError> {
-        let (mut tasks, mut edges) = (Vec::new(), Vec::new());
-        for (number, application) in (1..).zip(applications) {
-            let shift = tasks.len() as u32;
-            tasks.extend(application.tasks.iter().map(|task| Task {
-                name: format!("{number}-{}", task.name),
-                ..task.clone()
-            }));
-            edges.extend(application.edges.iter().map(|edge| Edge {
-                parent: TaskId(edge.parent.0 + shift),
-                child: TaskId(edge.child.0 + shift),
-                bytes: edge.bytes,
-            }));
-        }
-        Self::new(name, tasks, edges)
-    }
-
     /// The same workflow with run times for each resource: one row a task, one column a resource,
     /// in seconds.
     ///
@@ -498,16 +474,6 @@ mod tests {
             fault(vec![task("a", 1.0), uneven], Vec::new())
                 .contains("`b` has run times for 1 resources")
         );
-    }
-
-    #[test]
-    fn merged_applications_keep_their_shape_and_get_names_of_their_own() {
-        let one = Workflow::new("one", names(2), vec![edge(0, 1)]).unwrap();
-        let merged = Workflow::merged("both", &[one.clone(), one]).unwrap();
-        assert_eq!(merged.edges(), [edge(0, 1), edge(2, 3)]);
-        assert_eq!(merged.tasks()[2].name, "2-t0");
-        assert_eq!(merged.depth(), 2);
-        assert!(Workflow::merged("none", &[]).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::report::findings::tests::{Curves, text, whole};
-use crate::report::findings::{audit, evaluate, parse, parse_explanations};
+use crate::report::findings::{Audit, audit, evaluate, parse, parse_explanations};
 
 const FINDINGS: &str = r#"
 
@@ -193,7 +193,8 @@ fn misses_without_explanation_and_explanations_of_nothing_are_reported() {
         let explanations = parse_explanations("explanations.toml", text).unwrap();
         audit(&file, &card.results, &explanations)
     };
-    assert!(audit(&file, &card.results, &card.explanations).is_clean());
+    let clean = audit(&file, &card.results, &card.explanations);
+    assert_eq!(clean, Audit::default());
     // H1 held, H77 does not exist, F9-a was not tested.
     let found =
         check("[[explanation]]\nfindings = [\"H1\", \"H77\", \"F9-a\"]\ntext = \"Because.\"");
