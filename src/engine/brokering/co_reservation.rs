@@ -19,6 +19,7 @@ mod interleaving_tests;
 mod listed;
 pub mod local;
 mod machine;
+mod matching;
 pub mod measures;
 pub mod messages;
 mod network;
@@ -33,6 +34,7 @@ mod settings;
 mod site;
 mod starts;
 mod table;
+mod waiting;
 #[cfg(test)]
 mod watched_cluster;
 #[cfg(test)]

@@ -52,9 +52,10 @@ impl Assignment {
         refill(&mut self.state.column_price, columns, 0.0);
         refill(&mut self.state.row_of, columns, NONE);
         refill(&mut self.state.column_of, rows, NONE);
-        refill(&mut self.distance, columns, 0.0);
-        refill(&mut self.before, columns, NONE);
-        refill(&mut self.done, columns, false);
+        // These begin anew with every row.
+        self.distance.resize(columns, 0.0);
+        self.before.resize(columns, NONE);
+        self.done.resize(columns, false);
     }
 
     /// Allows a row a column at a finite weight.
@@ -100,54 +101,62 @@ impl Assignment {
     /// every reduced weight at or above zero and at zero on the assignment, so that the total stays
     /// the least.
     fn augment(&mut self, row: usize, forbidden: usize) -> bool {
-        self.distance.fill(f64::INFINITY);
-        self.done.fill(false);
+        let columns = self.columns;
+        // All of one length, so that a column need not be checked again and again.
+        let distance = &mut self.distance[..columns];
+        let before = &mut self.before[..columns];
+        let done = &mut self.done[..columns];
+        let row_price = &mut self.state.row_price[..];
+        let column_price = &mut self.state.column_price[..columns];
+        let row_of = &mut self.state.row_of[..columns];
+        distance.fill(f64::INFINITY);
+        done.fill(false);
         let (mut at_row, mut at_column) = (row, NONE);
         loop {
-            let price = self.state.row_price[at_row];
-            let weights = &self.weights[at_row * self.columns..][..self.columns];
+            let price = row_price[at_row];
+            let weights = &self.weights[at_row * columns..][..columns];
             let (mut nearest, mut next) = (f64::INFINITY, NONE);
-            for (column, weight) in weights.iter().enumerate() {
-                if self.done[column] || column == forbidden {
+            for column in 0..columns {
+                if done[column] || column == forbidden {
                     continue;
                 }
-                let reduced = weight - price - self.state.column_price[column];
-                if reduced < self.distance[column] {
-                    self.distance[column] = reduced;
-                    self.before[column] = at_column;
+                let reduced = weights[column] - price - column_price[column];
+                if reduced < distance[column] {
+                    distance[column] = reduced;
+                    before[column] = at_column;
                 }
-                if self.distance[column] < nearest {
-                    nearest = self.distance[column];
+                if distance[column] < nearest {
+                    nearest = distance[column];
                     next = column;
                 }
             }
             if next == NONE {
                 return false;
             }
-            self.state.row_price[row] += nearest;
-            for column in 0..self.columns {
-                if self.done[column] {
-                    self.state.row_price[self.state.row_of[column]] += nearest;
-                    self.state.column_price[column] -= nearest;
-                } else {
-                    self.distance[column] -= nearest;
+            let is_last = row_of[next] == NONE;
+            row_price[row] += nearest;
+            // Mostly the first column is free, and no other price changes.
+            if !is_last || at_column != NONE {
+                for column in 0..columns {
+                    if done[column] {
+                        row_price[row_of[column]] += nearest;
+                        column_price[column] -= nearest;
+                    } else {
+                        distance[column] -= nearest;
+                    }
                 }
             }
-            self.done[next] = true;
+            done[next] = true;
             at_column = next;
-            if self.state.row_of[next] == NONE {
+            if is_last {
                 break;
             }
-            at_row = self.state.row_of[next];
+            at_row = row_of[next];
         }
         while at_column != NONE {
-            let before = self.before[at_column];
-            let moved = if before == NONE {
-                row
-            } else {
-                self.state.row_of[before]
-            };
-            self.state.row_of[at_column] = moved;
+            let before = before[at_column];
+            let moved = if before == NONE { row } else { row_of[before] };
+            row_of[at_column] = moved;
             self.state.column_of[moved] = at_column;
             at_column = before;
         }

@@ -2,6 +2,7 @@
 //! and what they cost at best.
 
 use super::assignment::Assignment;
+use super::matching::Matching;
 use super::table::{Column, Entry, Table};
 
 /// The first parts of a request, placed.
@@ -18,8 +19,6 @@ pub(super) struct Prefix {
 /// Which number of a candidate is added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// None: only whether it is possible.
-    Nothing,
     /// Its cost.
     Cost,
     /// Its cost, the highest total being the best.
@@ -43,6 +42,7 @@ pub(super) struct Outlook {
     /// The most risk of a complete candidate, and the risk of each.
     limit: Option<(f64, Column)>,
     assignment: Assignment,
+    matching: Matching,
 }
 
 /// Risk adds up where probabilities of survival multiply.
@@ -65,6 +65,7 @@ impl Outlook {
             removals: 0,
             limit,
             assignment: Assignment::default(),
+            matching: Matching::default(),
         }
     }
 
@@ -136,15 +137,26 @@ impl Outlook {
         if first == self.table.parts() {
             return prefix.risk <= self.risk_limit();
         }
-        let weight = if self.limits_risk() {
-            Weight::Risk
-        } else {
-            Weight::Nothing
-        };
-        self.load(start, prefix, weight);
+        if !self.limits_risk() {
+            return self.fits(start, prefix);
+        }
+        self.load(start, prefix, Weight::Risk);
         self.assignment.solve()
-            && (!self.limits_risk()
-                || self.total(start, prefix, Weight::Risk, prefix.risk) <= self.risk_limit())
+            && self.total(start, prefix, Weight::Risk, prefix.risk) <= self.risk_limit()
+    }
+
+    /// Whether the parts that are not placed yet can have clusters of their own, at any risk.
+    fn fits(&mut self, start: u32, prefix: &Prefix) -> bool {
+        let mut matching = std::mem::take(&mut self.matching);
+        let parts = prefix.clusters.len() as u16..self.table.parts() as u16;
+        let clusters = self.table.clusters();
+        let fits = matching.exists(clusters, &prefix.clusters, parts, |part| {
+            let group = self.table.group(usize::from(part), start);
+            let open = group.filter(|&index| !self.is_removed(index));
+            open.map(|index| self.table.cluster(index))
+        });
+        self.matching = matching;
+        fits
     }
 
     /// The least total of `weight` over all ways to complete `prefix` at `start` within the limit
@@ -230,7 +242,6 @@ impl Outlook {
 
     fn value(&self, weight: Weight, index: u32) -> f64 {
         match weight {
-            Weight::Nothing => 0.0,
             Weight::Cost => self.table.cost().at(index),
             Weight::HighestCost => -self.table.cost().at(index),
             Weight::Expected => self.table.expected().at(index),
@@ -359,5 +370,6 @@ impl Outlook {
             + self.removed.capacity() * size_of::<u64>()
             + risks
             + self.assignment.heap_bytes()
+            + self.matching.heap_bytes()
     }
 }

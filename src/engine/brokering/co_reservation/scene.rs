@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::cluster_setup::clusters;
 use super::exchange::Exchange;
 use super::machine::{CoReservationInput, CoReservations, WINDOW};
-use super::{
-    CoOutcome, CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site,
-};
+use super::waiting::count_waiting;
+use super::{CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site};
 use crate::brokering::co_reservation::local::{ClusterId, LocalService, RiskPolicyError};
 use crate::kernel::{Listed, Played, Scene};
 use crate::random::StreamSeed;
@@ -105,36 +104,6 @@ impl CoReservationRun {
             parts,
             totals,
             time_lines,
-        }
-    }
-}
-
-/// Jobs that waited at the submission of a granted request on the clusters that it got, and those
-/// of them that still wait when its parts start (Q23). Of jobs and a request of one instant, the
-/// request comes first, so such jobs do not count.
-fn count_waiting(inputs: &CoReservationInputs, jobs: &[JobOutcome], requests: &mut [CoOutcome]) {
-    let mut by_cluster = Vec::new();
-    let mut next = 0;
-    for workload in &inputs.clusters {
-        // Ids go on from cluster to cluster; a job without an outcome leaves no hole that matters,
-        // since ids are looked up.
-        let last = workload.jobs.last().map(|job| job.id);
-        let end = next + jobs[next..].partition_point(|it| Some(it.job.id) <= last);
-        by_cluster.push(&jobs[next..end]);
-        next = end;
-    }
-    for outcome in requests {
-        let Some(begin) = outcome.start else { continue };
-        let submit = outcome.request.submit;
-        for cluster in &outcome.clusters {
-            for job in by_cluster[usize::from(cluster.0)] {
-                if job.job.submit >= submit {
-                    break;
-                }
-                let Some(start) = job.start else { continue };
-                outcome.waiting_before += u32::from(start > submit);
-                outcome.waiting_after += u32::from(start > submit && start > begin);
-            }
         }
     }
 }

@@ -8,8 +8,11 @@ const CHANGES: u32 = 16;
 /// So many segments are changed one by one.
 const NEAR: usize = 8;
 
+/// Breakpoints that a copy has room for beyond those of its original.
+const ROOM: usize = 4;
+
 /// Breakpoints with bounds of their counts and a pending shift.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Block {
     /// `times[0]`, here because those who pass over a block need no more of it.
     pub(super) first: Seconds,
@@ -26,6 +29,22 @@ pub(super) struct Block {
     pub(super) max: i32,
     /// Changes since the bounds were the smallest and the largest count.
     pub(super) changes: u32,
+}
+
+impl Clone for Block {
+    /// A plan is copied to try something on the copy, which is given room for it.
+    fn clone(&self) -> Self {
+        fn copy<T: Copy>(values: &[T]) -> Vec<T> {
+            let mut copied = Vec::with_capacity(values.len() + ROOM);
+            copied.extend_from_slice(values);
+            copied
+        }
+        Self {
+            times: copy(&self.times),
+            free: copy(&self.free),
+            ..*self
+        }
+    }
 }
 
 impl Block {

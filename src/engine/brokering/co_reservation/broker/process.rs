@@ -293,6 +293,8 @@ impl Process {
             });
         }
         let candidates = answer.offered.iter();
+        // Those who have not answered yet will hardly offer much more.
+        offered.reserve(candidates.len() * (outstanding.len() + 1));
         offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
         if outstanding.is_empty() {
             self.search(rules, now, effects);

@@ -28,7 +28,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let backlog_now = backlog.now();
         let mut backlog_earliest = None;
         let mut counts = FilterCounts::default();
-        let mut offered = Vec::new();
+        let mut offered = Vec::with_capacity(probe.starts.len() * probe.parts.len());
         for &start in &probe.starts {
             let end = start + probe.duration;
             let backlog_time = backlog.before(start);
