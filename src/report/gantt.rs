@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use maud::{PreEscaped, html};
+use maud::{PreEscaped, Render, html};
 
 use super::html::{document, script};
 use super::svg::{Canvas, Picture, Place, Side, Swatch, escape, time_step};
@@ -77,6 +77,44 @@ const TOP: f64 = 66.0;
 /// What the page does in the browser.
 pub(super) const SCRIPT: &str = include_str!("html/gantt.js");
 
+/// A page with a title and a note whose drawing zooms, tells what is under the pointer, and shows
+/// all of it or one of its kinds: a class and its name.
+pub(super) fn zooming_page<Class: Render, Name: Render>(
+    (title, note): (&str, &str),
+    style: &str,
+    all: &str,
+    kinds: impl Iterator<Item = (Class, Name)>,
+    drawing: String,
+) -> String {
+    let body = html! {
+        body { "\n"
+            header {
+                h1 { (title) }
+                p { (note) } "\n"
+                p id="tools" {
+                    @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
+                        button data-zoom=(zoom) { (label) }
+                    }
+                    " "
+                    label {
+                        "show "
+                        select id="kind" {
+                            option value="" { (all) }
+                            @for (class, name) in kinds { option value=(class) { (name) } }
+                        }
+                    }
+                    " "
+                    span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
+                }
+            } "\n"
+            main { (PreEscaped(drawing)) } "\n"
+            div id="tip" role="status" hidden {} "\n"
+            (script(SCRIPT))
+        }
+    };
+    document(title, style, &body)
+}
+
 /// The style of the page.
 pub(super) const PAGE_STYLE: &str = include_str!("html/gantt.css");
 
@@ -102,33 +140,9 @@ impl Gantt<'_> {
     /// A page that zooms and tells what is under the pointer.
     #[must_use]
     pub fn page(&self, note: &str) -> String {
-        let body = html! {
-            body { "\n"
-                header {
-                    h1 { (self.title) }
-                    p { (note) } "\n"
-                    p id="tools" {
-                        @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
-                            button data-zoom=(zoom) { (label) }
-                        }
-                        " "
-                        label {
-                            "show "
-                            select id="kind" {
-                                option value="" { "every job" }
-                                @for kind in Kind::ALL { option value=(kind.class()) { (kind.words()) } }
-                            }
-                        }
-                        " "
-                        span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
-                    }
-                } "\n"
-                main { (PreEscaped(self.fragment())) } "\n"
-                div id="tip" role="status" hidden {} "\n"
-                (script(SCRIPT))
-            }
-        };
-        document(&self.title, PAGE_STYLE, &body)
+        let kinds = Kind::ALL.iter().map(|kind| (kind.class(), kind.words()));
+        let drawing = self.fragment();
+        zooming_page((&self.title, note), PAGE_STYLE, "every job", kinds, drawing)
     }
 
     /// What a reader must know about the picture.

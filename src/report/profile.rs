@@ -3,10 +3,7 @@
 
 use std::fmt::Write as _;
 
-use maud::{PreEscaped, html};
-
 use super::gantt::{self, moment, span};
-use super::html::{document, script};
 use super::svg::{
     BELOW_AXIS, COLOURS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, round_ticks,
     style, time_step,
@@ -58,35 +55,10 @@ impl Profile<'_> {
     #[must_use]
     pub fn page(&self, note: &str) -> String {
         let layers = self.layers();
-        let body = html! {
-            body { "\n"
-                header {
-                    h1 { (self.title) }
-                    p { (note) } "\n"
-                    p id="tools" {
-                        @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
-                            button data-zoom=(zoom) { (label) }
-                        }
-                        " "
-                        label {
-                            "show "
-                            select id="kind" {
-                                option value="" { "everything" }
-                                @for (number, layer) in layers.iter().enumerate() {
-                                    option value=(class(number)) { (layer.kind) }
-                                }
-                            }
-                        }
-                        " "
-                        span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
-                    }
-                } "\n"
-                main { (PreEscaped(self.draw(Place::Page))) } "\n"
-                div id="tip" role="status" hidden {} "\n"
-                (script(gantt::SCRIPT))
-            }
-        };
-        document(&self.title, &page_style(), &body)
+        let kinds = (layers.iter().enumerate()).map(|(number, layer)| (class(number), layer.kind));
+        let drawing = self.draw(Place::Page);
+        let heading = (&*self.title, note);
+        gantt::zooming_page(heading, &page_style(), "everything", kinds, drawing)
     }
 
     /// What a reader must know about the picture.

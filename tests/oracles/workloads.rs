@@ -254,7 +254,7 @@ fn the_random_mixes_accept_and_reject_reservations_and_lose_some_to_nodes() {
             .flat_map(|case| case.simulate(&case.settings(strategy.name)).1)
             .filter(|outcome| outcome.job.is_reservation())
             .collect();
-        for verdict in Verdict::ALL {
+        for &verdict in Verdict::ALL {
             let count = outcomes
                 .iter()
                 .filter(|outcome| outcome.verdict == verdict)
@@ -282,8 +282,10 @@ fn the_random_workloads_reach_every_verdict_and_restarts() {
             .iter()
             .flat_map(|case| case.simulate(&case.settings(strategy)).1)
             .collect();
-        for verdict in Verdict::ALL {
-            let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict);
+        for &verdict in Verdict::ALL {
+            let count = outcomes
+                .iter()
+                .filter(|outcome| outcome.verdict == verdict);
             assert!(count.count() >= 20, "{strategy} {}", verdict.name());
         }
         let restarted = outcomes.iter().filter(|outcome| outcome.restarts > 0);

@@ -1,6 +1,7 @@
 //! What became of a job, and what a whole simulation adds up to.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use super::checkpoint::{CheckpointTotals, Execution};
 use super::penalty::{Late, LateTotals};
@@ -164,8 +165,22 @@ impl SuccessFactors {
 }
 
 /// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     /// Rejected at submission: no slot that the policy would accept, or a fixed reservation whose
     /// window is not free. No fee, no penalty.
@@ -187,15 +202,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, in the order of the codes in the store.
-    pub const ALL: [Self; 7] = [
-        Self::DroppedNoSlot,
-        Self::DroppedTooWide,
-        Self::SuccessfulFinished,
-        Self::SuccessfulFullGrant,
-        Self::FailedOverbooked,
-        Self::FailedNodes,
-        Self::FailedUnstartable,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The job was rejected at submission.
     #[must_use]
@@ -218,15 +225,7 @@ impl Verdict {
     /// The name in the store and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::DroppedNoSlot => "dropped-no-slot",
-            Self::DroppedTooWide => "dropped-too-wide",
-            Self::SuccessfulFinished => "successful-finished",
-            Self::SuccessfulFullGrant => "successful-full-grant",
-            Self::FailedOverbooked => "failed-overbooked",
-            Self::FailedNodes => "failed-nodes",
-            Self::FailedUnstartable => "failed-unstartable",
-        }
+        self.into()
     }
 }
 

@@ -5,7 +5,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
+use super::{SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::machine_queue::AddedReservation;
 
 pub(super) use measures::MEASURES;
@@ -55,12 +55,6 @@ fn named<S: Serializer>(settings: &MachineQueueSettings, serializer: S) -> Resul
 }
 
 impl Study for MachineQueueStudy {
-    fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        *common.estimates = None;
-        common.without_failures();
-        common.without_policy();
-    }
-
     /// A reservation is compared with the same jobs without it.
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         let runs = if self.settings.added.is_some() {
@@ -73,9 +67,5 @@ impl Study for MachineQueueStudy {
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         1e-5
-    }
-
-    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
-        JOB_BYTES * jobs_of(&simulation.workload)
     }
 }

@@ -21,18 +21,25 @@ use crate::workload::WorkloadSettings;
 pub trait Study {
     /// Sets everything that cannot change the result to its default, in the study's own settings
     /// and in those that simulations have in common, so that equal simulations have equal
-    /// specifications.
-    fn normalise(&mut self, common: CommonSettings<'_>);
+    /// specifications. By default it has a machine of its own that nothing fails on and reads its
+    /// jobs only.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        common.without_all();
+    }
 
     /// Jobs and requests of a simulation, about, each weighed by how much more than a job of a
     /// short queue it costs.
-    fn work(&self, simulation: &SimulationSpec) -> f64;
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload)
+    }
 
     /// Seconds that one of them takes on one core, about, before anything was measured.
     fn seconds_per_job(&self, strategy: &str) -> f64;
 
-    /// Bytes that the outcomes of a simulation take in a store, about.
-    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
+    /// Bytes that the outcomes of a simulation take in a store, about; by default those of its jobs.
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * jobs_of(&simulation.workload)
+    }
 
     /// Whether its jobs are only what goes on at a machine while something else is studied: they
     /// are kept with outcomes, but their waits are no result of the study.
@@ -70,6 +77,13 @@ impl CommonSettings<'_> {
             strategy: std::mem::take(&mut self.scheduling.strategy),
             ..PolicySettings::default()
         };
+    }
+
+    /// For studies with a machine of their own, without failures or statistics.
+    fn without_all(&mut self) {
+        *self.estimates = None;
+        self.without_failures();
+        self.without_policy();
     }
 
     /// For studies without node failures.

@@ -5,7 +5,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
+use super::{CommonSettings, Strategy, Study, spec_format};
 use crate::predictions::{Build, Corrector, Reads, predictor};
 use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueRules};
 
@@ -36,9 +36,7 @@ fn named<S: Serializer>(
 
 impl Study for PredictedQueueStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        *common.estimates = None;
-        common.without_failures();
-        common.without_policy();
+        common.without_all();
         let settings = &mut self.settings;
         // An unknown name is an error when it is run.
         let Some(predictor) = predictor(&settings.predictor) else {
@@ -52,19 +50,11 @@ impl Study for PredictedQueueStudy {
         }
     }
 
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        jobs_of(&simulation.workload)
-    }
-
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
         match reads {
             Some(Reads::Learned) => 2e-6,
             _ => 5e-7,
         }
-    }
-
-    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
-        JOB_BYTES * jobs_of(&simulation.workload)
     }
 }

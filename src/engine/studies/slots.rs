@@ -4,9 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    CommonSettings, JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format,
-};
+use super::{JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::SlotStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -35,16 +33,6 @@ fn named<S: Serializer>(settings: &SlotStudySettings, serializer: S) -> Result<S
 }
 
 impl Study for SlotsStudy {
-    fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        *common.estimates = None;
-        common.without_failures();
-        common.without_policy();
-    }
-
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        jobs_of(&simulation.workload)
-    }
-
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         1e-6
     }

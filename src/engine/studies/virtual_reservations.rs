@@ -5,7 +5,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
+use super::{SimulationSpec, Strategy, Study, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -34,16 +34,6 @@ fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Resul
 }
 
 impl Study for VirtualReservationsStudy {
-    fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        *common.estimates = None;
-        common.without_failures();
-        common.without_policy();
-    }
-
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        jobs_of(&simulation.workload)
-    }
-
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         2e-6
     }

@@ -67,12 +67,16 @@ pub trait LabStudy {
         Vec::new()
     }
 
-    /// Makes what a simulation reads, so that what is missing is known before the first one runs.
+    /// Makes what a simulation reads, so that what is missing is known before the first one runs;
+    /// by default its jobs.
     ///
     /// # Errors
     ///
     /// When something cannot be made.
-    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>>;
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        inputs.battery(&workload, spec).map(drop)
+    }
 
     /// The simulation with everything that it reads.
     ///

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{Advertised, PlanValue, ProvisioningInputs, TaskPlacement};
 use crate::plan::Slot;
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -167,17 +169,29 @@ impl TaskRun {
 }
 
 /// What became of a run of a task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, VariantArray, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TaskFate {
     /// It ran to its end.
     #[default]
     Done,
     /// A node failed under it.
     Lost,
-    /// It outlasted its slot and was stopped at its end.
-    Stopped,
     /// Its slot was given up before it began to run.
     Abandoned,
+    /// It outlasted its slot and was stopped at its end.
+    Stopped,
+}
+
+impl TaskFate {
+    /// Every fate, in the order of the codes in the store.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The name in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 /// A plan of a Pareto front.

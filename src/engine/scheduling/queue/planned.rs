@@ -15,6 +15,12 @@
 //! * Windows that start at one instant do so after all ends and before any job, in the order of
 //!   their requests ([`Job::trace_number`]) and of their admission (Q49).
 //! * Whoever runs is planned to hold nodes for at least a second.
+//!
+//! Nor is it [`Replanning`](crate::scheduling::replanning::Replanning), whose plans the same core
+//! makes around a profile of the same kind. There a window meets a plan of the whole queue, which
+//! gives way to it or does not (A2 of `grid-reservations.md`), and starts when its event comes; here
+//! it meets the place of the first job only, unless backfilling is conservative (Q12), and starts
+//! when the other events of its instant are over, in the order of requests (Q49).
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! What became of a reservation request, and what a simulation with reservations adds up to.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use super::pricing::Offer;
 use crate::units::{NodeSeconds, Seconds};
@@ -28,8 +29,22 @@ pub struct ReservationOutcome {
 }
 
 /// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    VariantArray,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum RequestVerdict {
     /// Admitted, and started exactly at its start.
     Granted,
@@ -51,30 +66,12 @@ pub enum RequestVerdict {
 
 impl RequestVerdict {
     /// Every verdict, in the order of the codes in the store.
-    pub const ALL: [Self; 8] = [
-        Self::Granted,
-        Self::Cancelled,
-        Self::ConflictsWithFixed,
-        Self::ConflictsWithPlanned,
-        Self::TooWide,
-        Self::NoDuration,
-        Self::StartInThePast,
-        Self::Lost,
-    ];
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The name in the store and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Granted => "granted",
-            Self::Cancelled => "cancelled",
-            Self::ConflictsWithFixed => "conflicts-with-fixed",
-            Self::ConflictsWithPlanned => "conflicts-with-planned",
-            Self::TooWide => "too-wide",
-            Self::NoDuration => "no-duration",
-            Self::StartInThePast => "start-in-the-past",
-            Self::Lost => "lost",
-        }
+        self.into()
     }
 
     /// The request was refused.

@@ -308,13 +308,6 @@ const OUTCOMES: Outcomes = Outcomes {
     ),
 };
 
-fn verdict_code(verdict: CoVerdict) -> i64 {
-    CoVerdict::ALL
-        .iter()
-        .position(|known| *known == verdict)
-        .map_or(-1, |place| place as i64)
-}
-
 /// Why outcomes would not come back from the store as they are; `None` where they would.
 fn problem(run: &CoReservationRun) -> Option<String> {
     run.requests
@@ -400,7 +393,7 @@ fn write_co_requests(writer: &RowWriter<'_>, run: &CoReservationRun) -> rusqlite
             after(request.deadline),
             request.duration.0,
             request.parts.len() as i64,
-            verdict_code(outcome.verdict),
+            outcome.verdict as i64,
             after(outcome.answered),
             outcome.start.map(after),
             outcome.cost,
@@ -531,7 +524,7 @@ mod tests {
     #[test]
     fn every_verdict_of_a_co_reservation_has_its_code() {
         for (code, verdict) in CoVerdict::ALL.into_iter().enumerate() {
-            assert_eq!(verdict_code(verdict), code as i64);
+            assert_eq!(verdict as i64, code as i64);
         }
     }
 }

@@ -58,11 +58,6 @@ impl Simulation for PredictedQueueSimulation {
 }
 
 impl LabStudy for PredictedQueueStudy {
-    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        inputs.battery(&workload, spec).map(drop)
-    }
-
     fn simulation(
         &self,
         spec: &SimulationSpec,

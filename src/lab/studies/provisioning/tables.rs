@@ -77,10 +77,10 @@ impl Rows for ProvisioningRows {
 }
 
 fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
-    for fate in FATES {
+    for fate in TaskFate::ALL {
         connection.execute(
             "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
-            params![fate_code(fate), fate_name(fate)],
+            params![*fate as i64, fate.name()],
         )?;
     }
     Ok(())
@@ -325,31 +325,6 @@ const OUTCOMES: Outcomes = Outcomes {
     ),
 };
 
-const FATES: [TaskFate; 4] = [
-    TaskFate::Done,
-    TaskFate::Lost,
-    TaskFate::Abandoned,
-    TaskFate::Stopped,
-];
-
-fn fate_name(fate: TaskFate) -> &'static str {
-    match fate {
-        TaskFate::Done => "done",
-        TaskFate::Lost => "lost",
-        TaskFate::Stopped => "stopped",
-        TaskFate::Abandoned => "abandoned",
-    }
-}
-
-fn fate_code(fate: TaskFate) -> i64 {
-    match fate {
-        TaskFate::Done => 0,
-        TaskFate::Lost => 1,
-        TaskFate::Abandoned => 2,
-        TaskFate::Stopped => 3,
-    }
-}
-
 /// Why a run would not come back from the store as it is; `None` where it would.
 fn problem(run: &ProvisioningRun) -> Option<String> {
     let broken = run.outcomes.iter().find(|outcome| {
@@ -498,7 +473,7 @@ fn write_tasks(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlit
             after(outcome, run.start),
             after(outcome, run.end),
             run.slot,
-            fate_code(run.fate)
+            run.fate as i64
         ])?;
     }
     Ok(outcome.tasks.len() as u64)
@@ -530,9 +505,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fate_of_a_task_has_its_code() {
-        for (place, fate) in FATES.into_iter().enumerate() {
-            assert_eq!(fate_code(fate), place as i64);
-        }
+    fn fates_of_tasks_keep_their_codes() {
+        let names = TaskFate::ALL.iter().map(|fate| fate.name());
+        assert!(names.eq(["done", "lost", "abandoned", "stopped"]));
     }
 }

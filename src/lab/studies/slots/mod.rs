@@ -62,11 +62,6 @@ impl Simulation for SlotsSimulation {
 }
 
 impl LabStudy for SlotsStudy {
-    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        inputs.battery(&workload, spec).map(drop)
-    }
-
     fn simulation(
         &self,
         spec: &SimulationSpec,

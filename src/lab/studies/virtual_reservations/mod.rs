@@ -81,11 +81,6 @@ impl LabStudy for VirtualReservationsStudy {
             .map_err(|error| Arc::new(InputError::Workload(format!("{}: {error}", workload.label))))
     }
 
-    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        inputs.battery(&workload, spec).map(drop)
-    }
-
     fn simulation(
         &self,
         spec: &SimulationSpec,
