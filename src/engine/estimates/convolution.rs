@@ -324,8 +324,8 @@ mod tests {
     use super::super::joint_density;
     use super::*;
 
-    /// The convolution of two densities by definition, `first.len() + second.len() − 1` values long;
-    /// empty if an input is. Zeros of the second density cost nothing.
+    /// The convolution of two densities by definition, `first.len() + second.len() − 1` values
+    /// long; empty if an input is. Zeros of the second density cost nothing.
     fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
         if first.is_empty() || second.is_empty() {
             return Vec::new();

@@ -1,8 +1,8 @@
 //! Node failures: models and replayed traces.
 //!
 //! Two things that must not be mixed up: the planner's *picture* of reliability ([`SurvivalModel`],
-//! [`availability`]) and the failures that *happen* ([`FailureTrace`], made by [`prepare_with_table`] from a
-//! model or from a recorded table).
+//! [`availability`]) and the failures that *happen* ([`FailureTrace`], made by
+//! [`prepare_with_table`] from a model or from a recorded table).
 
 mod analysis;
 mod error;

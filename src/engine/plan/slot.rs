@@ -161,13 +161,6 @@ impl Slot {
         }
     }
 
-    /// The total cost `n · d · c + f` in SU (eq. 1); of an extensible slot, for the time that is
-    /// offered.
-    #[must_use]
-    pub fn cost(&self) -> f64 {
-        self.charge(self.whole())
-    }
-
     /// Whether the nodes can be had until `end`.
     #[must_use]
     pub fn lasts_until(&self, end: Seconds) -> bool {
@@ -281,6 +274,11 @@ impl Slot {
 mod tests {
     use super::*;
 
+    /// What the whole of a slot costs.
+    fn cost(slot: Slot) -> f64 {
+        slot.charge(slot.whole())
+    }
+
     fn hours(count: i64) -> Seconds {
         Seconds::HOUR * count
     }
@@ -307,8 +305,8 @@ mod tests {
     #[test]
     fn a_slot_costs_its_node_hours_and_its_fixed_price() {
         // Spec provisioning.md §3.1, eq. 1.
-        assert_eq!(offered(false, false).cost(), 4.0 * 4.0 * 1.5 + 7.0);
-        assert_eq!(Slot::hole(hours(0), Nodes(3), hours(2)).cost(), 6.0);
+        assert_eq!(cost(offered(false, false)), 4.0 * 4.0 * 1.5 + 7.0);
+        assert_eq!(cost(Slot::hole(hours(0), Nodes(3), hours(2))), 6.0);
     }
 
     #[test]

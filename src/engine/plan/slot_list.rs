@@ -134,12 +134,6 @@ impl SlotList {
         &self.slots
     }
 
-    /// The rules that the list follows.
-    #[must_use]
-    pub fn rules(&self) -> SlotRules {
-        self.rules
-    }
-
     /// When a task of `nodes` nodes and `duration` would start that may not start before
     /// `earliest`, without placing it; `None` where the slots do not last.
     #[cfg(test)]

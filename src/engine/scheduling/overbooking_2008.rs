@@ -193,8 +193,8 @@ mod tests {
 
     use super::*;
 
-    /// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds (spec
-    /// §3.1.2).
+    /// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds
+    /// (spec §3.1.2).
     fn overbookable_time(estimate: Seconds, max_pof: f64) -> Seconds {
         estimate - shortened_duration(estimate, max_pof)
     }

@@ -36,7 +36,8 @@ pub trait Study {
     /// Seconds that one of them takes on one core, about, before anything was measured.
     fn seconds_per_job(&self, strategy: &str) -> f64;
 
-    /// Bytes that the outcomes of a simulation take in a store, about; by default those of its jobs.
+    /// Bytes that the outcomes of a simulation take in a store, about; by default those of its
+    /// jobs.
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * jobs_of(&simulation.workload)
     }

@@ -135,8 +135,8 @@ fn with_identical_slots_merged_as_by_default_the_rectangles_of_figure_1_are_thos
     // Spec provisioning.md §12.1 and AMB-6: the listing merges nothing, but only merging gives S1
     // to S5, as it alone gives the printed numbers of slots. So it is the default.
     let (list, _) = machine_of_figure_1(SlotRules::default());
-    assert!(list.rules().merge_identical);
-    let thesis = SlotList::from_slots(slots_of_figure_1(), list.rules());
+    assert!(list.rules.merge_identical);
+    let thesis = SlotList::from_slots(slots_of_figure_1(), list.rules);
     assert_eq!(list.slots(), thesis.slots());
 }
 
@@ -489,7 +489,7 @@ proptest! {
                 &free_by_second(list.slots(), SPAN)[now as usize..],
                 &free[now as usize..]
             );
-            let key = |slot: &Slot| list.rules().key(slot);
+            let key = |slot: &Slot| list.rules.key(slot);
             prop_assert!(list.slots().is_sorted_by_key(key));
         }
     }

@@ -3,11 +3,11 @@
 //!
 //! EASY backfilling, which is the pass of [`queue`](super::queue) with one place, with three
 //! exchangeable parts: a [`Predictor`](crate::predictions::Predictor) says how long a job will run,
-//! a [`Corrector`] what holds when it runs longer, a [`ScoredOrder`] who comes first. The machine is
-//! not the one of [`EasyStream`](super::stream::EasyStream): events of one second are handled one
-//! by one, and a plan may be wrong. Both publications differ in such rules, which are a parameter
-//! ([`QueueRules`]: when a pass is held, which nodes count as free), and both are followed to the
-//! second.
+//! a [`Corrector`] what holds when it runs longer, a [`ScoredOrder`] who comes first. The machine
+//! is not the one of [`EasyStream`](super::stream::EasyStream): events of one second are handled
+//! one by one, and a plan may be wrong. Both publications differ in such rules, which are a
+//! parameter ([`QueueRules`]: when a pass is held, which nodes count as free), and both are
+//! followed to the second.
 
 mod machine;
 mod open_jobs;

@@ -18,9 +18,9 @@
 //!
 //! Nor is it [`Replanning`](crate::scheduling::replanning::Replanning), whose plans the same core
 //! makes around a profile of the same kind. There a window meets a plan of the whole queue, which
-//! gives way to it or does not (A2 of `grid-reservations.md`), and starts when its event comes; here
-//! it meets the place of the first job only, unless backfilling is conservative (Q12), and starts
-//! when the other events of its instant are over, in the order of requests (Q49).
+//! gives way to it or does not (A2 of `grid-reservations.md`), and starts when its event comes.
+//! Here it meets the place of the first job only, unless backfilling is conservative (Q12), and
+//! starts when the other events of its instant are over, in the order of requests (Q49).
 
 use std::collections::BTreeMap;
 
@@ -75,18 +75,6 @@ impl PlannedQueue {
             due: Vec::new(),
             changed: false,
         }
-    }
-
-    /// The waiting jobs in their order.
-    #[must_use]
-    pub fn queue(&self) -> &[Waiting] {
-        &self.queue
-    }
-
-    /// What running jobs (until their limits), windows and nodes that are down leave free.
-    #[must_use]
-    pub fn fixed(&self) -> &Profile {
-        &self.fixed
     }
 
     fn changed(&mut self) {
@@ -297,5 +285,18 @@ impl Policy for PlannedQueue {
         if std::mem::take(&mut self.changed) && !self.queue.is_empty() {
             self.start_due_jobs(cluster);
         }
+    }
+}
+
+#[cfg(test)]
+impl PlannedQueue {
+    /// The waiting jobs in their order.
+    pub(crate) fn queue(&self) -> &[Waiting] {
+        &self.queue
+    }
+
+    /// What running jobs (until their limits), windows and nodes that are down leave free.
+    pub(crate) fn fixed(&self) -> &Profile {
+        &self.fixed
     }
 }
