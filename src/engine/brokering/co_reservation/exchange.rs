@@ -2,8 +2,9 @@
 //! which instant (Q49).
 //!
 //! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out
-//! one [`Task`] after another. The machine around it ([`CoReservations`](super::CoReservations))
-//! has a cluster carry the task out and hands the report back.
+//! one [`Task`] after another, or several of one instant that do not depend on each other. The
+//! machine around it ([`CoReservations`](super::CoReservations)) has clusters carry them out and
+//! hands the reports back.
 
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
@@ -66,6 +67,8 @@ pub struct Exchange {
     under_way: usize,
     /// The start of the part that the task under way asks for.
     asked: Option<Seconds>,
+    /// Whether a cluster may be unable to keep what it promised, so that its parts are watched.
+    loses_parts: bool,
 }
 
 impl Exchange {
@@ -79,7 +82,13 @@ impl Exchange {
             events: Agenda::default(),
             under_way: 0,
             asked: None,
+            loses_parts: settings.risk.is_some(),
         }
+    }
+
+    /// There will be outages: a cluster may lose what it promised.
+    pub(super) fn expect_outages(&mut self) {
+        self.loses_parts = true;
     }
 
     /// The same exchange over a network whose messages are late by up to `jitter`, each by its own
@@ -120,9 +129,43 @@ impl Exchange {
         self.under_way == 0 && self.broker.is_idle()
     }
 
-    /// The next thing to do at a cluster before `until`; its report is due ([`Exchange::report`])
-    /// before the next call.
-    pub fn next_task(&mut self, until: Seconds) -> Option<Task> {
+    /// What is to be done next before `until`: one task, or several of one instant at different
+    /// clusters, none of which has to do with the reports of the others. The reports are due
+    /// ([`Exchange::report`]) in the order of the tasks before the next call.
+    pub fn next_tasks(&mut self, until: Seconds) -> Vec<Task> {
+        let mut tasks = Vec::from_iter(self.next_task(until));
+        while self.goes_with(&tasks) {
+            tasks.extend(self.next_task(until));
+        }
+        tasks
+    }
+
+    /// Whether the next event is a task that may be done together with these.
+    fn goes_with(&self, tasks: &[Task]) -> bool {
+        let Some(last) = tasks.last() else {
+            return false;
+        };
+        let stands_alone = match &last.command {
+            Command::Settle => false,
+            Command::Deliver(instruction) => may_start(instruction),
+            Command::Outage(_) => true,
+        };
+        if stands_alone || self.events.next_time() != Some(last.at) {
+            return false;
+        }
+        let next = match self.events.next() {
+            Some(Event::Start(cluster)) if self.loses_parts => cluster,
+            Some(Event::Arrival(Envelope::ToCluster(cluster, instruction)))
+                if !may_start(instruction) =>
+            {
+                cluster
+            }
+            _ => return false,
+        };
+        tasks.iter().all(|task| task.cluster != *next)
+    }
+
+    fn next_task(&mut self, until: Seconds) -> Option<Task> {
         while let Some((at, event)) = self.events.pop_before(until) {
             let task = |cluster, command| Task {
                 at,
@@ -136,7 +179,7 @@ impl Exchange {
                 Event::Start(cluster) => {
                     self.under_way -= 1;
                     // The cluster is settled once for all of its parts that start now.
-                    if !self.starts_next(at, cluster) {
+                    if self.loses_parts && !self.starts_next(at, cluster) {
                         return Some(task(cluster, Command::Settle));
                     }
                 }
@@ -165,6 +208,7 @@ impl Exchange {
 
     /// What came of the task at this instant and cluster.
     pub fn report(&mut self, at: Seconds, cluster: ClusterId, report: Report) {
+        debug_assert!(self.loses_parts || report.lost.is_empty());
         for part in report.lost {
             let arrival = self.network.send_until_received(at);
             let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
@@ -230,4 +274,9 @@ impl Exchange {
         self.events.next_time() == Some(at)
             && matches!(self.events.next(), Some(Event::Start(other)) if *other == cluster)
     }
+}
+
+/// Whether a part may start because of it, at this very instant, before anything else is done.
+fn may_start(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Reserve(_))
 }

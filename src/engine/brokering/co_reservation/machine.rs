@@ -103,7 +103,7 @@ impl Service for Site {
 }
 
 /// The broker with its network. In each window it hands clusters their jobs, has them do what its
-/// [`Exchange`] says, one task after the other, and then lets all of them work off the rest.
+/// [`Exchange`] says, and then lets all of them work off the rest.
 pub struct CoReservations {
     exchange: Exchange,
     /// When the last job or request is submitted; `None` where there is none.
@@ -111,8 +111,8 @@ pub struct CoReservations {
     has_outages: bool,
     /// Jobs of the window that each cluster has not got yet.
     arrivals: Vec<Vec<Job>>,
-    /// The task under way: when and where.
-    task: Option<(Seconds, ClusterId)>,
+    /// The tasks under way: when and where.
+    tasks: Vec<(Seconds, ClusterId)>,
     /// How far the clusters are that have ended the window; none of them until then.
     ended: Vec<ClusterProgress>,
     output: CoReservationOutput,
@@ -127,7 +127,10 @@ impl CoReservations {
     /// A broker at whose exchange nothing is under way, for these jobs and requests. Without
     /// outages nothing that waits will be helped by time alone.
     #[must_use]
-    pub fn new(exchange: Exchange, inputs: &CoReservationInputs, has_outages: bool) -> Self {
+    pub fn new(mut exchange: Exchange, inputs: &CoReservationInputs, has_outages: bool) -> Self {
+        if has_outages {
+            exchange.expect_outages();
+        }
         let of_jobs = inputs.clusters.iter().filter_map(|it| it.jobs.last());
         let of_requests = inputs.requests.last().map(|request| request.submit);
         Self {
@@ -135,7 +138,7 @@ impl CoReservations {
             last_submission: of_jobs.map(|job| job.submit).chain(of_requests).max(),
             has_outages,
             arrivals: vec![Vec::new(); inputs.clusters.len()],
-            task: None,
+            tasks: Vec::new(),
             ended: Vec::new(),
             output: CoReservationOutput::default(),
             worked_off: Seconds::ZERO,
@@ -179,6 +182,12 @@ impl CoReservations {
         }
     }
 
+    fn task_question(&mut self, task: Task) -> (usize, ClusterQuestion) {
+        self.tasks.push((task.at, task.cluster));
+        let order = ClusterOrder::CarryOut(task.at, task.command);
+        self.question(usize::from(task.cluster.0), order)
+    }
+
     fn question(&mut self, cluster: usize, order: ClusterOrder) -> (usize, ClusterQuestion) {
         let arrivals = std::mem::take(&mut self.arrivals[cluster]);
         (cluster, ClusterQuestion { arrivals, order })
@@ -199,16 +208,12 @@ impl Machine for CoReservations {
     }
 
     fn advance(&mut self, until: Seconds) -> Step<Site> {
-        if self.ended.is_empty()
-            && let Some(Task {
-                at,
-                cluster,
-                command,
-            }) = self.exchange.next_task(until)
-        {
-            self.task = Some((at, cluster));
-            let order = ClusterOrder::CarryOut(at, command);
-            return Step::Ask(vec![self.question(usize::from(cluster.0), order)]);
+        if self.ended.is_empty() {
+            let tasks = self.exchange.next_tasks(until);
+            if !tasks.is_empty() {
+                let ask = |task| self.task_question(task);
+                return Step::Ask(tasks.into_iter().map(ask).collect());
+            }
         }
         let clusters = 0..self.arrivals.len();
         if self.ended.len() < clusters.len() {
@@ -220,10 +225,11 @@ impl Machine for CoReservations {
     }
 
     fn answered(&mut self, answers: Vec<ClusterAnswer>) {
+        let mut tasks = std::mem::take(&mut self.tasks).into_iter();
         for answer in answers {
             match answer {
                 ClusterAnswer::Done(report) => {
-                    if let Some((at, cluster)) = self.task.take() {
+                    if let Some((at, cluster)) = tasks.next() {
                         self.exchange.report(at, cluster, report);
                     }
                 }
