@@ -1,11 +1,10 @@
 //! What a broker asks of sites, and what can go wrong. What it asks and in which order is written
 //! once, as asynchronous code at a desk; whoever drives it has the sites answer.
 
-use super::{ProviderSite, SiteAnswer, SiteQuestion};
+use super::{ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 use crate::kernel::Desk;
 use crate::plan::Slot;
 use crate::scheduling::replanning::Offer;
-use crate::units::{Nodes, Seconds};
 
 /// Why a broker could not go on.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,53 +46,89 @@ pub enum BrokerError {
     },
 }
 
+/// What each of these sites offers that is asked for starts, in the order of the questions.
 pub(super) async fn query(
     desk: &Desk<ProviderSite>,
-    site: usize,
-    start: Seconds,
-    nodes: Nodes,
-    duration: Seconds,
-) -> Result<Vec<Offer>, BrokerError> {
-    let question = SiteQuestion::QueryFrom {
-        start,
-        nodes,
-        duration,
-    };
-    match desk.ask(site, question).await {
-        SiteAnswer::Offers(offers) => Ok(offers),
+    questions: Vec<(usize, SiteQuestion)>,
+) -> Result<Vec<(usize, Vec<Offer>)>, BrokerError> {
+    ask_all(desk, questions, |site, answer| match answer {
+        SiteAnswer::Offers(offers) => Ok((site, offers)),
         SiteAnswer::Gone => Err(BrokerError::NoQueries { site }),
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "offer starts",
         }),
-    }
+    })
+    .await
 }
 
+/// What each of the first `sites` advertises.
 pub(super) async fn advertised(
     desk: &Desk<ProviderSite>,
-    site: usize,
-) -> Result<Vec<Slot>, BrokerError> {
-    match desk.ask(site, SiteQuestion::Advertise).await {
+    sites: usize,
+) -> Result<Vec<Vec<Slot>>, BrokerError> {
+    let questions = (0..sites).map(|site| (site, SiteQuestion::Advertise));
+    ask_all(desk, questions.collect(), |site, answer| match answer {
         SiteAnswer::Slots(slots) => Ok(slots),
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "advertise",
         }),
-    }
+    })
+    .await
 }
 
-/// Whether the site did it: what was wanted may be gone.
-pub(super) async fn book(
+/// What each of the first `sites` has to report.
+pub(super) async fn reports(
     desk: &Desk<ProviderSite>,
-    site: usize,
-    question: SiteQuestion,
-) -> Result<bool, BrokerError> {
-    match desk.ask(site, question).await {
+    sites: usize,
+) -> Result<Vec<SiteReport>, BrokerError> {
+    let questions = (0..sites).map(|site| (site, SiteQuestion::Report));
+    ask_all(desk, questions.collect(), |site, answer| match answer {
+        SiteAnswer::Report(report) => Ok(report),
+        _ => Err(BrokerError::Misunderstood {
+            site,
+            question: "report",
+        }),
+    })
+    .await
+}
+
+/// Asks sites, each once at most, before it waits for the first of them, and reads the answers.
+async fn ask_all<T>(
+    desk: &Desk<ProviderSite>,
+    questions: Vec<(usize, SiteQuestion)>,
+    read: impl Fn(usize, SiteAnswer) -> Result<T, BrokerError>,
+) -> Result<Vec<T>, BrokerError> {
+    let sites: Vec<usize> = questions.iter().map(|(site, _)| *site).collect();
+    let answers = desk.ask_all(questions).await;
+    let answers = sites.into_iter().zip(answers);
+    answers.map(|(site, answer)| read(site, answer)).collect()
+}
+
+/// Has sites do something, each once at most, and says of each whether it did it: what was wanted
+/// may be gone.
+pub(super) async fn book_all(
+    desk: &Desk<ProviderSite>,
+    questions: Vec<(usize, SiteQuestion)>,
+) -> Result<Vec<bool>, BrokerError> {
+    ask_all(desk, questions, |site, answer| match answer {
         SiteAnswer::Done => Ok(true),
         SiteAnswer::Gone => Ok(false),
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "book or cancel",
         }),
-    }
+    })
+    .await
+}
+
+/// The same of one site.
+pub(super) async fn book(
+    desk: &Desk<ProviderSite>,
+    site: usize,
+    question: SiteQuestion,
+) -> Result<bool, BrokerError> {
+    let done = book_all(desk, vec![(site, question)]).await?;
+    Ok(done.contains(&true))
 }

@@ -1,10 +1,9 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
-use super::desk::{advertised, book, query};
+use super::desk::{advertised, book, book_all, query, reports};
 use super::search::still_open;
 use super::{
-    Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteAnswer, SiteQuestion, SiteReport,
-    SiteWorkload,
+    Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport, SiteWorkload,
 };
 use crate::kernel::Desk;
 use crate::scheduling::JobOutcome;
@@ -65,14 +64,15 @@ impl<'a> Environment<'a> {
             return Ok(());
         }
         self.now = time;
-        for site in 0..self.sites.len() {
-            let jobs = &self.sites[site].jobs[self.handed_over[site]..];
+        let mut questions = Vec::with_capacity(self.sites.len());
+        for (site, handed_over) in self.handed_over.iter_mut().enumerate() {
+            let jobs = &self.sites[site].jobs[*handed_over..];
             let count = jobs.partition_point(|job| job.submit <= time);
-            self.handed_over[site] += count;
+            *handed_over += count;
             let arrivals = jobs[..count].to_vec();
-            let question = SiteQuestion::PassTo { time, arrivals };
-            book(&self.desk, site, question).await?;
+            questions.push((site, SiteQuestion::PassTo { time, arrivals }));
         }
+        book_all(&self.desk, questions).await?;
         Ok(())
     }
 
@@ -108,8 +108,8 @@ impl<'a> Environment<'a> {
     pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError> {
         let arrival = self.arrival();
         let mut slots = Vec::new();
-        for site in 0..self.sites.len() {
-            let offered = advertised(&self.desk, site).await?;
+        let offered = advertised(&self.desk, self.sites.len()).await?;
+        for (site, offered) in offered.into_iter().enumerate() {
             slots.extend(still_open(site, offered, arrival));
         }
         Ok(slots)
@@ -129,24 +129,19 @@ impl<'a> Environment<'a> {
         book(&self.desk, site, question).await
     }
 
-    /// What comes next at a site. What happened there to jobs is kept.
-    pub(super) async fn report(&mut self, site: usize) -> Result<SiteReport, BrokerError> {
-        match self.desk.ask(site, SiteQuestion::Report).await {
-            SiteAnswer::Report(mut report) => {
-                for outcome in std::mem::take(&mut report.outcomes) {
-                    if outcome.job.id.0 >= FIRST_TASK {
-                        self.own.push((site, outcome));
-                    } else {
-                        self.ended[site].push((outcome.job.id, outcome.start));
-                    }
+    /// What comes next at the sites, in their order. What happened there to jobs is kept.
+    pub(super) async fn reports(&mut self) -> Result<Vec<SiteReport>, BrokerError> {
+        let mut reports = reports(&self.desk, self.sites.len()).await?;
+        for (site, report) in reports.iter_mut().enumerate() {
+            for outcome in std::mem::take(&mut report.outcomes) {
+                if outcome.job.id.0 >= FIRST_TASK {
+                    self.own.push((site, outcome));
+                } else {
+                    self.ended[site].push((outcome.job.id, outcome.start));
                 }
-                Ok(report)
             }
-            _ => Err(BrokerError::Misunderstood {
-                site,
-                question: "report",
-            }),
         }
+        Ok(reports)
     }
 
     /// A number that no booking has.
@@ -159,17 +154,23 @@ impl<'a> Environment<'a> {
         self.sites.iter().map(|site| site.nodes)
     }
 
-    /// Starts with their prices from `start` on; those that would be over when a reservation
-    /// arrives are not asked for.
+    /// Starts with their prices on `nodes` processors: at which of these sites, from when on, for
+    /// how long. Those that would be over when a reservation arrives are not asked for.
     pub(super) async fn query(
         &self,
-        site: usize,
-        start: Seconds,
         nodes: Nodes,
-        duration: Seconds,
-    ) -> Result<Vec<Offer>, BrokerError> {
-        let start = start.max(self.arrival());
-        query(&self.desk, site, start, nodes, duration).await
+        places: impl Iterator<Item = (usize, Seconds, Seconds)>,
+    ) -> Result<Vec<(usize, Vec<Offer>)>, BrokerError> {
+        let arrival = self.arrival();
+        let questions = places.map(|(site, earliest, duration)| {
+            let question = SiteQuestion::QueryFrom {
+                start: earliest.max(arrival),
+                nodes,
+                duration,
+            };
+            (site, question)
+        });
+        query(&self.desk, questions.collect()).await
     }
 
     /// Books a start that was offered, when the reservation arrives.

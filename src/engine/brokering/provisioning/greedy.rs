@@ -129,17 +129,16 @@ pub(super) async fn greedy(
     while let Some(task) = next {
         let needs = &tasks[task];
         let mut choices: Vec<(usize, Offer)> = Vec::new();
-        for (site, nodes) in sites.sizes().enumerate() {
-            if needs.nodes > nodes {
-                continue;
-            }
+        let fitting = sites.sizes().enumerate();
+        let fitting = fitting.filter(|(_, nodes)| needs.nodes <= *nodes);
+        let places = fitting.map(|(site, _)| {
             let earliest = application.earliest(task, site, submitted, |parent| {
                 let placed = plan.placements[parent];
                 (placed.site, placed.end)
             });
-            let offers = sites
-                .query(site, earliest, needs.nodes, needs.runtimes[site])
-                .await?;
+            (site, earliest, needs.runtimes[site])
+        });
+        for (site, offers) in sites.query(needs.nodes, places).await? {
             if let Some(prices) = &mut prices {
                 prices.extend(offers.iter().map(|offer| PriceSample {
                     query: plan.queries as u32,

@@ -38,8 +38,8 @@ impl Broker<'_> {
         let mut give_up_at = end + LONGEST_WAIT;
         loop {
             let mut open = false;
+            self.environment.reports().await?;
             for (index, site) in sites.iter().enumerate() {
-                self.environment.report(index).await?;
                 let ended = std::mem::take(&mut self.environment.ended[index]);
                 for &(job, start) in &ended {
                     if let Some(known) = starts[index].get_mut(job.0 as usize) {

@@ -79,7 +79,6 @@ impl Broker<'_> {
         &mut self,
         until: Option<Seconds>,
     ) -> Result<(), BrokerError> {
-        let sites = self.inputs.sites.len();
         loop {
             for (site, outcome) in std::mem::take(&mut self.environment.own) {
                 self.note_end(site, &outcome);
@@ -93,8 +92,7 @@ impl Broker<'_> {
                 return Ok(());
             }
             let mut next = self.environment.next_arrival();
-            for site in 0..sites {
-                let report = self.environment.report(site).await?;
+            for report in self.environment.reports().await? {
                 next = next.into_iter().chain(report.next_event).min();
             }
             if !self.environment.own.is_empty() {
@@ -159,10 +157,9 @@ impl Broker<'_> {
         let placements = progress.placements.clone();
         let sites = &self.inputs.sites;
         let sizes: Vec<Nodes> = sites.iter().map(|site| site.nodes).collect();
-        let mut in_system = Vec::with_capacity(sites.len());
-        for site in 0..sites.len() {
-            in_system.push(self.environment.report(site).await?.tasks_in_system);
-        }
+        let reports = self.environment.reports().await?;
+        let in_system = reports.iter().map(|report| report.tasks_in_system);
+        let in_system: Vec<_> = in_system.collect();
         let now = self.environment.now();
         let mut busy = self.sent.beside(in_system, now);
         let mut jobs = vec![Vec::new(); sites.len()];
