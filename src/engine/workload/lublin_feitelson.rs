@@ -28,7 +28,7 @@ const LARGEST_LOG_RUNTIME: f64 = 12.0;
 /// No gap above e^13 s, about 5 days.
 const LARGEST_LOG_GAP: f64 = 13.0;
 
-/// The published constants of one kind of jobs.
+/// The published constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JobKind {
     /// Probability of a serial job.
@@ -37,10 +37,9 @@ pub struct JobKind {
     pub power_of_two: f64,
     /// log₂ of the smallest parallel size.
     pub low: f64,
-    /// How far log₂ of the size at which the distribution changes its slope lies below `high`.
+    /// How far log₂ of the size at which the distribution changes its slope lies below that of the
+    /// machine.
     pub medium_below_high: f64,
-    /// How far log₂ of the largest size lies below that of the machine.
-    pub high_below_machine: f64,
     /// Probability of the first stage of the sizes, from `low` to medium.
     pub first_stage: f64,
     /// Logarithm of the runtime of short jobs.
@@ -69,7 +68,6 @@ pub const ALL_JOBS: JobKind = JobKind {
     power_of_two: 0.576,
     low: 0.8,
     medium_below_high: 2.5,
-    high_below_machine: 0.0,
     first_stage: 0.86,
     short_runtime: gamma(4.2, 0.94),
     long_runtime: gamma(312.0, 0.03),
@@ -80,53 +78,8 @@ pub const ALL_JOBS: JobKind = JobKind {
     daily_arrivals: gamma(8.1737, 3.9631),
 };
 
-/// Batch jobs only.
-pub const BATCH_JOBS: JobKind = JobKind {
-    serial: 0.2927,
-    power_of_two: 0.6686,
-    low: 1.2,
-    medium_below_high: 2.0,
-    high_below_machine: 0.0,
-    first_stage: 0.875,
-    short_runtime: gamma(6.57, 0.823),
-    long_runtime: gamma(639.1, 0.0156),
-    short_slope: -0.003,
-    short_intercept: 0.6986,
-    rush_gap: gamma(6.0415, 0.8531),
-    all_day_ratio: 1.0519,
-    daily_arrivals: gamma(6.1271, 5.2740),
-};
-
-/// Interactive jobs only.
-pub const INTERACTIVE_JOBS: JobKind = JobKind {
-    serial: 0.1541,
-    power_of_two: 0.625,
-    low: 1.0,
-    medium_below_high: 2.5,
-    high_below_machine: 1.5,
-    first_stage: 0.705,
-    short_runtime: gamma(3.8351, 0.6605),
-    long_runtime: gamma(7.073, 0.6856),
-    short_slope: -0.0118,
-    short_intercept: 0.9156,
-    rush_gap: gamma(6.5510, 0.6621),
-    all_day_ratio: 0.9797,
-    daily_arrivals: gamma(8.9186, 3.6680),
-};
-
-/// Which kinds of jobs arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobMix {
-    /// One stream of [`ALL_JOBS`].
-    Together,
-    /// Two streams, [`BATCH_JOBS`] (queue 1) and [`INTERACTIVE_JOBS`] (queue 0), as the authors'
-    /// program does by default; more than four fifths of the jobs are then interactive and run for
-    /// seconds.
-    BatchAndInteractive,
-}
-
-/// Generates `jobs` records of a replication for a machine of `nodes`: [`JobMix::Together`],
-/// estimates up to 18 hours, users and applications.
+/// Generates `jobs` records of a replication for a machine of `nodes`: [`ALL_JOBS`], estimates up
+/// to 18 hours, users and applications.
 ///
 /// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating
 /// well or badly and with few applications, so that statistics by user and by application have
@@ -140,20 +93,6 @@ pub fn generate(
     seed: u64,
     replication: u32,
 ) -> Result<ParsedTrace, WorkloadError> {
-    generate_mix(jobs, nodes, JobMix::Together, seed, replication)
-}
-
-/// Like [`generate`], with a choice of the mix.
-///
-/// # Errors
-/// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
-pub fn generate_mix(
-    jobs: u32,
-    nodes: Nodes,
-    mix: JobMix,
-    seed: u64,
-    replication: u32,
-) -> Result<ParsedTrace, WorkloadError> {
     for (key, found) in [("source.jobs", jobs), ("nodes", nodes.0)] {
         if found == 0 {
             return Err(WorkloadError::ImpossibleSetting {
@@ -163,9 +102,9 @@ pub fn generate_mix(
             });
         }
     }
-    let key = stream_key(nodes, mix);
+    let key = stream_key(nodes);
     let named = |name: &str| stream(seed, &key, replication, name);
-    let mut records: Vec<SwfRecord> = RigidJobs::new(nodes, mix, named("jobs"))
+    let mut records: Vec<SwfRecord> = RigidJobs::new(nodes, named("jobs"))
         .take(jobs as usize)
         .collect();
 
@@ -197,7 +136,7 @@ pub fn generate_mix(
             "; Queue: 0 interactive".to_owned(),
             "; Queue: 1 batch".to_owned(),
             format!(
-                "; Note: {mix:?}, seed {seed}; {} runtimes cut to the largest estimate of {} s, {} estimates raised to a \
+                "; Note: Together, seed {seed}; {} runtimes cut to the largest estimate of {} s, {} estimates raised to a \
                  longer runtime; users and applications are not part of the model",
                 assigned.cut_runtimes, model.largest, assigned.raised_estimates
             ),
@@ -219,7 +158,7 @@ pub fn generate_mix(
 /// each [`STREAM_BLOCK`] jobs, so each block has popular estimates of its own; up to one block, the
 /// jobs are those of [`generate`].
 pub struct RecordStream {
-    jobs: RigidJobs<'static>,
+    jobs: RigidJobs,
     left: u64,
     estimates: Option<Stream>,
     block: std::vec::IntoIter<SwfRecord>,
@@ -228,8 +167,8 @@ pub struct RecordStream {
 /// Jobs that share a histogram of estimates in a [`RecordStream`].
 pub const STREAM_BLOCK: u64 = 100_000;
 
-/// Records of the model one by one ([`JobMix::Together`]). Without `estimates` the requested time
-/// is the run time, which costs less; jobs, arrivals and run times are the same.
+/// Records of the model one by one. Without `estimates` the requested time is the run time, which
+/// costs less; jobs, arrivals and run times are the same.
 ///
 /// # Errors
 /// [`WorkloadError::ImpossibleSetting`] for no nodes.
@@ -246,9 +185,9 @@ pub fn records(
             allowed: "at least 1",
         });
     }
-    let key = stream_key(nodes, JobMix::Together);
+    let key = stream_key(nodes);
     Ok(RecordStream {
-        jobs: RigidJobs::new(nodes, JobMix::Together, stream(seed, &key, 0, "jobs")),
+        jobs: RigidJobs::new(nodes, stream(seed, &key, 0, "jobs")),
         left: jobs,
         estimates: estimates.then(|| stream(seed, &key, 0, "estimates")),
         block: Vec::new().into_iter(),
@@ -294,66 +233,15 @@ impl Iterator for RecordStream {
     }
 }
 
-fn stream_key(nodes: Nodes, mix: JobMix) -> String {
-    format!("lublin-feitelson {mix:?} {} nodes", nodes.0)
+/// *Together*: batch jobs and interactive ones, as [`ALL_JOBS`] are.
+fn stream_key(nodes: Nodes) -> String {
+    format!("lublin-feitelson Together {} nodes", nodes.0)
 }
 
 /// Jobs of the model without estimates and users, in order of arrival; they never end.
-struct RigidJobs<'kind> {
-    sources: Vec<Source<'kind>>,
+struct RigidJobs {
     stream: Stream,
     number: i64,
-}
-
-impl RigidJobs<'static> {
-    fn new(nodes: Nodes, mix: JobMix, mut stream: Stream) -> Self {
-        let kinds: &[(&'static JobKind, i64)] = match mix {
-            JobMix::Together => &[(&ALL_JOBS, 1)],
-            JobMix::BatchAndInteractive => &[(&INTERACTIVE_JOBS, 0), (&BATCH_JOBS, 1)],
-        };
-        Self {
-            sources: kinds
-                .iter()
-                .map(|&(kind, queue)| Source::new(kind, queue, nodes, &mut stream))
-                .collect(),
-            stream,
-            number: 0,
-        }
-    }
-}
-
-impl Iterator for RigidJobs<'_> {
-    type Item = SwfRecord;
-
-    fn next(&mut self) -> Option<SwfRecord> {
-        let mut first = 0;
-        for index in 1..self.sources.len() {
-            if self.sources[index].next_arrival < self.sources[first].next_arrival {
-                first = index;
-            }
-        }
-        let source = &mut self.sources[first];
-        let submit = source.next_arrival as i64;
-        source.advance(&mut self.stream);
-        let size = source.size(&mut self.stream);
-        self.number += 1;
-        Some(SwfRecord {
-            job_number: self.number,
-            submit,
-            run: source.runtime(size, &mut self.stream),
-            allocated_processors: i64::from(size),
-            requested_processors: i64::from(size),
-            status: 1,
-            queue: source.queue,
-            ..SwfRecord::MISSING
-        })
-    }
-}
-
-/// One stream of arriving jobs.
-struct Source<'kind> {
-    kind: &'kind JobKind,
-    queue: i64,
     machine: u32,
     low: f64,
     medium: f64,
@@ -364,15 +252,35 @@ struct Source<'kind> {
     next_arrival: f64,
 }
 
-impl<'kind> Source<'kind> {
-    fn new(kind: &'kind JobKind, queue: i64, nodes: Nodes, stream: &mut Stream) -> Self {
-        let machine = libm::log2(f64::from(nodes.0));
-        let high = (machine - kind.high_below_machine).max(machine.min(1.0));
-        let low = kind.low.min(high);
-        let medium = high - kind.medium_below_high;
-        let mut source = Self {
-            kind,
-            queue,
+impl Iterator for RigidJobs {
+    type Item = SwfRecord;
+
+    fn next(&mut self) -> Option<SwfRecord> {
+        let submit = self.next_arrival as i64;
+        self.advance();
+        let size = self.size();
+        self.number += 1;
+        Some(SwfRecord {
+            job_number: self.number,
+            submit,
+            run: self.runtime(size),
+            allocated_processors: i64::from(size),
+            requested_processors: i64::from(size),
+            status: 1,
+            queue: 1,
+            ..SwfRecord::MISSING
+        })
+    }
+}
+
+impl RigidJobs {
+    fn new(nodes: Nodes, stream: Stream) -> Self {
+        let high = libm::log2(f64::from(nodes.0));
+        let low = ALL_JOBS.low.min(high);
+        let medium = high - ALL_JOBS.medium_below_high;
+        let mut jobs = Self {
+            stream,
+            number: 0,
             machine: nodes.0,
             low,
             medium: if medium > low {
@@ -382,49 +290,50 @@ impl<'kind> Source<'kind> {
             },
             high,
             gap: Gamma {
-                shape: kind.rush_gap.shape * kind.all_day_ratio,
-                ..kind.rush_gap
+                shape: ALL_JOBS.rush_gap.shape * ALL_JOBS.all_day_ratio,
+                ..ALL_JOBS.rush_gap
             },
-            cycle: DailyCycle::new(kind.daily_arrivals),
+            cycle: DailyCycle::new(ALL_JOBS.daily_arrivals),
             points: 0.0,
             next_arrival: 0.0,
         };
-        source.advance(stream);
-        source
+        jobs.advance();
+        jobs
     }
 
-    fn advance(&mut self, stream: &mut Stream) {
-        let gap = sample_up_to(self.gap, LARGEST_LOG_GAP, stream);
+    fn advance(&mut self) {
+        let gap = sample_up_to(self.gap, LARGEST_LOG_GAP, &mut self.stream);
         self.points += libm::exp(gap);
         self.next_arrival = self.cycle.moment(self.points);
     }
 
-    fn size(&self, stream: &mut Stream) -> u32 {
+    fn size(&mut self) -> u32 {
+        let stream = &mut self.stream;
         let kind = uniform(stream);
-        if kind < self.kind.serial || self.machine == 1 {
+        if kind < ALL_JOBS.serial || self.machine == 1 {
             return 1;
         }
-        let (from, to) = if uniform(stream) < self.kind.first_stage {
+        let (from, to) = if uniform(stream) < ALL_JOBS.first_stage {
             (self.low, self.medium)
         } else {
             (self.medium, self.high)
         };
         let exponent = from + uniform(stream) * (to - from);
-        if kind < self.kind.serial + self.kind.power_of_two {
+        if kind < ALL_JOBS.serial + ALL_JOBS.power_of_two {
             let largest = self.machine.ilog2();
             return 1 << (exponent.round() as u32).min(largest);
         }
         (libm::exp2(exponent).round() as u32).clamp(1, self.machine)
     }
 
-    fn runtime(&self, size: u32, stream: &mut Stream) -> i64 {
-        let kind = self.kind;
-        let short = kind.short_slope * f64::from(size) + kind.short_intercept;
+    fn runtime(&mut self, size: u32) -> i64 {
+        let stream = &mut self.stream;
+        let short = ALL_JOBS.short_slope * f64::from(size) + ALL_JOBS.short_intercept;
         let logarithm = loop {
             let branch = if uniform(stream) < short {
-                kind.short_runtime
+                ALL_JOBS.short_runtime
             } else {
-                kind.long_runtime
+                ALL_JOBS.long_runtime
             };
             let value = branch.sample(stream);
             if value <= LARGEST_LOG_RUNTIME {
@@ -450,7 +359,7 @@ mod tests {
 
     #[test]
     fn sizes_fit_the_machine_and_have_the_published_shares() {
-        let trace = generate_mix(40_000, Nodes(128), JobMix::Together, 1, 0).unwrap();
+        let trace = generate(40_000, Nodes(128), 1, 0).unwrap();
         let share = |test: &dyn Fn(i64) -> bool| {
             let count = trace
                 .records
@@ -470,15 +379,13 @@ mod tests {
     #[test]
     fn every_machine_size_gives_jobs_that_fit_it() {
         for nodes in [1, 2, 3, 5, 8, 100, 240, 4_000] {
-            for mix in [JobMix::Together, JobMix::BatchAndInteractive] {
-                let trace = generate_mix(500, Nodes(nodes), mix, 3, 0).unwrap();
-                assert_eq!(trace.records.len(), 500);
-                for record in &trace.records {
-                    assert!((1..=i64::from(nodes)).contains(&record.allocated_processors));
-                    assert!(record.run >= 1 && record.run <= record.requested_time);
-                }
-                assert_eq!(trace.out_of_order, 0);
+            let trace = generate(500, Nodes(nodes), 3, 0).unwrap();
+            assert_eq!(trace.records.len(), 500);
+            for record in &trace.records {
+                assert!((1..=i64::from(nodes)).contains(&record.allocated_processors));
+                assert!(record.run >= 1 && record.run <= record.requested_time);
             }
+            assert_eq!(trace.out_of_order, 0);
         }
         assert!(generate(10, Nodes(0), 1, 0).is_err() && generate(0, Nodes(8), 1, 0).is_err());
     }
@@ -486,19 +393,11 @@ mod tests {
     #[test]
     fn the_jobs_of_a_seed_are_the_same_on_every_machine() {
         // Bytes of our own making, pinned so that a change of a model, of libm or of rand is seen.
-        for (mix, hash) in [
-            (
-                JobMix::Together,
-                "33ade817628074f1bb5b496dce5f62ab3a006637ea0a4f6718cb6b6704e7a7d4",
-            ),
-            (
-                JobMix::BatchAndInteractive,
-                "3585f0ab8fe0a7e0865fbc9daecb2731355f2e28be0b359a3c88887bab28aab4",
-            ),
-        ] {
-            let trace = generate_mix(1_000, Nodes(128), mix, 1, 0).unwrap();
-            assert_eq!(trace.content_hash, hash);
-        }
+        let trace = generate(1_000, Nodes(128), 1, 0).unwrap();
+        assert_eq!(
+            trace.content_hash,
+            "33ade817628074f1bb5b496dce5f62ab3a006637ea0a4f6718cb6b6704e7a7d4"
+        );
     }
 
     #[test]

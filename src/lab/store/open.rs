@@ -213,17 +213,6 @@ impl Store {
         self.path.exists() && file_identity(&self.path) == self.file
     }
 
-    /// How long to wait for another program's transaction before giving up (30 s unless told).
-    ///
-    /// # Errors
-    ///
-    /// When SQLite refuses, which it does not for an open store.
-    pub fn set_busy_timeout(&self, timeout: Duration) -> Result<(), StoreError> {
-        self.connection
-            .busy_timeout(timeout)
-            .map_err(|error| self.error("setting its timeout", error))
-    }
-
     pub(super) fn error(&self, action: &'static str, error: rusqlite::Error) -> StoreError {
         StoreError::from_sql(&self.path, action, error)
     }

@@ -87,24 +87,12 @@ impl Store {
         Ok(run)
     }
 
-    /// Which of these points (by identity) are done, in whatever run.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn done_points(
-        &self,
-        ids: impl IntoIterator<Item = Identity>,
-    ) -> Result<HashSet<Identity>, StoreError> {
-        self.done_points_in_detail(ids, super::OutcomeDetail::None)
-    }
-
     /// Which of these points are done and have at least this much detail stored.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub fn done_points_in_detail(
+    pub fn done_points(
         &self,
         ids: impl IntoIterator<Item = Identity>,
         detail: super::OutcomeDetail,

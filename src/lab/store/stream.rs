@@ -54,10 +54,7 @@ impl Store {
     ) -> Result<(RunId, Option<OutcomeStream>), StoreError> {
         let run = self.begin_run(&RunRecord::of(sweep))?;
         let ids = sweep.points.iter().map(|point| point.id);
-        if !self
-            .done_points_in_detail(ids, OutcomeDetail::All)?
-            .is_empty()
-        {
+        if !self.done_points(ids, OutcomeDetail::All)?.is_empty() {
             self.link_done_points(run, &sweep.points)?;
             end_run(&self.connection, run, RunState::Done)
                 .map_err(|error| self.error("ending a run", error))?;

@@ -144,7 +144,7 @@ impl ResultStore for StoreFile {
     fn done(&self, sweep: &Sweep, detail: OutcomeDetail) -> Result<HashSet<Identity>, SinkError> {
         match self {
             Self::Open(store) => store
-                .done_points_in_detail(sweep.points.iter().map(|point| point.id), detail)
+                .done_points(sweep.points.iter().map(|point| point.id), detail)
                 .map_err(|error| stopped(&error)),
             Self::Writing { .. } | Self::Closed { .. } => Err(begun()),
         }

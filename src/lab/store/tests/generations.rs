@@ -22,7 +22,12 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
             points: vec![&one],
         }];
         store.enter_pending(run, pending.clone(), fresh).unwrap();
-        assert!(store.done_points([identity("one")]).unwrap().is_empty());
+        assert!(
+            (store
+                .done_points([identity("one")], OutcomeDetail::None)
+                .unwrap())
+            .is_empty()
+        );
         assert_eq!(store.run(&RunSelector::Id(run.0)).unwrap().points_done, 0);
         let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
         let handle = writer.handle();
@@ -43,7 +48,13 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
         count(&store.connection, "SELECT max(attempts) FROM simulation"),
         1
     );
-    assert_eq!(store.done_points([identity("one")]).unwrap().len(), 1);
+    assert_eq!(
+        (store
+            .done_points([identity("one")], OutcomeDetail::None)
+            .unwrap())
+        .len(),
+        1
+    );
 }
 
 #[test]

@@ -299,12 +299,12 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
 
     let store = Store::open(&path).unwrap();
     let done = store
-        .done_points(["one", "two", "three"].map(identity))
+        .done_points(["one", "two", "three"].map(identity), OutcomeDetail::None)
         .unwrap();
     assert_eq!(done.into_iter().collect::<Vec<_>>(), [identity("one")]);
     assert!(
         store
-            .done_points_in_detail([identity("one")], OutcomeDetail::All)
+            .done_points([identity("one")], OutcomeDetail::All)
             .unwrap()
             .is_empty()
     );

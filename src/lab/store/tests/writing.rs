@@ -206,7 +206,9 @@ fn a_program_that_holds_the_store_too_long_is_named_as_the_reason() {
     let path = folder.path().join("store.db");
     let store = Store::open(&path).unwrap();
     let run = store.begin_run(&record("waiting", vec![], 1)).unwrap();
-    store.set_busy_timeout(Duration::from_millis(50)).unwrap();
+    (store.connection)
+        .busy_timeout(Duration::from_millis(50))
+        .unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::All, 1);
