@@ -157,7 +157,7 @@ impl Convolver {
     /// values long.
     ///
     /// Tiny negative values are clipped to 0 and the rest is scaled so that the sum is the product
-    /// of the inputs' sums. Agrees with [`convolve_direct`] to 1e-12 for densities (spec §15.3).
+    /// of the inputs' sums. Agrees with the sum by definition to 1e-12 for densities (spec §15.3).
     /// Empty if an input is empty.
     #[must_use]
     pub fn convolve_fft(&mut self, first: &[f64], second: &[f64]) -> Vec<f64> {
