@@ -283,9 +283,7 @@ fn the_random_workloads_reach_every_verdict_and_restarts() {
             .flat_map(|case| case.simulate(&case.settings(strategy)).1)
             .collect();
         for &verdict in Verdict::ALL {
-            let count = outcomes
-                .iter()
-                .filter(|outcome| outcome.verdict == verdict);
+            let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict);
             assert!(count.count() >= 20, "{strategy} {}", verdict.name());
         }
         let restarted = outcomes.iter().filter(|outcome| outcome.restarts > 0);
