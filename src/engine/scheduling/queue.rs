@@ -27,7 +27,7 @@ mod view;
 pub(super) use self::ends::PlannedEnds;
 pub(crate) use self::pass::remove_due;
 pub use self::pass::{DueEffort, due_now};
-pub(super) use self::pass::{Room, Rule, backfill, pass};
+pub(super) use self::pass::{Due, Room, Rule, backfill, pass};
 pub(super) use self::plan::place;
 pub use self::plan::plan_queue;
 pub use self::planned::PlannedQueue;

@@ -8,7 +8,7 @@ use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules, S
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::scheduling::queue::{
-    BackfillOrder, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
+    BackfillOrder, Due, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
@@ -44,7 +44,7 @@ pub(super) fn scene_of(
     jobs: &Arc<[QueueJob]>,
     mut machine: PredictedQueueMachine,
 ) -> Scene<PredictedQueueMachine> {
-    machine.open.expect(jobs.len());
+    machine.running.open.expect(jobs.len());
     let submit = |input: &mut Vec<QueueJob>, jobs: &[QueueJob]| input.extend_from_slice(jobs);
     let time = |job: &QueueJob| job.submission.submit;
     let client = Listed::new(Arc::clone(jobs), time, submit);
@@ -81,32 +81,39 @@ impl QueueRules {
 
 /// A machine whose queue plans with predictions.
 pub struct PredictedQueueMachine {
-    rules: QueueRules,
     corrector: Corrector,
     order: ScoredOrder,
-    compared: ComparedReservation,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
+    /// Submission of the first job of all.
+    beginning: Option<Seconds>,
+    /// In order, as of the last pass; estimates are predictions.
+    waiting: Vec<Waiting>,
+    /// The same jobs, where they are tried in this order.
+    shortest: Option<ShortestFirst>,
+    /// What the last pass left beside the first of the queue.
+    view: View,
+    /// Who started in the last pass.
+    due: Due,
+    /// Whether nothing has become better since.
+    is_settled: bool,
+    running: Running,
+}
+
+/// Who runs, and what is to happen: all that a pass over the queue changes beside it.
+struct Running {
+    rules: QueueRules,
+    compared: ComparedReservation,
     now: Seconds,
     /// Nodes that may be used: see [`QueueRules`].
     free: u32,
     /// Nodes of jobs that have outlived their last prediction.
     overdue: u32,
-    /// Submission of the first job of all.
-    beginning: Option<Seconds>,
     open: OpenJobs,
-    /// In order, as of the last pass; estimates are predictions.
-    waiting: Vec<Waiting>,
-    /// The same jobs, where they are tried in this order.
-    shortest: Option<ShortestFirst>,
     ends: PlannedEnds,
     events: Agenda<Event>,
     /// Jobs that were started now.
     started: Vec<u32>,
-    /// What the last pass left beside the first of the queue.
-    view: View,
-    /// Whether nothing has become better since.
-    is_settled: bool,
     /// Whether the pass that is held has come to the first of the queue that does not fit.
     has_head: bool,
 }
@@ -120,17 +127,18 @@ impl Machine for PredictedQueueMachine {
         for job in jobs {
             let submit = job.submission.submit;
             self.beginning.get_or_insert(submit);
-            self.enter(submit, Event::Submission(self.open.next_place()));
-            self.open.push(job);
+            self.running
+                .enter(submit, Event::Submission(self.running.open.next_place()));
+            self.running.open.push(job);
         }
     }
 
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
-        while let Some((time, event)) = self.events.pop_before(until) {
+        while let Some((time, event)) = self.running.events.pop_before(until) {
             // Only after all events of a second a start is known to predictors.
-            if time != self.now {
+            if time != self.running.now {
                 self.make_starts_known();
-                self.now = time;
+                self.running.now = time;
             }
             self.handle(event);
         }
@@ -138,7 +146,7 @@ impl Machine for PredictedQueueMachine {
     }
 
     fn next_event(&self) -> Option<Seconds> {
-        self.events.next_time()
+        self.running.events.next_time()
     }
 
     fn is_idle(&self) -> bool {
@@ -172,51 +180,42 @@ impl PredictedQueueMachine {
         predictor: Option<Box<dyn Predictor>>,
     ) -> Self {
         Self {
-            rules: settings.rules,
             corrector: settings.corrector,
             order: settings.order,
-            compared: settings.reservation,
             predictor,
-            now: Seconds::ZERO,
-            free: nodes.0,
-            overdue: 0,
             beginning: None,
-            open: OpenJobs::default(),
             waiting: Vec::new(),
             shortest: (settings.backfill == BackfillOrder::ShortestFirst)
                 .then(ShortestFirst::default),
-            ends: PlannedEnds::default(),
-            events: Agenda::default(),
-            started: Vec::new(),
             view: View::default(),
+            due: Due::new(),
             is_settled: false,
-            has_head: false,
+            running: Running {
+                rules: settings.rules,
+                compared: settings.reservation,
+                now: Seconds::ZERO,
+                free: nodes.0,
+                overdue: 0,
+                open: OpenJobs::default(),
+                ends: PlannedEnds::default(),
+                events: Agenda::default(),
+                started: Vec::new(),
+                has_head: false,
+            },
         }
     }
 
     /// What became of the jobs, once all have ended: one outcome each, in order of submission.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<PredictedOutcome> {
-        self.open.into_outcomes()
-    }
-
-    fn enter(&mut self, time: Seconds, event: Event) {
-        let class = self.rules.class_of(event);
-        match event {
-            Event::Expiry(job) => {
-                self.events.push_ranked(time, class, u64::from(job), event);
-            }
-            Event::Submission(_) => self.events.push_next(time, class, event),
-            // In the order of the starts.
-            Event::End(_) => self.events.push(time, class, event),
-        }
+        self.running.open.into_outcomes()
     }
 
     fn handle(&mut self, event: Event) {
         match event {
             Event::Expiry(job) => {
                 self.expire(job);
-                if self.rules == QueueRules::Tsafrir2007 && !self.another_expires() {
+                if self.running.rules == QueueRules::Tsafrir2007 && !self.another_expires() {
                     self.pass();
                 }
             }
@@ -233,16 +232,16 @@ impl PredictedQueueMachine {
 
     /// Whether a prediction expires in this second that has not been corrected.
     fn another_expires(&self) -> bool {
-        self.events.next_time() == Some(self.now)
-            && matches!(self.events.next(), Some(Event::Expiry(_)))
+        self.running.events.next_time() == Some(self.running.now)
+            && matches!(self.running.events.next(), Some(Event::Expiry(_)))
     }
 
     /// For Gaussier et al. 2015 nodes are free when their job was planned to end.
     fn count_planned_ends(&mut self) {
-        if self.rules == QueueRules::Gaussier2015 {
-            let ended = self.ends.remove_until(self.now);
+        if self.running.rules == QueueRules::Gaussier2015 {
+            let ended = self.running.ends.remove_until(self.running.now);
             if ended > 0 {
-                self.free += ended;
+                self.running.free += ended;
                 self.is_settled = false;
             }
         }
@@ -251,14 +250,16 @@ impl PredictedQueueMachine {
     /// Corrects the prediction of a job, which expires now.
     fn expire(&mut self, job: u32) {
         self.is_settled = false;
-        let state = &mut self.open[job];
+        let state = &mut self.running.open[job];
         let QueueJob {
             submission,
             runtime,
         } = state.job;
         state.expiries += 1;
         let nodes = submission.nodes.0;
-        self.ends.remove(state.start + state.prediction, nodes);
+        self.running
+            .ends
+            .remove(state.start + state.prediction, nodes);
         let corrected = self.corrector.correct(&Correction {
             first: state.first_prediction,
             expired: state.prediction,
@@ -268,44 +269,46 @@ impl PredictedQueueMachine {
         });
         let Some((prediction, steps)) = corrected else {
             state.overdue = true;
-            self.overdue += nodes;
+            self.running.overdue += nodes;
             return;
         };
         state.predicted_before +=
-            i128::from(state.prediction.0) * i128::from((self.now - state.predicted_at).0);
-        state.predicted_at = self.now;
+            i128::from(state.prediction.0) * i128::from((self.running.now - state.predicted_at).0);
+        state.predicted_at = self.running.now;
         state.prediction = prediction;
         state.steps = steps;
         let until = state.start + prediction;
-        self.ends.insert(until, nodes);
+        self.running.ends.insert(until, nodes);
         if prediction < runtime {
-            self.enter(until, Event::Expiry(job));
+            self.running.enter(until, Event::Expiry(job));
         }
     }
 
     /// Takes in a job that is submitted now, with a pass where somebody may start.
     fn submit(&mut self, place: u32) {
-        let state = &mut self.open[place];
+        let state = &mut self.running.open[place];
         let prediction = match &mut self.predictor {
             Some(predictor) => predictor.predict(&state.job.submission),
             None => state.job.runtime,
         };
         state.first_prediction = prediction;
         state.prediction = prediction;
-        state.predicted_at = self.now;
+        state.predicted_at = self.running.now;
         let mut waiting = Waiting {
             rank: 0,
-            since: self.now,
+            since: self.running.now,
             job: JobId(place),
             nodes: state.job.submission.nodes,
             estimate: prediction,
         };
         // Who starts at once does not wait first.
         if self.starts_at_once(&waiting) {
-            self.begin(&waiting);
+            self.running.begin(&waiting);
             return;
         }
-        waiting.rank = self.order.rank(&waiting, self.beginning(), self.now);
+        waiting.rank = self
+            .order
+            .rank(&waiting, self.beginning(), self.running.now);
         let behind = if self.is_first_come() {
             self.waiting.len()
         } else {
@@ -331,12 +334,12 @@ impl PredictedQueueMachine {
     /// the first of the queue.
     fn starts_at_once(&mut self, newcomer: &Waiting) -> bool {
         if self.waiting.is_empty() {
-            return newcomer.nodes.0 <= self.free;
+            return newcomer.nodes.0 <= self.running.free;
         }
         if !self.is_first_come() || !self.is_settled {
             return false;
         }
-        self.view.wait_until(self.now);
+        self.view.wait_until(self.running.now);
         let fits = self.view.holds(newcomer);
         if fits {
             self.view.take(newcomer);
@@ -347,31 +350,31 @@ impl PredictedQueueMachine {
     /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job
     /// does not fit itself, even if another one might by then.
     fn waits_for_others(&self, newcomer: &Waiting) -> bool {
-        self.rules == QueueRules::Gaussier2015
+        self.running.rules == QueueRules::Gaussier2015
             && self.is_first_come()
             && self.shortest.is_none()
-            && newcomer.nodes.0 > self.free
+            && newcomer.nodes.0 > self.running.free
     }
 
     /// Ends a job now, with a pass where somebody may start.
     fn end(&mut self, job: u32) {
-        let state = &self.open[job];
+        let state = &self.running.open[job];
         let submission = &state.job.submission;
         let nodes = submission.nodes.0;
         let planned = state.start + state.prediction;
         if state.overdue {
-            self.overdue -= nodes;
-            self.free += nodes;
+            self.running.overdue -= nodes;
+            self.running.free += nodes;
             self.is_settled = false;
-        } else if self.rules == QueueRules::Tsafrir2007 || planned > self.now {
-            self.ends.remove(planned, nodes);
-            self.free += nodes;
+        } else if self.running.rules == QueueRules::Tsafrir2007 || planned > self.running.now {
+            self.running.ends.remove(planned, nodes);
+            self.running.free += nodes;
             self.is_settled = false;
         }
         if let Some(predictor) = &mut self.predictor {
-            predictor.ended(submission, state.start, self.now);
+            predictor.ended(submission, state.start, self.running.now);
         }
-        self.open.end(job);
+        self.running.open.end(job);
         if !self.is_settled {
             self.pass();
         }
@@ -383,37 +386,51 @@ impl PredictedQueueMachine {
         if self.waiting.is_empty() {
             return;
         }
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let mut shortest = self.shortest.take();
-        let mut view = std::mem::take(&mut self.view);
+        let running = &mut self.running;
         if self.order.depends_on_waiting() {
-            for waiting in &mut waiting {
-                waiting.rank = self.order.rank(waiting, self.beginning(), self.now);
+            let beginning = self.beginning.unwrap_or(running.now);
+            for waiting in &mut self.waiting {
+                waiting.rank = self.order.rank(waiting, beginning, running.now);
             }
-            waiting.sort();
-            shortest = shortest.map(|_| ShortestFirst::of(&waiting));
+            self.waiting.sort();
+            if let Some(shortest) = &mut self.shortest {
+                *shortest = ShortestFirst::of(&self.waiting);
+            }
         }
-        view.look(self.now, self.free, (Seconds::FAR, 0));
-        self.has_head = false;
-        let due = backfill(&waiting, 1, shortest.as_mut(), &mut view, self);
-        remove_due(&mut waiting, &due);
-        (self.waiting, self.shortest, self.view) = (waiting, shortest, view);
+        self.view.look(running.now, running.free, (Seconds::FAR, 0));
+        running.has_head = false;
+        let (waiting, shortest) = (&self.waiting, self.shortest.as_mut());
+        backfill(waiting, 1, shortest, &mut self.view, running, &mut self.due);
+        remove_due(&mut self.waiting, &self.due);
         // Where scores change while jobs wait, the next pass may find another one first.
-        self.is_settled = self.has_head && !self.order.depends_on_waiting();
-    }
-
-    fn reserve(&mut self, job: u32, start: Seconds) {
-        let state = &mut self.open[job];
-        let compared = self.compared.of(state.reserved, start);
-        if compared != state.reserved {
-            state.reserved = compared;
-            state.reserved_at = Some(self.now);
-        }
+        self.is_settled = self.running.has_head && !self.order.depends_on_waiting();
     }
 
     /// When the first of all was submitted.
     fn beginning(&self) -> Seconds {
-        self.beginning.unwrap_or(self.now)
+        self.beginning.unwrap_or(self.running.now)
+    }
+
+    fn make_starts_known(&mut self) {
+        for job in self.running.started.drain(..) {
+            if let Some(predictor) = &mut self.predictor {
+                predictor.started(&self.running.open[job].job.submission, self.running.now);
+            }
+        }
+    }
+}
+
+impl Running {
+    fn enter(&mut self, time: Seconds, event: Event) {
+        let class = self.rules.class_of(event);
+        match event {
+            Event::Expiry(job) => {
+                self.events.push_ranked(time, class, u64::from(job), event);
+            }
+            Event::Submission(_) => self.events.push_next(time, class, event),
+            // In the order of the starts.
+            Event::End(_) => self.events.push(time, class, event),
+        }
     }
 
     fn begin(&mut self, waiting: &Waiting) {
@@ -431,16 +448,17 @@ impl PredictedQueueMachine {
         self.started.push(job);
     }
 
-    fn make_starts_known(&mut self) {
-        for job in self.started.drain(..) {
-            if let Some(predictor) = &mut self.predictor {
-                predictor.started(&self.open[job].job.submission, self.now);
-            }
+    fn reserve(&mut self, job: u32, start: Seconds) {
+        let state = &mut self.open[job];
+        let compared = self.compared.of(state.reserved, start);
+        if compared != state.reserved {
+            state.reserved = compared;
+            state.reserved_at = Some(self.now);
         }
     }
 }
 
-impl Room for PredictedQueueMachine {
+impl Room for Running {
     const REMEMBERS_PLACES: bool = true;
 
     fn start(&mut self, waiting: &Waiting) {

@@ -107,7 +107,7 @@ fn attempt(
             if start == now {
                 view.take(waiting);
             } else {
-                view = View::new(&profile, now);
+                view.look_at(&profile, now);
             }
             candidates.retain(|&candidate| candidate >= index && view.holds(&queue[candidate]));
             reach = longest(&candidates);

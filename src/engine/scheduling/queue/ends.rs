@@ -2,6 +2,7 @@
 //! is taken.
 
 use std::collections::VecDeque;
+use std::iter;
 
 use crate::units::Seconds;
 
@@ -9,80 +10,107 @@ use crate::units::Seconds;
 /// not fit yet waits for. Nothing happens at them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::scheduling) struct PlannedEnds {
-    /// None is empty unless it is the only one.
-    blocks: VecDeque<Block>,
+    /// Those that come first. Mostly few jobs run, and there are no others.
+    next: Block,
+    /// Those behind them in order, none empty.
+    later: VecDeque<Block>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Block {
-    /// Plain numbers, which compare faster.
+    /// The earliest last, where it is taken out without moving the others. Plain numbers, which
+    /// compare faster.
     ends: Vec<(i64, u32)>,
-    nodes: u64,
+    /// Of all of them: no more than the machine has.
+    nodes: u32,
 }
 
 /// Ends that one block may hold before it is split.
 const CAPACITY: usize = 128;
 
+impl Block {
+    fn place_of(&self, end: (i64, u32)) -> usize {
+        self.ends.partition_point(|other| *other > end)
+    }
+}
+
 impl PlannedEnds {
+    /// The number of the block that the end belongs to: 0 is the next one.
+    #[inline]
     fn block_of(&self, end: (i64, u32)) -> usize {
-        // Mostly few jobs run.
-        if self.blocks.len() == 1 {
+        if self.later.is_empty() {
             return 0;
         }
-        let past = self
-            .blocks
-            .partition_point(|block| block.ends.first().is_some_and(|first| *first <= end));
-        past.saturating_sub(1)
+        self.later
+            .partition_point(|block| block.ends.last().is_some_and(|first| *first <= end))
     }
 
+    #[inline]
+    fn block(&mut self, number: usize) -> &mut Block {
+        match number {
+            0 => &mut self.next,
+            later => &mut self.later[later - 1],
+        }
+    }
+
+    #[inline]
     pub(in crate::scheduling) fn insert(&mut self, until: Seconds, nodes: u32) {
         let end = (until.0, nodes);
-        if self.blocks.is_empty() {
-            self.blocks.push_back(Block::default());
-        }
         let number = self.block_of(end);
-        let block = &mut self.blocks[number];
-        let place = block.ends.partition_point(|other| *other < end);
+        let block = self.block(number);
+        let place = block.place_of(end);
         block.ends.insert(place, end);
-        block.nodes += u64::from(nodes);
+        block.nodes += nodes;
         if block.ends.len() > CAPACITY {
-            let ends = block.ends.split_off(CAPACITY / 2);
-            let moved = ends.iter().map(|end| u64::from(end.1)).sum();
-            block.nodes -= moved;
-            self.blocks.insert(number + 1, Block { ends, nodes: moved });
+            self.split(number);
         }
+    }
+
+    fn split(&mut self, number: usize) {
+        let block = self.block(number);
+        let earlier = block.ends.split_off(CAPACITY / 2);
+        let nodes = earlier.iter().map(|end| end.1).sum();
+        let later = Block {
+            ends: std::mem::replace(&mut block.ends, earlier),
+            nodes: block.nodes - nodes,
+        };
+        block.nodes = nodes;
+        self.later.insert(number, later);
     }
 
     /// Takes out one of those that end then and hold so many nodes: they are all alike.
+    #[inline]
     pub(in crate::scheduling) fn remove(&mut self, until: Seconds, nodes: u32) {
         let end = (until.0, nodes);
         let number = self.block_of(end);
-        let block = &mut self.blocks[number];
-        let place = block.ends.partition_point(|other| *other < end);
+        let block = self.block(number);
+        let place = block.place_of(end);
         debug_assert_eq!(block.ends.get(place), Some(&end), "it was entered");
         block.ends.remove(place);
-        block.nodes -= u64::from(nodes);
-        if block.ends.is_empty() && self.blocks.len() > 1 {
-            self.blocks.remove(number);
+        block.nodes -= nodes;
+        if block.ends.is_empty() {
+            self.drop_empty(number);
+        }
+    }
+
+    fn drop_empty(&mut self, number: usize) {
+        if number > 0 {
+            self.later.remove(number - 1);
+        } else if let Some(block) = self.later.pop_front() {
+            self.next = block;
         }
     }
 
     /// Takes out all that end until `now`; returns their nodes.
+    #[inline]
     pub(in crate::scheduling) fn remove_until(&mut self, now: Seconds) -> u32 {
         let mut nodes = 0;
-        while let Some(block) = self.blocks.front_mut() {
-            let ends = block.ends.iter().take_while(|end| end.0 <= now.0);
-            let (past, ended) = ends.fold((0, 0), |(past, sum), end| (past + 1, sum + end.1));
-            if past == 0 {
-                break;
+        while let Some(end) = self.next.ends.pop_if(|end| end.0 <= now.0) {
+            nodes += end.1;
+            self.next.nodes -= end.1;
+            if self.next.ends.is_empty() {
+                self.drop_empty(0);
             }
-            block.ends.drain(..past);
-            block.nodes -= u64::from(ended);
-            nodes += ended;
-            if !block.ends.is_empty() || self.blocks.len() == 1 {
-                break;
-            }
-            self.blocks.pop_front();
         }
         nodes
     }
@@ -95,43 +123,100 @@ impl PlannedEnds {
 
     /// Times and nodes in order of time.
     pub(in crate::scheduling) fn iter(&self) -> impl Iterator<Item = (Seconds, u32)> {
-        let ends = self.blocks.iter().flat_map(|block| &block.ends);
+        let blocks = iter::once(&self.next).chain(&self.later);
+        let ends = blocks.flat_map(|block| block.ends.iter().rev());
         ends.map(|&(time, nodes)| (Seconds(time), nodes))
     }
 
     /// When `wanted` nodes, more than the `free` ones, are free if everybody ends as planned, and
     /// nobody before `now`; and how many more are free then. `None` where they never are.
+    #[inline]
     pub(in crate::scheduling) fn room_for(
         &self,
         wanted: u32,
         free: u32,
         now: Seconds,
     ) -> Option<(Seconds, u32)> {
-        let mut missing = u64::from(wanted - free);
-        for (number, block) in self.blocks.iter().enumerate() {
-            if block.nodes < missing {
-                missing -= block.nodes;
-                continue;
+        let mut missing = wanted - free;
+        let mut block = &self.next;
+        let mut behind = self.later.iter();
+        while block.nodes < missing {
+            missing -= block.nodes;
+            block = behind.next()?;
+        }
+        let mut ends = block.ends.iter().rev();
+        let (time, mut extra) = loop {
+            let &(time, nodes) = ends.next()?;
+            if nodes >= missing {
+                break (time.max(now.0), nodes - missing);
             }
-            for (index, &(time, nodes)) in block.ends.iter().enumerate() {
-                if u64::from(nodes) < missing {
-                    missing -= u64::from(nodes);
-                    continue;
+            missing -= nodes;
+        };
+        // Whoever ends in the same second is free then, too.
+        loop {
+            for &(end, nodes) in ends {
+                if end > time {
+                    return Some((Seconds(time), extra));
                 }
-                // Whoever ends in the same second is free then, too.
-                let time = time.max(now.0);
-                let mut extra = u64::from(nodes) - missing;
-                let rest = block.ends[index + 1..].iter();
-                let behind = self
-                    .blocks
-                    .range(number + 1..)
-                    .flat_map(|block| &block.ends);
-                for &(_, nodes) in rest.chain(behind).take_while(|end| end.0 <= time) {
-                    extra += u64::from(nodes);
-                }
-                return Some((Seconds(time), u32::try_from(extra).unwrap_or(u32::MAX)));
+                extra += nodes;
+            }
+            match behind.next() {
+                Some(block) => ends = block.ends.iter().rev(),
+                None => return Some((Seconds(time), extra)),
             }
         }
-        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the structure answers, one end after the other.
+    fn room_in_a_row(ends: &[(i64, u32)], missing: u32, now: i64) -> Option<(Seconds, u32)> {
+        let ended = |time: i64| -> u32 {
+            let past = ends.iter().filter(|end| end.0 <= time);
+            past.map(|end| end.1).sum()
+        };
+        let times = ends.iter().map(|end| end.0.max(now));
+        let first = times.filter(|time| ended(*time) >= missing).min()?;
+        Some((Seconds(first), ended(first) - missing))
+    }
+
+    proptest! {
+        /// Up to 600 ends at few different times, so that there are several blocks and equal times
+        /// on both sides of their borders.
+        #[test]
+        fn ends_in_blocks_answer_like_one_row(
+            entered in prop::collection::vec((0_i64..90, 1_u32..5, 0_u8..4), 0..600),
+            passed in prop::collection::vec(0_i64..20, 1..6),
+            missing in prop::collection::vec(1_u32..1_500, 6),
+        ) {
+            let mut ends = PlannedEnds::default();
+            let mut row: Vec<(i64, u32)> = Vec::new();
+            for (time, nodes, leaves) in entered {
+                ends.insert(Seconds(time), nodes);
+                row.push((time, nodes));
+                if leaves == 0 {
+                    let (time, nodes) = row.swap_remove(row.len() / 2);
+                    ends.remove(Seconds(time), nodes);
+                }
+            }
+            let mut now = 0;
+            for (passed, missing) in passed.into_iter().zip(missing) {
+                row.sort_unstable();
+                let listed: Vec<_> = row.iter().map(|end| (Seconds(end.0), end.1)).collect();
+                prop_assert_eq!(ends.iter().collect::<Vec<_>>(), listed);
+                let found = ends.room_for(missing + 3, 3, Seconds(now));
+                prop_assert_eq!(found, room_in_a_row(&row, missing, now));
+                now += passed;
+                let due: u32 = row.iter().filter(|end| end.0 <= now).map(|end| end.1).sum();
+                prop_assert_eq!(ends.due(Seconds(now)), due);
+                prop_assert_eq!(ends.remove_until(Seconds(now)), due);
+                row.retain(|end| end.0 > now);
+            }
+        }
     }
 }

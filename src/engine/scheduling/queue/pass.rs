@@ -22,9 +22,9 @@ pub(in crate::scheduling) trait Rule<W> {
     fn starts(&mut self, waiting: &W, behind: &[W]) -> bool;
 }
 
-/// Goes over `queue` in its order. Returns the places in it of those who start, in order.
-pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Due {
-    let mut due = Due::new();
+/// Goes over `queue` in its order. The places in it of those who start come into `due`, in order.
+pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>, due: &mut Due) {
+    due.clear();
     let mut from = 0;
     while let Some(place) = rule.next(queue, from) {
         from = place + 1;
@@ -32,7 +32,6 @@ pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>) -> Du
             due.push(place);
         }
     }
-    due
 }
 
 /// What is fixed beside a queue for nodes that are all alike.
@@ -51,15 +50,16 @@ pub(in crate::scheduling) trait Room {
 /// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now,
 /// starts; of the others the first `depth` are kept places, and those behind them are tried in the
 /// order of the queue, or of `shortest`: the same jobs, which those who start leave. With a depth
-/// of 0 nobody passes the first that does not fit. Returns the places in the queue of those who
-/// start, in order.
+/// of 0 nobody passes the first that does not fit. The places in the queue of those who start come
+/// into `due`, in order.
 pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
     depth: usize,
     shortest: Option<&mut ShortestFirst>,
     view: &mut View,
     room: &mut impl Room,
-) -> Due {
+    due: &mut Due,
+) {
     let mut rule = Alike {
         depth,
         held: 0,
@@ -68,16 +68,15 @@ pub(in crate::scheduling) fn backfill(
         view,
         room,
     };
-    let mut due = pass(queue, &mut rule);
+    pass(queue, &mut rule, due);
     if let Some(shortest) = shortest {
-        for place in &due {
+        for place in due.iter() {
             shortest.remove(&queue[*place]);
         }
         if rule.held > 0 && rule.held == depth {
-            rule.start_shortest(queue, shortest, &mut due);
+            rule.start_shortest(queue, shortest, due);
         }
     }
-    due
 }
 
 /// Nodes that are all alike.
@@ -96,6 +95,7 @@ impl<R: Room> Alike<'_, R> {
         R::REMEMBERS_PLACES && self.held < self.depth
     }
 
+    #[inline]
     fn starts_now(&mut self, waiting: &Waiting) -> bool {
         let fits = self.view.holds(waiting);
         if fits {
@@ -187,7 +187,10 @@ pub fn due_now(
     }
     let mut view = View::new(fixed, now);
     let mut room = Copied::new(fixed, now);
-    backfill(queue, backfilling.depth(), None, &mut view, &mut room).into_vec()
+    let mut due = Due::new();
+    let depth = backfilling.depth();
+    backfill(queue, depth, None, &mut view, &mut room, &mut due);
+    due.into_vec()
 }
 
 /// A profile that is copied before it changes: mostly nobody starts.
@@ -222,7 +225,7 @@ impl Room for Copied<'_> {
         }
         let start = earliest(profile, waiting, self.now);
         take(profile, waiting, start);
-        *view = View::new(profile, self.now);
+        view.look_at(profile, self.now);
     }
 }
 
@@ -315,7 +318,8 @@ mod tests {
                     (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
                 let mut room = Copied::new(&fixed, NOW);
                 let mut view = View::new(&fixed, NOW);
-                let due = backfill(&queue, rule.depth(), None, &mut view, &mut room);
+                let mut due = Due::new();
+                backfill(&queue, rule.depth(), None, &mut view, &mut room, &mut due);
                 prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
                 let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
                 prop_assert_eq!(due, now, "{:?}", rule);
@@ -339,12 +343,15 @@ mod tests {
                 for depth in [0, 1] {
                     let mut view = View::new(&fixed, NOW);
                     let mut room = Copied::new(&fixed, NOW);
-                    let by_profile =
-                        backfill(&queue, depth, shortest().as_mut(), &mut view, &mut room);
+                    let (mut by_profile, mut by_ends) = (Due::new(), Due::new());
+                    let mut behind = shortest();
+                    let behind = behind.as_mut();
+                    backfill(&queue, depth, behind, &mut view, &mut room, &mut by_profile);
                     view.look(NOW, ends.idle, (Seconds::FAR, 0));
                     let mut ends = ends.clone();
-                    let by_ends =
-                        backfill(&queue, depth, shortest().as_mut(), &mut view, &mut ends);
+                    let mut behind = shortest();
+                    let behind = behind.as_mut();
+                    backfill(&queue, depth, behind, &mut view, &mut ends, &mut by_ends);
                     prop_assert_eq!(by_profile, by_ends);
                 }
             }
@@ -361,7 +368,9 @@ mod tests {
             view.look(NOW, 3, (Seconds::FAR, 0));
             let mut ends = idle_machine();
             ends.take(NOW + Seconds(40), 9);
-            backfill(&queue, 1, shortest, &mut view, &mut ends)
+            let mut due = Due::new();
+            backfill(&queue, 1, shortest, &mut view, &mut ends, &mut due);
+            due
         };
         assert_eq!(started(None)[..], [1, 3]);
         assert_eq!(started(Some(&mut ShortestFirst::of(&queue)))[..], [2, 3]);

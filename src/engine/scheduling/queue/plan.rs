@@ -1,7 +1,7 @@
 //! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of
 //! spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
-use super::pass::{Room, backfill, remove_due};
+use super::pass::{Due, Room, backfill, remove_due};
 use super::view::View;
 use super::{Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
@@ -77,14 +77,16 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
     };
     let mut rest: Vec<Waiting> = (0..).zip(queue).map(known).collect();
     let mut time = now;
+    let mut view = View::default();
+    let mut due = Due::new();
     while !rest.is_empty() {
-        let mut view = View::new(profile, time);
+        view.look_at(profile, time);
         let mut room = Forecast {
             profile,
             time,
             held: None,
         };
-        let due = backfill(&rest, 1, None, &mut view, &mut room);
+        backfill(&rest, 1, None, &mut view, &mut room, &mut due);
         if let Some((head, shadow)) = room.held {
             let end = shadow + head.estimate;
             profile.release(shadow, end, head.nodes.0);
@@ -120,6 +122,6 @@ impl Room for Forecast<'_> {
         let shadow = earliest(self.profile, waiting, self.time);
         take(self.profile, waiting, shadow);
         self.held = Some((*waiting, shadow));
-        *view = View::new(self.profile, self.time);
+        view.look_at(self.profile, self.time);
     }
 }

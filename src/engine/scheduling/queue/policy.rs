@@ -17,9 +17,7 @@
 //! and leave it too few of the nodes that are up now. (Nobody knows when a node comes back, so a
 //! start does not count on it.)
 
-use std::collections::HashMap;
-
-use super::{Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
+use super::{Backfilling, Due, PlannedEnds, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
@@ -53,13 +51,21 @@ pub struct Queue<P> {
     test_full_length: bool,
 }
 
+/// A running job, and until when it may have its nodes.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    job: JobId,
+    until: Seconds,
+    nodes: Nodes,
+}
+
 /// Who waits, who runs, and who was promised a window.
 #[derive(Debug, Default)]
 struct Jobs {
     /// In order of release, then job.
     waiting: Vec<Waiting>,
-    /// Until when running jobs may have how many nodes.
-    running: HashMap<JobId, (Seconds, Nodes)>,
+    /// In order of their ids.
+    running: Vec<Running>,
     ends: PlannedEnds,
     /// Accepted reservations that have not started yet, in order of their acceptance.
     reserved: Vec<Reserved>,
@@ -69,12 +75,14 @@ struct Jobs {
 
 impl Jobs {
     fn run(&mut self, job: JobId, nodes: Nodes, until: Seconds) {
-        self.running.insert(job, (until, nodes));
+        let place = self.running.partition_point(|other| other.job < job);
+        self.running.insert(place, Running { job, until, nodes });
         self.ends.insert(until, nodes.0);
     }
 
     fn stop(&mut self, job: JobId) {
-        if let Some((until, nodes)) = self.running.remove(&job) {
+        if let Ok(place) = self.running.binary_search_by_key(&job, |other| other.job) {
+            let Running { until, nodes, .. } = self.running.remove(place);
             self.ends.remove(until, nodes.0);
         }
     }
@@ -156,17 +164,21 @@ impl QueuePass<'_> {
 
     /// Starts everybody who may start by a rule, in the order of [`QueuePass::waiting`].
     pub fn start_due(&mut self, backfilling: Backfilling) {
+        if self.jobs.waiting.is_empty() {
+            return;
+        }
         let depth = backfilling.depth();
         let now = self.now();
         let mut view = std::mem::take(&mut self.jobs.view);
         if self.free.is_some() || self.has_reservations() || depth > 1 {
-            view = View::new(self.free(), now);
+            view.look_at(self.free(), now);
         } else {
             // Running jobs only end. Without a profile, which would cost more than everything else.
             view.look(now, self.idle().0, (Seconds::FAR, 0));
         }
         let mut waiting = std::mem::take(&mut self.jobs.waiting);
-        let due = backfill(&waiting, depth, None, &mut view, self);
+        let mut due = Due::new();
+        backfill(&waiting, depth, None, &mut view, self, &mut due);
         remove_due(&mut waiting, &due);
         (self.jobs.waiting, self.jobs.view) = (waiting, view);
     }
@@ -218,7 +230,7 @@ impl Room for QueuePass<'_> {
             view.look(now, idle, place.unwrap_or((Seconds::FAR, 0)));
         } else if let Some(start) = self.earliest_start(waiting) {
             QueuePass::hold(self, waiting, start);
-            *view = View::new(self.free(), now);
+            view.look_at(self.free(), now);
         }
     }
 }

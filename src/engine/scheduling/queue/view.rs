@@ -15,22 +15,29 @@ pub(in crate::scheduling) struct View {
 
 impl View {
     pub(in crate::scheduling) fn new(profile: &Profile, now: Seconds) -> Self {
-        let mut steps: Vec<(u32, Seconds)> = Vec::with_capacity(8);
+        let mut view = Self::default();
+        view.look_at(profile, now);
+        view
+    }
+
+    /// Becomes what a profile shows.
+    pub(in crate::scheduling) fn look_at(&mut self, profile: &Profile, now: Seconds) {
+        self.now = now;
+        self.steps.clear();
         let mut free = profile.free_at(now);
         let mut until = now;
         while free > 0 {
             until = profile.first_below(until, free as u32);
-            steps.push((free as u32, until));
+            self.steps.push((free as u32, until));
             if until >= Seconds::FAR {
                 break;
             }
             free = profile.free_at(until);
         }
-        Self { now, steps }
     }
 
-    /// The view where nothing is fixed but running jobs, and perhaps a place from `shadow` on that
-    /// leaves `extra` nodes free.
+    /// Becomes the view where nothing is fixed but running jobs, and perhaps a place from `shadow`
+    /// on that leaves `extra` nodes free.
     pub(in crate::scheduling) fn look(
         &mut self,
         now: Seconds,
