@@ -2,14 +2,14 @@
 //! of a queue.
 //!
 //! A pass (`pass`) goes over the waiting jobs in their order. Whoever fits starts; the first ones
-//! that do not are kept places which nobody behind delays. How many places, its depth, is the whole
-//! difference between the usual rules ([`Backfilling`]): none is first come, first served, one is
-//! EASY, one for everybody is conservative backfilling. How long a job is planned for is its
-//! request or a prediction.
+//! that do not are kept places which nobody behind delays. How many places is the whole difference
+//! between the usual rules ([`Backfilling`]): none is first come, first served, one is EASY, one
+//! for everybody is conservative backfilling. How long a job is planned for is its request or a
+//! prediction. By whom it starts, a pass has a `Rule`:
 //!
-//! * Where nodes are all alike (`backfill`), what may be had now is a `View`, and what is fixed
-//!   beside the queue a `Room`: a profile ([`due_now`]), or only the `PlannedEnds` of running
-//!   jobs.
+//! * Where nodes are all alike, what may be had now is a `View`. Beside at most one place
+//!   (`backfill`) what is fixed is a `Room`: a profile ([`due_now`]), or only the `PlannedEnds` of
+//!   running jobs. Beside one for everybody (`conservative`) it is a profile.
 //! * Where they are not, machines of operators say who is allowed and on which nodes
 //!   (`machine_queue/pass.rs`).
 //!
@@ -27,7 +27,7 @@ mod view;
 pub(super) use self::ends::PlannedEnds;
 pub(crate) use self::pass::remove_due;
 pub use self::pass::{DueEffort, due_now};
-pub(super) use self::pass::{Due, Room, Rule, backfill, pass};
+pub(super) use self::pass::{Room, Rule, backfill, pass};
 pub(super) use self::plan::place;
 pub use self::plan::plan_queue;
 pub use self::planned::PlannedQueue;
@@ -124,15 +124,4 @@ pub enum BackfillOrder {
     Queue,
     /// Shortest prediction first, ties by submission (SJBF).
     ShortestFirst,
-}
-
-impl Backfilling {
-    /// How many of those who do not fit are kept a place.
-    pub(super) fn depth(self) -> usize {
-        match self {
-            Self::Conservative => usize::MAX,
-            Self::Aggressive => 1,
-            Self::None => 0,
-        }
-    }
 }

@@ -10,7 +10,7 @@ use super::nodes::Seeker;
 use super::queue::{Candidate, Details, Queue};
 use super::shapes::Shape;
 use super::site::Site;
-use crate::scheduling::queue::{Due, Rule, pass};
+use crate::scheduling::queue::{Rule, pass};
 use crate::units::Seconds;
 
 /// How far a pass backfills.
@@ -110,7 +110,7 @@ impl Pass {
             site,
             details: &queue.details,
         };
-        let mut due = Due::new();
+        let mut due = Vec::new();
         pass(&queue.waiting, &mut rule, &mut due);
         queue.remove(&due);
         site.pool.forget_reservations();

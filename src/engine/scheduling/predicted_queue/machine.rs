@@ -8,7 +8,7 @@ use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules, S
 use crate::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::scheduling::queue::{
-    BackfillOrder, Due, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
+    BackfillOrder, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
@@ -94,7 +94,7 @@ pub struct PredictedQueueMachine {
     /// What the last pass left beside the first of the queue.
     view: View,
     /// Who started in the last pass.
-    due: Due,
+    due: Vec<usize>,
     /// Whether nothing has become better since.
     is_settled: bool,
     running: Running,
@@ -188,7 +188,7 @@ impl PredictedQueueMachine {
             shortest: (settings.backfill == BackfillOrder::ShortestFirst)
                 .then(ShortestFirst::default),
             view: View::default(),
-            due: Due::new(),
+            due: Vec::new(),
             is_settled: false,
             running: Running {
                 rules: settings.rules,
@@ -400,7 +400,14 @@ impl PredictedQueueMachine {
         self.view.look(running.now, running.free, (Seconds::FAR, 0));
         running.has_head = false;
         let (waiting, shortest) = (&self.waiting, self.shortest.as_mut());
-        backfill(waiting, 1, shortest, &mut self.view, running, &mut self.due);
+        backfill(
+            waiting,
+            true,
+            shortest,
+            &mut self.view,
+            running,
+            &mut self.due,
+        );
         remove_due(&mut self.waiting, &self.due);
         // Where scores change while jobs wait, the next pass may find another one first.
         self.is_settled = self.running.has_head && !self.order.depends_on_waiting();

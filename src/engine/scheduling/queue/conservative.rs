@@ -1,6 +1,7 @@
-//! Who starts now of a queue in which everybody has a place, without planning those whose place
-//! cannot matter.
+//! The rule of a pass in which everybody is kept a place, without planning those whose place cannot
+//! matter.
 
+use super::pass::{Rule, pass};
 use super::view::View;
 use super::{DueEffort, Waiting};
 use crate::plan::{Fit, Profile};
@@ -10,110 +11,146 @@ use crate::units::Seconds;
 ///
 /// A job that starts now needs nodes for its estimate only, so the plan beyond the longest such
 /// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
-/// that knowledge is not enough the attempt is repeated with more jobs planned exactly, in the end
-/// all of them: the answer is always that of the whole plan.
+/// that knowledge is not enough the pass is repeated with more jobs planned exactly, in the end all
+/// of them: the answer is always that of the whole plan.
 pub(super) fn due_now(
     fixed: &Profile,
     now: Seconds,
     queue: &[Waiting],
     effort: &mut DueEffort,
 ) -> Vec<usize> {
+    let mut due = Vec::new();
+    let view = View::new(fixed, now);
+    if view.is_empty() {
+        return due;
+    }
+    // Who could start now if nobody in front took the place.
+    let candidates: Vec<usize> = (0..queue.len())
+        .filter(|&index| view.holds(&queue[index]))
+        .collect();
+    if candidates.is_empty() {
+        return due;
+    }
     let mut exact = 48;
     loop {
-        if let Some(due) = attempt(fixed, now, queue, exact, effort) {
+        let mut rule = PlaceForEach {
+            queue,
+            now,
+            exact,
+            reach: Seconds::ZERO,
+            view: view.clone(),
+            candidates: candidates.clone(),
+            profile: fixed.clone(),
+            horizon: Seconds::FAR,
+            stretches: None,
+            placed: 0,
+            is_open: false,
+        };
+        rule.reach = rule.longest();
+        pass(queue, &mut rule, &mut due);
+        effort.placements += rule.placed;
+        if !rule.is_open {
             return due;
         }
         effort.retries += 1;
-        exact = if exact > 4_000 { usize::MAX } else { exact * 4 };
+        exact = if exact > 4_000 { u64::MAX } else { exact * 4 };
     }
 }
 
-/// One attempt: `None` when passing over jobs left the question open.
-fn attempt(
-    fixed: &Profile,
+/// Everybody is kept the earliest place that those in front leave.
+struct PlaceForEach<'a> {
+    queue: &'a [Waiting],
     now: Seconds,
-    queue: &[Waiting],
-    exact: usize,
-    effort: &mut DueEffort,
-) -> Option<Vec<usize>> {
-    let mut view = View::new(fixed, now);
-    let mut due = Vec::new();
-    // Who could start now if nobody in front took the place.
-    let mut candidates: Vec<usize> = if view.is_empty() {
-        Vec::new()
-    } else {
-        (0..queue.len())
-            .filter(|&index| view.holds(&queue[index]))
-            .collect()
-    };
-    let longest = |candidates: &[usize]| {
-        let estimates = candidates.iter().map(|&index| queue[index].estimate);
-        now + estimates.max().unwrap_or(Seconds::ZERO)
-    };
-    if candidates.is_empty() {
-        return Some(due);
+    /// So many are planned before anybody is passed over.
+    exact: u64,
+    /// Only what is planned before here decides who of the candidates starts.
+    reach: Seconds,
+    view: View,
+    /// Who may still start now.
+    candidates: Vec<usize>,
+    /// That of the whole plan before the horizon, and too optimistic from there on.
+    profile: Profile,
+    horizon: Seconds,
+    /// Of the profile as it is.
+    stretches: Option<Vec<Seconds>>,
+    placed: u64,
+    /// Whether passing over jobs left the question open.
+    is_open: bool,
+}
+
+impl PlaceForEach<'_> {
+    fn longest(&self) -> Seconds {
+        let candidates = self.candidates.iter();
+        let estimates = candidates.map(|&index| self.queue[index].estimate);
+        self.now + estimates.max().unwrap_or(Seconds::ZERO)
     }
-    // Only what is planned before here decides who of them starts.
-    let mut reach = longest(&candidates);
-    let mut profile = fixed.clone();
-    // The profile is that of the whole plan before the horizon, and too optimistic from there on.
-    let mut horizon = Seconds::FAR;
-    let mut stretches: Option<Vec<Seconds>> = None;
-    let mut placed = 0_usize;
-    let mut index = 0;
-    while candidates.last().is_some_and(|&last| index <= last) {
-        let waiting = &queue[index];
-        index += 1;
-        let limited = horizon < Seconds::FAR;
-        if limited {
-            let known = stretches.get_or_insert_with(|| longest_stretches(&profile, now, horizon));
-            let longest = known.get(waiting.nodes.0 as usize);
-            if longest.is_none_or(|longest| waiting.estimate > *longest) {
-                continue;
-            }
+
+    fn is_limited(&self) -> bool {
+        self.horizon < Seconds::FAR
+    }
+
+    /// Whether the job has no place before the horizon.
+    fn is_too_long(&mut self, waiting: &Waiting) -> bool {
+        let (profile, now, horizon) = (&self.profile, self.now, self.horizon);
+        let known =
+            (self.stretches).get_or_insert_with(|| longest_stretches(profile, now, horizon));
+        let longest = known.get(waiting.nodes.0 as usize);
+        longest.is_none_or(|longest| waiting.estimate > *longest)
+    }
+}
+
+impl Rule<Waiting> for PlaceForEach<'_> {
+    fn next(&self, _queue: &[Waiting], from: usize) -> Option<usize> {
+        let last = self.candidates.last();
+        let matters = !self.is_open && last.is_some_and(|&last| from <= last);
+        matters.then_some(from)
+    }
+
+    fn starts(&mut self, waiting: &Waiting, behind: &[Waiting]) -> bool {
+        if self.is_limited() && self.is_too_long(waiting) {
+            return false;
         }
-        let start = profile.earliest_fit(Fit {
-            from: now,
-            latest: if limited {
-                horizon - Seconds(1)
+        let start = self.profile.earliest_fit(Fit {
+            from: self.now,
+            latest: if self.is_limited() {
+                self.horizon - Seconds(1)
             } else {
-                horizon
+                self.horizon
             },
             nodes: waiting.nodes.0,
             duration: waiting.estimate,
             own_start: None,
         });
         let Some(start) = start else {
-            stretches = None;
-            continue;
+            self.stretches = None;
+            return false;
         };
         let end = start + waiting.estimate;
-        let certain = end <= horizon;
-        if !certain && start < reach {
-            return None;
+        let certain = end <= self.horizon;
+        if !certain && start < self.reach {
+            self.is_open = true;
+            return false;
         }
-        if !certain || (!limited && placed >= exact && start >= reach) {
-            horizon = horizon.min(start);
-            stretches = None;
-            continue;
+        if !certain || (!self.is_limited() && self.placed >= self.exact && start >= self.reach) {
+            self.horizon = self.horizon.min(start);
+            self.stretches = None;
+            return false;
         }
-        profile.reserve(start, end, waiting.nodes.0);
-        placed += 1;
-        effort.placements += 1;
-        if start == now {
-            due.push(index - 1);
-        }
-        if start < reach {
-            if start == now {
-                view.take(waiting);
+        self.profile.reserve(start, end, waiting.nodes.0);
+        self.placed += 1;
+        if start < self.reach {
+            if start == self.now {
+                self.view.take(waiting);
             } else {
-                view.look_at(&profile, now);
+                self.view.look_at(&self.profile, self.now);
             }
-            candidates.retain(|&candidate| candidate >= index && view.holds(&queue[candidate]));
-            reach = longest(&candidates);
+            let (queue, view) = (self.queue, &self.view);
+            let next = queue.len() - behind.len();
+            (self.candidates).retain(|&index| index >= next && view.holds(&queue[index]));
+            self.reach = self.longest();
         }
+        start == self.now
     }
-    Some(due)
 }
 
 /// For each node count up to the machine's, the longest time for which so many nodes are free

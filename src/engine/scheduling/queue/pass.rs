@@ -1,15 +1,10 @@
 //! One pass over a queue: who starts now.
 
-use smallvec::SmallVec;
-
 use super::plan::{earliest, take};
 use super::view::View;
 use super::{Backfilling, ShortestFirst, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
-
-/// Places in a queue, in order: mostly few start.
-pub(in crate::scheduling) type Due = SmallVec<[usize; 8]>;
 
 /// By which jobs start in a pass.
 pub(in crate::scheduling) trait Rule<W> {
@@ -23,7 +18,7 @@ pub(in crate::scheduling) trait Rule<W> {
 }
 
 /// Goes over `queue` in its order. The places in it of those who start come into `due`, in order.
-pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>, due: &mut Due) {
+pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>, due: &mut Vec<usize>) {
     due.clear();
     let mut from = 0;
     while let Some(place) = rule.next(queue, from) {
@@ -48,21 +43,21 @@ pub(in crate::scheduling) trait Room {
 }
 
 /// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now,
-/// starts; of the others the first `depth` are kept places, and those behind them are tried in the
-/// order of the queue, or of `shortest`: the same jobs, which those who start leave. With a depth
-/// of 0 nobody passes the first that does not fit. The places in the queue of those who start come
-/// into `due`, in order.
+/// starts. Nobody passes the first that does not fit, unless the queue `backfills`: then it is kept
+/// a place, and those behind it are tried in the order of the queue, or of `shortest`: the same
+/// jobs, which those who start leave. The places in the queue of those who start come into `due`,
+/// in order.
 pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
-    depth: usize,
+    backfills: bool,
     shortest: Option<&mut ShortestFirst>,
     view: &mut View,
     room: &mut impl Room,
-    due: &mut Due,
+    due: &mut Vec<usize>,
 ) {
     let mut rule = Alike {
-        depth,
-        held: 0,
+        backfills,
+        has_held: false,
         sorts: shortest.is_some(),
         is_over: false,
         view,
@@ -73,7 +68,7 @@ pub(in crate::scheduling) fn backfill(
         for place in due.iter() {
             shortest.remove(&queue[*place]);
         }
-        if rule.held > 0 && rule.held == depth {
+        if rule.has_held {
             rule.start_shortest(queue, shortest, due);
         }
     }
@@ -81,9 +76,10 @@ pub(in crate::scheduling) fn backfill(
 
 /// Nodes that are all alike.
 struct Alike<'a, R> {
-    depth: usize,
-    held: usize,
-    /// Whether those behind the last place that is kept are tried out of turn.
+    backfills: bool,
+    /// Whether the first that does not fit was kept a place.
+    has_held: bool,
+    /// Whether those behind it are tried out of turn.
     sorts: bool,
     is_over: bool,
     view: &'a mut View,
@@ -91,10 +87,6 @@ struct Alike<'a, R> {
 }
 
 impl<R: Room> Alike<'_, R> {
-    fn place_matters(&self) -> bool {
-        R::REMEMBERS_PLACES && self.held < self.depth
-    }
-
     #[inline]
     fn starts_now(&mut self, waiting: &Waiting) -> bool {
         let fits = self.view.holds(waiting);
@@ -106,7 +98,15 @@ impl<R: Room> Alike<'_, R> {
     }
 
     /// Tries those who still wait, the shortest first. Who was kept a place does not fit.
-    fn start_shortest(&mut self, queue: &[Waiting], shortest: &mut ShortestFirst, due: &mut Due) {
+    fn start_shortest(
+        &mut self,
+        queue: &[Waiting],
+        shortest: &mut ShortestFirst,
+        due: &mut Vec<usize>,
+    ) {
+        if self.view.is_empty() {
+            return;
+        }
         let mut from = 0;
         let mut end = shortest.count_up_to(self.view.longest());
         // Who does not fit now does not fit beside others who started.
@@ -124,10 +124,11 @@ impl<R: Room> Rule<Waiting> for Alike<'_, R> {
     fn next(&self, queue: &[Waiting], from: usize) -> Option<usize> {
         if self.is_over {
             None
-        } else if self.held == self.depth && self.depth > 0 {
+        } else if self.has_held {
             self.view.first_held(queue, from)
         } else {
-            let matters = from < queue.len() && (!self.view.is_empty() || self.place_matters());
+            let place_matters = R::REMEMBERS_PLACES && self.backfills;
+            let matters = from < queue.len() && (place_matters || !self.view.is_empty());
             matters.then_some(from)
         }
     }
@@ -136,14 +137,13 @@ impl<R: Room> Rule<Waiting> for Alike<'_, R> {
         if self.starts_now(waiting) {
             return true;
         }
-        if self.held == self.depth {
-            self.is_over = self.depth == 0;
-        } else if self.place_matters() || self.view.first_held(behind, 0).is_some() {
+        // Where nobody would start, nobody delays it.
+        let may_be_delayed = || self.view.first_held(behind, 0).is_some();
+        if self.backfills && (R::REMEMBERS_PLACES || may_be_delayed()) {
             self.room.hold(waiting, self.view);
-            self.held += 1;
-            self.is_over = self.sorts && self.held == self.depth;
+            self.has_held = true;
+            self.is_over = self.sorts;
         } else {
-            // Nobody would start, so nobody delays it.
             self.is_over = true;
         }
         false
@@ -155,11 +155,17 @@ pub(crate) fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
     let Some(&first) = due.first() else {
         return;
     };
+    if due.len() == queue.len() {
+        queue.clear();
+        return;
+    }
     let mut kept = first;
     for (number, &place) in due.iter().enumerate() {
         let next = due.get(number + 1).copied().unwrap_or(queue.len());
-        queue.copy_within(place + 1..next, kept);
-        kept += next - (place + 1);
+        if next > place + 1 {
+            queue.copy_within(place + 1..next, kept);
+            kept += next - (place + 1);
+        }
     }
     queue.truncate(kept);
 }
@@ -182,15 +188,16 @@ pub fn due_now(
     backfilling: Backfilling,
     effort: &mut DueEffort,
 ) -> Vec<usize> {
-    if backfilling == Backfilling::Conservative {
-        return conservative::due_now(fixed, now, queue, effort);
-    }
+    let backfills = match backfilling {
+        Backfilling::Conservative => return conservative::due_now(fixed, now, queue, effort),
+        Backfilling::Aggressive => true,
+        Backfilling::None => false,
+    };
     let mut view = View::new(fixed, now);
     let mut room = Copied::new(fixed, now);
-    let mut due = Due::new();
-    let depth = backfilling.depth();
-    backfill(queue, depth, None, &mut view, &mut room, &mut due);
-    due.into_vec()
+    let mut due = Vec::new();
+    backfill(queue, backfills, None, &mut view, &mut room, &mut due);
+    due
 }
 
 /// A profile that is copied before it changes: mostly nobody starts.
@@ -316,11 +323,6 @@ mod tests {
                 let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
                 let now: Vec<usize> =
                     (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
-                let mut room = Copied::new(&fixed, NOW);
-                let mut view = View::new(&fixed, NOW);
-                let mut due = Due::new();
-                backfill(&queue, rule.depth(), None, &mut view, &mut room, &mut due);
-                prop_assert_eq!(due.as_slice(), &now, "{:?}", rule);
                 let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
                 prop_assert_eq!(due, now, "{:?}", rule);
             }
@@ -340,18 +342,18 @@ mod tests {
             }
             for sorts in [false, true] {
                 let shortest = || sorts.then(|| ShortestFirst::of(&queue));
-                for depth in [0, 1] {
+                for backfills in [false, true] {
                     let mut view = View::new(&fixed, NOW);
                     let mut room = Copied::new(&fixed, NOW);
-                    let (mut by_profile, mut by_ends) = (Due::new(), Due::new());
+                    let (mut by_profile, mut by_ends) = (Vec::new(), Vec::new());
                     let mut behind = shortest();
                     let behind = behind.as_mut();
-                    backfill(&queue, depth, behind, &mut view, &mut room, &mut by_profile);
+                    backfill(&queue, backfills, behind, &mut view, &mut room, &mut by_profile);
                     view.look(NOW, ends.idle, (Seconds::FAR, 0));
                     let mut ends = ends.clone();
                     let mut behind = shortest();
                     let behind = behind.as_mut();
-                    backfill(&queue, depth, behind, &mut view, &mut ends, &mut by_ends);
+                    backfill(&queue, backfills, behind, &mut view, &mut ends, &mut by_ends);
                     prop_assert_eq!(by_profile, by_ends);
                 }
             }
@@ -368,8 +370,8 @@ mod tests {
             view.look(NOW, 3, (Seconds::FAR, 0));
             let mut ends = idle_machine();
             ends.take(NOW + Seconds(40), 9);
-            let mut due = Due::new();
-            backfill(&queue, 1, shortest, &mut view, &mut ends, &mut due);
+            let mut due = Vec::new();
+            backfill(&queue, true, shortest, &mut view, &mut ends, &mut due);
             due
         };
         assert_eq!(started(None)[..], [1, 3]);

@@ -1,7 +1,7 @@
 //! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of
 //! spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
-use super::pass::{Due, Room, backfill, remove_due};
+use super::pass::{Room, backfill, remove_due};
 use super::view::View;
 use super::{Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
@@ -78,7 +78,7 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
     let mut rest: Vec<Waiting> = (0..).zip(queue).map(known).collect();
     let mut time = now;
     let mut view = View::default();
-    let mut due = Due::new();
+    let mut due = Vec::with_capacity(queue.len());
     while !rest.is_empty() {
         view.look_at(profile, time);
         let mut room = Forecast {
@@ -86,7 +86,7 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
             time,
             held: None,
         };
-        backfill(&rest, 1, None, &mut view, &mut room, &mut due);
+        backfill(&rest, true, None, &mut view, &mut room, &mut due);
         if let Some((head, shadow)) = room.held {
             let end = shadow + head.estimate;
             profile.release(shadow, end, head.nodes.0);

@@ -17,7 +17,7 @@
 //! and leave it too few of the nodes that are up now. (Nobody knows when a node comes back, so a
 //! start does not count on it.)
 
-use super::{Backfilling, Due, PlannedEnds, Room, View, Waiting, backfill, remove_due};
+use super::{Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
@@ -69,8 +69,9 @@ struct Jobs {
     ends: PlannedEnds,
     /// Accepted reservations that have not started yet, in order of their acceptance.
     reserved: Vec<Reserved>,
-    /// Of a pass; kept to save allocations.
+    /// Of a pass, as is who is due; kept to save allocations.
     view: View,
+    due: Vec<usize>,
 }
 
 impl Jobs {
@@ -167,20 +168,39 @@ impl QueuePass<'_> {
         if self.jobs.waiting.is_empty() {
             return;
         }
-        let depth = backfilling.depth();
+        let backfills = match backfilling {
+            Backfilling::Conservative => return self.start_beside_all(),
+            Backfilling::Aggressive => true,
+            Backfilling::None => false,
+        };
         let now = self.now();
         let mut view = std::mem::take(&mut self.jobs.view);
-        if self.free.is_some() || self.has_reservations() || depth > 1 {
+        if self.free.is_some() || self.has_reservations() {
             view.look_at(self.free(), now);
         } else {
             // Running jobs only end. Without a profile, which would cost more than everything else.
             view.look(now, self.idle().0, (Seconds::FAR, 0));
         }
         let mut waiting = std::mem::take(&mut self.jobs.waiting);
-        let mut due = Due::new();
-        backfill(&waiting, depth, None, &mut view, self, &mut due);
+        let mut due = std::mem::take(&mut self.jobs.due);
+        backfill(&waiting, backfills, None, &mut view, self, &mut due);
         remove_due(&mut waiting, &due);
-        (self.jobs.waiting, self.jobs.view) = (waiting, view);
+        (self.jobs.waiting, self.jobs.view, self.jobs.due) = (waiting, view, due);
+    }
+
+    /// Everybody is held the earliest place that those in front leave.
+    fn start_beside_all(&mut self) {
+        let now = self.now();
+        let mut waiting = std::mem::take(&mut self.jobs.waiting);
+        waiting.retain(|waiting| match self.earliest_start(waiting) {
+            Some(start) if start == now => !self.begin(waiting),
+            Some(start) => {
+                self.hold(waiting, start);
+                true
+            }
+            None => true,
+        });
+        self.jobs.waiting = waiting;
     }
 
     /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are
@@ -271,8 +291,12 @@ impl<P: QueuePolicy> Queue<P> {
         let give_up = job.deadline - job.estimate + Seconds(1);
         cluster.disable(id, give_up);
         let queue = &mut self.jobs.waiting;
-        let place = queue.partition_point(|other| *other < waiting);
-        queue.insert(place, waiting);
+        if queue.last().is_none_or(|last| *last < waiting) {
+            queue.push(waiting);
+        } else {
+            let place = queue.partition_point(|other| *other < waiting);
+            queue.insert(place, waiting);
+        }
         self.changed = true;
     }
 
@@ -395,6 +419,65 @@ impl<P: QueuePolicy> Policy for Queue<P> {
                 jobs: &mut self.jobs,
                 free: None,
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::failures::FailureTrace;
+    use crate::scheduling::queue::PlannedQueue;
+    use crate::scheduling::simulate_policy;
+    use crate::workload::{Job, JobKind};
+
+    const NODES: Nodes = Nodes(8);
+
+    fn job(id: u32, submit: Seconds, nodes: u32, estimate: i64, runtime: i64) -> Job {
+        Job {
+            id: JobId(id),
+            trace_number: i64::from(id),
+            submit,
+            release: submit,
+            estimate: Seconds(estimate),
+            runtime: Seconds(runtime.min(estimate)),
+            deadline: Seconds::FAR,
+            nodes: Nodes(nodes),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        }
+    }
+
+    fn starts(policy: Box<dyn Policy>, jobs: &[Job]) -> Vec<(JobId, Option<Seconds>)> {
+        let (_, outcomes) = simulate_policy(NODES, policy, jobs, &FailureTrace::default());
+        let starts = outcomes
+            .iter()
+            .map(|outcome| (outcome.job.id, outcome.start));
+        let mut starts: Vec<_> = starts.collect();
+        starts.sort_unstable();
+        starts
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_backfilling_a_queue_of_the_registry_starts_whom_the_whole_plan_starts(
+            drawn in prop::collection::vec((0_i64..30, 1..=NODES.0, 1_i64..60, 1_i64..60), 1..40),
+        ) {
+            let mut now = Seconds::ZERO;
+            let drawn = (0..).zip(drawn).map(|(id, (gap, nodes, estimate, runtime))| {
+                now += Seconds(gap);
+                job(id, now, nodes, estimate, runtime)
+            });
+            let jobs: Vec<Job> = drawn.collect();
+            for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
+                let queue = Queue::of(rule, &PolicySettings::default());
+                let planned = PlannedQueue::new(NODES, rule, false);
+                let starts = [starts(Box::new(queue), &jobs), starts(Box::new(planned), &jobs)];
+                prop_assert_eq!(&starts[0], &starts[1], "{:?}", rule);
+            }
         }
     }
 }

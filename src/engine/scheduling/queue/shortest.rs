@@ -34,6 +34,9 @@ impl ShortestFirst {
 
     /// How many take no longer.
     pub(super) fn count_up_to(&self, longest: Seconds) -> usize {
+        if (self.jobs.last()).is_none_or(|last| last.estimate <= longest) {
+            return self.jobs.len();
+        }
         self.jobs.partition_point(|other| other.estimate <= longest)
     }
 }

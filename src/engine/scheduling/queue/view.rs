@@ -67,6 +67,7 @@ impl View {
 
     /// What is left when a job that fits has started now: the same as looking at the profile again,
     /// which is dearer.
+    #[inline]
     pub(in crate::scheduling) fn take(&mut self, waiting: &Waiting) {
         let end = self.now + waiting.estimate;
         if end <= self.now {
