@@ -85,6 +85,29 @@ impl FailureTrace {
         }
     }
 
+    /// The events of several machines of these sizes, whose nodes are numbered one machine after the
+    /// other: of each machine those of its nodes, which it numbers from 0. What is beyond the last
+    /// machine is nobody's.
+    #[must_use]
+    pub fn by_machine(&self, sizes: impl IntoIterator<Item = Nodes>) -> Vec<Self> {
+        let mut end = 0;
+        let mut begins = Vec::new();
+        for size in sizes {
+            begins.push(end);
+            end += size.0;
+        }
+        let mut each = vec![Self::default(); begins.len()];
+        for event in self.events.iter().filter(|event| event.node.0 < end) {
+            // Machines without nodes begin where the next one does.
+            let machine = begins.partition_point(|begin| *begin <= event.node.0) - 1;
+            each[machine].events.push(NodeEvent {
+                node: NodeIndex(event.node.0 - begins[machine]),
+                ..*event
+            });
+        }
+        each
+    }
+
     /// The events of these outages, in any order. Outages of one node that overlap or touch are
     /// merged into one; an outage of no length lasts one second, because the node did fail.
     ///
@@ -290,6 +313,34 @@ mod tests {
             random::stream(3, "test", 0, &format!("failures/node/{}", node.0))
         })
         .unwrap()
+    }
+
+    #[test]
+    fn each_machine_meets_the_failures_of_its_own_nodes() {
+        let event = |time, node| NodeEvent {
+            time: Seconds(time),
+            node: NodeIndex(node),
+            up: false,
+        };
+        let all = FailureTrace {
+            events: vec![event(1, 0), event(2, 9), event(3, 5), event(4, 99)],
+        };
+        let seen = |sizes: [u32; 4]| {
+            let each = all.by_machine(sizes.map(Nodes)).into_iter();
+            let own = |own: FailureTrace| -> Vec<(i64, u32)> {
+                let events = own.events.iter();
+                events.map(|event| (event.time.0, event.node.0)).collect()
+            };
+            each.map(own).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            seen([4, 4, 0, 4]),
+            [vec![(1, 0)], vec![(3, 1)], vec![], vec![(2, 1)]]
+        );
+        assert_eq!(
+            seen([0, 6, 2, 1]),
+            [vec![], vec![(1, 0), (3, 5)], vec![], vec![]]
+        );
     }
 
     #[test]

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::co_reservation::{CoReservationSettings, Order, Repair, SortBy};
 use crate::estimates::LearningSettings;
-use crate::scheduling::registry;
+use crate::failures::FailureSource;
+use crate::scheduling::{Reliability, registry};
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
@@ -67,7 +68,17 @@ impl Study for CoReservationStudy {
     /// What the algorithm, the network and the requests do not read. What is measured under every
     /// algorithm (backlog times, costs) is read under every algorithm.
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        common.without_failures();
+        let nodes_fail = common.failures.source != FailureSource::None;
+        if let Some(risk) = &mut self.settings.risk {
+            let believed = common.believed(&risk.strategy);
+            risk.reliability = match (believed, risk.reliability.take()) {
+                // The policy of a specification that was normalised before is the default one.
+                (Some(believed), Some(before)) if believed == Reliability::default() => {
+                    Some(before)
+                }
+                (believed, _) => believed,
+            };
+        }
         common.without_policy();
         // Clusters that overbook learn from jobs; the others promise parts without risk only.
         match &mut self.settings.risk {
@@ -87,7 +98,8 @@ impl Study for CoReservationStudy {
         }
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
-        if settings.failures.is_none() && settings.risk.is_none() {
+        let something_fails = nodes_fail || settings.failures.is_some();
+        if !something_fails && settings.risk.is_none() {
             // Nothing is ever lost that could be asked for anew.
             settings.renegotiate = false;
         }
@@ -102,8 +114,7 @@ impl Study for CoReservationStudy {
             }
         }
         let messages = &mut settings.messages;
-        if messages.latency == Seconds::ZERO && messages.loss == 0.0 && settings.failures.is_none()
-        {
+        if messages.latency == Seconds::ZERO && messages.loss == 0.0 && !something_fails {
             // Every answer comes at once.
             messages.timeout = default.messages.timeout;
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::brokering::market::{DelegationRule, MarketSettings};
-use crate::scheduling::registry;
+use crate::scheduling::{Reliability, registry};
 
 pub(super) use measures::MEASURES;
 
@@ -42,6 +42,11 @@ impl Study for MarketStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         if let Some(checkpoint) = common.scheduling.checkpoint.take() {
             self.settings.policy.checkpoint = Some(checkpoint.normalised());
+        }
+        if let Some(believed) = common.believed(&self.settings.policy.strategy)
+            && believed != Reliability::default()
+        {
+            self.settings.policy.reliability = believed;
         }
         common.without_policy();
         if self.settings.policy.checkpoint.is_none() {

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::{FailureSettings, FailureSource};
-use crate::scheduling::PolicySettings;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::predicted_queue::PredictedQueueSettings;
+use crate::scheduling::{NodeKnowledge, PolicySettings, Reliability, registry};
 use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
@@ -85,6 +85,17 @@ impl CommonSettings<'_> {
         *self.estimates = None;
         self.without_failures();
         self.without_policy();
+    }
+
+    /// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes); `None`
+    /// where no node fails or the strategy computes nothing from it.
+    fn believed(&self, strategy: &str) -> Option<Reliability> {
+        let reads = self.failures.source != FailureSource::None
+            && overbooking::computes_probabilities(registry::strategy(strategy));
+        reads.then(|| Reliability {
+            nodes: NodeKnowledge::Common,
+            ..self.scheduling.reliability.clone()
+        })
     }
 
     /// For studies without node failures.

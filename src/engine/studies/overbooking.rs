@@ -290,7 +290,7 @@ fn nodes_read(
 }
 
 /// Whether a strategy computes probabilities of failure.
-fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
+pub(super) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
     strategy.is_none_or(|strategy| {
         strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
     })

@@ -3,6 +3,7 @@
 //! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
 mod cache;
+mod failures;
 mod loss;
 pub(crate) mod parallel;
 pub(crate) mod seen;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
+pub(crate) use self::failures::worked_off;
 pub use self::loss::RecordLoss;
 use self::seen::SeenCache;
 pub use self::seen::{Handed, HashDigits, JobsHash, Seen, latest_work};
@@ -22,9 +24,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::failures::{FailureSettings, FailureSource, FailureTrace, LanlTable};
+use crate::failures::{FailureTrace, LanlTable};
 use crate::random::StreamSeed;
-use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
@@ -456,128 +457,6 @@ impl Inputs {
         let draw = spec.workload.draw_of(spec.replication);
         format!("{}|{source}|{draw}", spec.seed)
     }
-
-    /// The failures that these jobs meet in a replication.
-    pub(crate) fn failures_with(
-        &self,
-        spec: &SimulationSpec,
-        jobs: &[Job],
-        replication: u32,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        self.failures_for(spec, jobs, replication, Seconds::ZERO)
-    }
-
-    /// The same where the last of these jobs may be over so much later than their deadlines say.
-    pub(crate) fn failures_for(
-        &self,
-        spec: &SimulationSpec,
-        jobs: &[Job],
-        replication: u32,
-        later: Seconds,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        self.failures_until(
-            spec,
-            spec.workload.nodes,
-            replication,
-            later + horizon(jobs, spec.workload.nodes),
-        )
-    }
-
-    /// The failures that these jobs meet on a machine, or on several together, with so many nodes.
-    pub(crate) fn failures_on(
-        &self,
-        spec: &SimulationSpec,
-        jobs: &[Job],
-        nodes: Nodes,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        // As if all jobs were on one machine of the workload's size: none lasts longer on several.
-        let horizon = horizon(jobs, spec.workload.nodes);
-        self.failures_until(spec, nodes, spec.replication, horizon)
-    }
-
-    fn failures_until(
-        &self,
-        spec: &SimulationSpec,
-        nodes: Nodes,
-        replication: u32,
-        horizon: Seconds,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        if spec.failures.source == FailureSource::None {
-            return Ok(Arc::default());
-        }
-        let workload_key = self.sources.workload_key(&spec.workload);
-        self.failures_of(&FailureRequest {
-            settings: &spec.failures,
-            nodes,
-            horizon,
-            seed: spec.seed,
-            workload_key: &workload_key,
-            replication,
-        })
-    }
-
-    /// The failures before the simulation starts: those of its failure clock from 0 to the offset.
-    pub(crate) fn failures_before(
-        &self,
-        spec: &SimulationSpec,
-        replication: u32,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        let settings = FailureSettings {
-            offset: Seconds::ZERO,
-            ..spec.failures.clone()
-        };
-        let workload_key = self.sources.workload_key(&spec.workload);
-        self.failures_of(&FailureRequest {
-            settings: &settings,
-            nodes: spec.workload.nodes,
-            horizon: spec.failures.offset,
-            seed: spec.seed,
-            workload_key: &workload_key,
-            replication,
-        })
-    }
-
-    /// The failures that are asked for, made once for everybody who asks for the same.
-    pub(crate) fn failures_of(
-        &self,
-        request: &FailureRequest<'_>,
-    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        let settings = canonical_text(request.settings);
-        let FailureRequest {
-            nodes,
-            horizon,
-            seed,
-            workload_key,
-            replication,
-            ..
-        } = request;
-        let key = format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}");
-        self.failures.get_shared(key, || {
-            let table = self
-                .tables
-                .get(settings, || self.sources.failure_table(request.settings))?;
-            Ok(self.sources.failures(&table, request)?)
-        })
-    }
-}
-
-/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a
-/// queue that promises nothing works off what was submitted, for which twice the time of a packed
-/// machine and the longest job are added.
-fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
-    let last = jobs
-        .iter()
-        .map(|job| job.deadline)
-        .max()
-        .unwrap_or(Seconds::ZERO);
-    let longest = jobs
-        .iter()
-        .map(|job| job.estimate)
-        .max()
-        .unwrap_or(Seconds::ZERO);
-    let area = jobs.iter().fold(NodeSeconds(0), |sum, job| sum + job.fee());
-    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
-    last + packed * 2 + longest + Seconds::HOUR
 }
 
 /// The canonical JSON of settings, as a key.

@@ -10,7 +10,7 @@ pub use self::held::{Held, MachineUse};
 pub use self::overbooking::PolicySimulation;
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
-use crate::failures::NodeEvent;
+use crate::failures::{FailureSettings, NodeEvent};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 pub use bookahead_engine::studies::*;
@@ -367,6 +367,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) strategy: &'a str,
     /// The workload.
     pub(crate) workload: &'a WorkloadSettings,
+    /// How nodes fail.
+    pub(crate) failures: &'a FailureSettings,
     /// `experiment.replications`.
     pub(crate) replications: u32,
     /// Reservations that are made from its jobs.

@@ -58,6 +58,7 @@ pub(super) fn resolved<'i>(
     let asked = Asked {
         strategy: &scheduling.strategy,
         workload: &workload,
+        failures: &failures,
         replications,
         requests: requests.as_ref(),
         written: raw.workload.as_ref(),

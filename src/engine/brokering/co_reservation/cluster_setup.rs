@@ -40,7 +40,8 @@ pub fn clusters(
                     acceptance: Acceptance::Pof {
                         maximum: risk.pof_max,
                     },
-                    reliability: reliability(settings.failures.as_ref()),
+                    reliability: (risk.reliability.clone())
+                        .unwrap_or_else(|| reliability(settings.failures.as_ref())),
                     ..PolicySettings::default()
                 };
                 Ok(Box::new(ReservationService::with_policy(
@@ -118,6 +119,7 @@ mod tests {
                 penalty_ratio: 1.0,
                 pof_max: 0.2,
                 strategy: strategy.to_owned(),
+                reliability: None,
             }),
             ..CoReservationSettings::default()
         }

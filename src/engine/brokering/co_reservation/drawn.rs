@@ -5,9 +5,10 @@ use rand::RngExt;
 use crate::brokering::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
 };
+use crate::failures::{FailureTrace, Outage};
 use crate::random::{self, Stream};
 use crate::scheduling::queue::Backfilling;
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 
 /// One drawn situation.
@@ -115,8 +116,15 @@ pub(crate) fn situation(number: u64) -> Situation {
             node_cpus: between(stream, 1, 4) as u32,
         });
     }
+    let draws_nodes = (settings.failures.as_ref()).is_some_and(|it| it.node_mtbf.is_some());
+    let failures = if !draws_nodes && stream.random() {
+        node_failures(stream, clusters.iter().map(|it| it.nodes.0).sum())
+    } else {
+        FailureTrace::default()
+    };
     Situation {
         inputs: CoReservationInputs {
+            failures: failures.into(),
             clusters,
             requests,
             stop: Seconds(1_000),
@@ -129,4 +137,17 @@ pub(crate) fn situation(number: u64) -> Situation {
             0
         }),
     }
+}
+
+/// Some outages of so many nodes in the first 2,000 s.
+fn node_failures(stream: &mut Stream, nodes: u32) -> FailureTrace {
+    let outages = (0..between(stream, 1, 12)).map(|_| {
+        let start = Seconds(between(stream, 0, 2_000));
+        Outage {
+            node: NodeIndex(between(stream, 0, i64::from(nodes) - 1) as u32),
+            start,
+            end: start + Seconds(between(stream, 1, 200)),
+        }
+    });
+    FailureTrace::from_outages(outages).unwrap()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::outcome::{CoOutcome, TimeLine};
 use crate::brokering::co_reservation::local::{LocalTotals, PartOutcome};
 use crate::estimates::EstimateModel;
+use crate::failures::FailureTrace;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequest, Job};
@@ -34,6 +35,8 @@ pub struct CoReservationInputs {
     /// How well users of the trace estimate, learned from jobs that no cluster runs; where clusters
     /// overbook.
     pub estimates: Option<Arc<EstimateModel>>,
+    /// Failures of nodes, which are numbered one cluster after the other.
+    pub failures: Arc<FailureTrace>,
 }
 
 /// What it produces.

@@ -7,7 +7,10 @@ use super::exchange::Exchange;
 use super::machine::{CoReservationInput, CoReservations, WINDOW};
 use super::waiting::count_waiting;
 use super::{CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site};
-use crate::brokering::co_reservation::local::{ClusterId, LocalService, RiskPolicyError};
+use crate::brokering::co_reservation::local::{
+    ClusterId, LocalService, OutageEvent, RiskPolicyError,
+};
+use crate::failures::NodeEvent;
 use crate::kernel::{Listed, Played, Scene};
 use crate::random::StreamSeed;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
@@ -39,10 +42,9 @@ pub(super) fn scene_of(
     exchange: Exchange,
     outages: OutageEvents,
 ) -> Scene<CoReservations> {
-    let mut scene = Scene::new(
-        "broker",
-        CoReservations::new(exchange, inputs, !outages.is_empty()),
-    );
+    let node_outages = node_outages(inputs);
+    let fails = !outages.is_empty() || !node_outages.is_empty();
+    let mut scene = Scene::new("broker", CoReservations::new(exchange, inputs, fails));
     scene.window = WINDOW;
     scene.service_name = "cluster";
     scene.services = (0..)
@@ -61,12 +63,48 @@ pub(super) fn scene_of(
         input.requests.extend_from_slice(requests);
     };
     let asked_at = |request: &CoRequest| request.submit;
+    let fail = |input: &mut CoReservationInput, outages: &[ClusterOutage]| {
+        input.outages.extend_from_slice(outages);
+    };
     scene
         .with(
             "co-reservation client",
             Listed::new(Arc::clone(&inputs.requests), asked_at, ask),
         )
         .with("failure injector", outages)
+        .with(
+            "node failure injector",
+            Listed::new(node_outages, |outage: &ClusterOutage| outage.0, fail).beside(),
+        )
+}
+
+/// What hits which cluster when.
+type ClusterOutage = (Seconds, ClusterId, OutageEvent);
+
+/// The failures of nodes as outages of clusters, in order of time and of cluster.
+fn node_outages(inputs: &CoReservationInputs) -> Vec<ClusterOutage> {
+    let each = inputs
+        .failures
+        .by_machine(inputs.clusters.iter().map(|it| it.nodes));
+    let mut outages = Vec::new();
+    for (cluster, trace) in (0..).map(ClusterId).zip(each) {
+        outages.extend(
+            trace
+                .events
+                .into_iter()
+                .map(|NodeEvent { time, node, up }| {
+                    let (first, count) = (node.0, 1);
+                    let outage = if up {
+                        OutageEvent::NodesUp { first, count }
+                    } else {
+                        OutageEvent::NodesDown { first, count }
+                    };
+                    (time, cluster, outage)
+                }),
+        );
+    }
+    outages.sort_by_key(|(time, _, _)| *time);
+    outages
 }
 
 impl CoReservationRun {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
 use crate::brokering::co_reservation::local::LocalSettings;
+use crate::scheduling::Reliability;
 use crate::units::Seconds;
 
 /// A study of co-reservation: broker, clusters, network.
@@ -155,6 +156,10 @@ pub struct RiskSettings {
     pub pof_max: f64,
     /// How the clusters plan: the name of a strategy of `scheduling::registry`.
     pub strategy: String,
+    /// What they believe of their nodes where these fail by a source; `None` where they know what is
+    /// drawn ([`ClusterFailureSettings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliability: Option<Reliability>,
 }
 
 /// How a broker picks among candidates with a price and a risk.

@@ -10,9 +10,10 @@ use super::drawn::situation;
 use super::scene::scene_of;
 use super::*;
 use crate::brokering::co_reservation::local::{ClusterId, PartOrder};
+use crate::failures::{FailureTrace, Outage};
 use crate::kernel::drive;
 use crate::random;
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 
 fn settings(algorithm: Algorithm) -> CoReservationSettings {
@@ -47,6 +48,7 @@ fn empty_clusters(count: usize, nodes: u32, requests: Vec<CoRequest>) -> CoReser
         requests: requests.into(),
         stop: Seconds(100_000),
         estimates: None,
+        failures: Arc::default(),
     }
 }
 
@@ -315,6 +317,7 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         requests: requests.collect(),
         stop: Seconds(stop),
         estimates: None,
+        failures: Arc::default(),
     };
     for algorithm in [
         Algorithm::A1,
@@ -396,6 +399,31 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
         .filter(|part| part.gone.is_none())
         .count();
     assert_eq!(kept, 2);
+}
+
+#[test]
+fn nodes_of_a_trace_fail_cluster_after_cluster_and_take_a_part_with_them() {
+    // Node 13 is the fourth of the second cluster; the part there holds all ten.
+    let mut inputs = empty_clusters(2, 10, vec![request(0, 0, (0, 100), 100, &[10, 10])]);
+    let outage = Outage {
+        node: NodeIndex(13),
+        start: Seconds(60),
+        end: Seconds(70),
+    };
+    let run = simulate(&inputs, &settings(Algorithm::A2), &StreamSeed::default());
+    assert!(run.parts.iter().flatten().all(|part| !part.lost));
+    inputs.failures = Arc::new(FailureTrace::from_outages([outage]).unwrap());
+    let run = simulate(&inputs, &settings(Algorithm::A2), &StreamSeed::default());
+    let lost: Vec<_> = (run.parts.iter())
+        .map(|parts| {
+            parts
+                .iter()
+                .map(|part| (part.lost, part.gone))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let kept = vec![(false, None)];
+    assert_eq!(lost, [kept, vec![(true, Some(Seconds(60)))]]);
 }
 
 #[test]

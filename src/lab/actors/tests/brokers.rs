@@ -111,6 +111,7 @@ fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
                 penalty_ratio: 1.0,
                 pof_max: 0.3,
                 strategy: strategy.name.to_owned(),
+                reliability: None,
             });
             let seed = StreamSeed {
                 seed: number,
@@ -128,7 +129,7 @@ fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
             lost += missing;
             let fails = (drawn.settings.failures.as_ref())
                 .is_some_and(|it| it.cluster_mtbf.is_some() || it.node_mtbf.is_some());
-            if fails {
+            if fails || !drawn.inputs.failures.events.is_empty() {
                 continue;
             }
             lost_without_failures += missing;
@@ -198,6 +199,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
         requests,
         stop: Seconds(1_209_600),
         estimates: None,
+        failures: Arc::default(),
     }
 }
 

@@ -15,15 +15,19 @@ use crate::brokering::co_reservation::{
     co_reservation_scene,
 };
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::inputs::{Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::failures::{FailureSource, FailureTrace};
+use crate::inputs::{
+    Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text, latest_work, worked_off,
+};
 use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 use crate::workload::{
-    ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
+    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, WorkloadError, cut_clusters,
+    generate_co_requests,
 };
 mod keys;
 mod resolve;
@@ -86,6 +90,11 @@ impl Simulation for CoReservationSimulation {
             let settings = canonical_text(failures);
             handed.drawn_failures(&format!("{}|{sizes:?}|{settings}", self.seed));
         }
+        if !self.inputs.failures.events.is_empty() {
+            let ends = self.inputs.clusters.iter().map(|it| latest_work(&it.jobs));
+            let latest = ends.max().unwrap_or(Seconds::ZERO);
+            handed.failures(&self.inputs.failures, latest);
+        }
     }
 }
 
@@ -124,6 +133,20 @@ struct Shared {
 }
 
 impl LabStudy for CoReservationStudy {
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        // Clusters whose nodes do not fail keep the identity that they had before they could.
+        if spec.failures.source == FailureSource::None {
+            return Ok(None);
+        }
+        let workload = inputs.workload(spec)?;
+        let grid = grid(self, spec, inputs, &workload, None)?;
+        Ok(Some(grid.failures.content_hash()))
+    }
+
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let workload = inputs.workload(spec)?;
         estimates(self, spec, inputs, &workload)?;
@@ -266,12 +289,42 @@ fn grid(
             .map_err(failed)?
         }
     };
+    let failures = failures(spec, inputs, &excerpts, &requests)?;
     Ok(Arc::new(CoReservationInputs {
+        failures,
         clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
         requests: requests.into(),
         stop: excerpts.stop,
         estimates,
     }))
+}
+
+/// The failures of the nodes of all clusters, until each would have worked off its jobs and all
+/// requests.
+fn failures(
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    excerpts: &ClusterExcerpts,
+    requests: &[CoRequest],
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let until = excerpts.clusters.iter().map(|cluster| {
+        let jobs = cluster
+            .jobs
+            .iter()
+            .map(|job| (job.submit, job.estimate, job.nodes));
+        let parts = requests.iter().flat_map(|request| {
+            let part = |width: &Nodes| (request.earliest, request.duration, *width);
+            request.parts.iter().map(part)
+        });
+        worked_off(jobs.chain(parts), cluster.nodes)
+    });
+    let until = until.max().unwrap_or(Seconds::ZERO);
+    let nodes = excerpts
+        .clusters
+        .iter()
+        .map(|cluster| cluster.nodes.0)
+        .sum();
+    inputs.failures_until(spec, Nodes(nodes), spec.replication, until)
 }
 
 fn excerpts(

@@ -13,6 +13,7 @@ use crate::brokering::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
+use crate::failures::FailureSource;
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::studies::Asked;
@@ -36,6 +37,15 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<CoRe
         return None;
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
+    let draws_nodes =
+        (settings.failures.as_ref()).is_some_and(|failures| failures.node_mtbf.is_some());
+    if draws_nodes && asked.failures.source != FailureSource::None {
+        raw.grid_failures.node_mtbf_days().refuse(
+            "the nodes of clusters fail by `[failures]` already",
+            problems,
+        );
+        return None;
+    }
     if let Some(requests) = &requests
         && requests.parts > clusters.count
     {
@@ -259,6 +269,7 @@ fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
         penalty_ratio: penalty_ratio?,
         pof_max: pof_max?,
         strategy: strategy?,
+        reliability: None,
     })
 }
 

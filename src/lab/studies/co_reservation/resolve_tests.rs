@@ -347,6 +347,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "0.001",
         ),
         (
+            "[failures]\nsource = \"generated\"\n[grid_failures]\nnode_mtbf_days = 9",
+            "grid_failures.node_mtbf_days",
+            OutOfRange,
+            "fail by `[failures]` already",
+        ),
+        (
             "[risk]\nstrategy = \"luck\"",
             "risk.strategy",
             UnknownName,
@@ -468,6 +474,20 @@ fn what_an_algorithm_does_not_read_does_not_make_a_simulation() {
             "[requests]\n[broker]\nlatency_seconds = 1\n{timeouts}"
         )),
         2
+    );
+    // Nodes that fail by a source are failures as well, beside those of whole clusters.
+    let source = axis("failures.source", r#"["none", "generated", "lanl"]"#);
+    assert_eq!(count(&format!("[requests]\n{source}")), 3);
+    assert_eq!(count(&format!("{failing}{source}{renegotiate}")), 6);
+    let believed = axis("reliability.rate_per_hour", "[0.001, 0.002]");
+    let risk = "[requests]\n[risk]\nstrategy = \"overbooking-2008\"\n";
+    assert_eq!(count(&format!("{risk}{source}{believed}")), 5);
+    assert_eq!(
+        count(&format!(
+            "{}{source}{believed}",
+            risk.replace("overbooking-2008", "fcfs")
+        )),
+        3
     );
     let never = "[requests]\n[grid_failures]\ncluster_mtbf_days = 0\n";
     assert_eq!(

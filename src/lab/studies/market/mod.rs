@@ -10,12 +10,12 @@ use crate::actors::{Player, SimulationError};
 use crate::brokering::market::{
     MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult, market_scene,
 };
-use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
+use crate::failures::{FailureSource, FailureTrace, SurvivalModel};
 use crate::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
-use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::units::{Nodes, Seconds};
 pub use bookahead_engine::studies::market::*;
 
 /// None of its own.
@@ -131,7 +131,7 @@ fn with_inputs(
             nodes,
             jobs: inputs.battery(&workload, spec)?,
             estimates,
-            failures: by_cluster(&all, nodes, settings.clusters),
+            failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
             ties: inputs.seed(spec).stream(TIES),
             keep_outcomes: false,
         },
@@ -154,19 +154,6 @@ fn failures(
         .0
         .saturating_mul(study.settings.clusters);
     inputs.failures_on(spec, &jobs, Nodes(nodes))
-}
-
-fn by_cluster(all: &FailureTrace, nodes: Nodes, clusters: u32) -> Vec<FailureTrace> {
-    let mut each = vec![FailureTrace::default(); clusters as usize];
-    for event in &all.events {
-        if let Some(own) = each.get_mut((event.node.0 / nodes.0.max(1)) as usize) {
-            own.events.push(NodeEvent {
-                node: NodeIndex(event.node.0 % nodes.0.max(1)),
-                ..*event
-            });
-        }
-    }
-    each
 }
 
 impl FileStudy for MarketStudy {
@@ -244,32 +231,4 @@ fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Migratio
         }),
         _ => None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_cluster_meets_the_failures_of_its_own_nodes() {
-        let event = |time, node| NodeEvent {
-            time: Seconds(time),
-            node: NodeIndex(node),
-            up: false,
-        };
-        let all = FailureTrace {
-            events: vec![event(1, 0), event(2, 9), event(3, 5), event(4, 99)],
-        };
-        let each = by_cluster(&all, Nodes(4), 3);
-        let seen: Vec<Vec<(i64, u32)>> = each
-            .iter()
-            .map(|own| {
-                own.events
-                    .iter()
-                    .map(|event| (event.time.0, event.node.0))
-                    .collect()
-            })
-            .collect();
-        assert_eq!(seen, [vec![(1, 0)], vec![(3, 1)], vec![(2, 1)]]);
-    }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{FailureRequest, Handed, InputError, Inputs, latest_work};
+use crate::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use crate::keys::problem::Problems;
 use crate::scheduling::replanning::{
     PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome, preemptible_jobs,
@@ -21,7 +21,7 @@ use crate::scheduling::replanning::{
 };
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
-use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 pub use bookahead_engine::studies::reservations::*;
 
@@ -188,31 +188,14 @@ fn failures(
         return Ok(Arc::default());
     }
     let nodes = spec.workload.nodes;
-    let fits = |asked: &Nodes| *asked <= nodes;
-    let jobs = jobs.iter().filter(|job| fits(&job.nodes));
-    let requests = requests.iter().filter(|request| fits(&request.nodes));
-    let (mut last, mut longest, mut area) = (Seconds::ZERO, Seconds::ZERO, NodeSeconds(0));
-    for (from, span, width) in
-        jobs.map(|job| (job.submit, job.estimate, job.nodes))
-            .chain(requests.map(|request| {
-                let from = request.wanted.earliest();
-                (from, request.duration, request.nodes)
-            }))
-    {
-        last = last.max(from);
-        longest = longest.max(span);
-        area += width.for_span(span);
-    }
-    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
-    let workload_key = inputs.workload_key(&spec.workload);
-    inputs.failures_of(&FailureRequest {
-        settings: &spec.failures,
-        nodes,
-        horizon: last + packed * 2 + longest + Seconds::HOUR,
-        seed: spec.seed,
-        workload_key: &workload_key,
-        replication: spec.replication,
-    })
+    let of_jobs = jobs.iter().map(|job| (job.submit, job.estimate, job.nodes));
+    let of_requests = requests
+        .iter()
+        .map(|request| (request.wanted.earliest(), request.duration, request.nodes));
+    let fitting = of_jobs
+        .chain(of_requests)
+        .filter(|(_, _, width)| *width <= nodes);
+    inputs.failures_until(spec, nodes, spec.replication, worked_off(fitting, nodes))
 }
 
 impl FileStudy for ReservationsStudy {

@@ -120,6 +120,7 @@ fn inputs(clusters: Vec<(u32, Vec<Job>)>, stop: i64) -> CoReservationInputs {
         requests: Arc::from([]),
         stop: Seconds(stop),
         estimates: None,
+        failures: Arc::default(),
     }
 }
 
@@ -541,6 +542,7 @@ fn a_penalty_is_due_where_a_lost_part_was_not_replaced() {
             penalty_ratio: 4.0,
             pof_max: 0.5,
             strategy: "heuristic-overbooking".to_owned(),
+            reliability: None,
         }),
         ..CoReservationSettings::default()
     };

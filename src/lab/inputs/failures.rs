@@ -1,0 +1,142 @@
+//! The node failures that simulations meet, and until when they need them.
+
+use std::sync::Arc;
+
+use super::{FailureRequest, InputError, Inputs, canonical_text};
+use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::Job;
+use bookahead_engine::studies::SimulationSpec;
+
+impl Inputs {
+    /// The failures that these jobs meet in a replication.
+    pub(crate) fn failures_with(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        self.failures_for(spec, jobs, replication, Seconds::ZERO)
+    }
+
+    /// The same where the last of these jobs may be over so much later than their deadlines say.
+    pub(crate) fn failures_for(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+        later: Seconds,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        self.failures_until(
+            spec,
+            spec.workload.nodes,
+            replication,
+            later + by_deadlines(jobs, spec.workload.nodes),
+        )
+    }
+
+    /// The failures that these jobs meet on a machine, or on several together, with so many nodes.
+    pub(crate) fn failures_on(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        nodes: Nodes,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        // As if all jobs were on one machine of the workload's size: none lasts longer on several.
+        let horizon = by_deadlines(jobs, spec.workload.nodes);
+        self.failures_until(spec, nodes, spec.replication, horizon)
+    }
+
+    /// The failures of so many nodes before an instant.
+    pub(crate) fn failures_until(
+        &self,
+        spec: &SimulationSpec,
+        nodes: Nodes,
+        replication: u32,
+        horizon: Seconds,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        if spec.failures.source == FailureSource::None {
+            return Ok(Arc::default());
+        }
+        let workload_key = self.sources.workload_key(&spec.workload);
+        self.failures_of(&FailureRequest {
+            settings: &spec.failures,
+            nodes,
+            horizon,
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication,
+        })
+    }
+
+    /// The failures before the simulation starts: those of its failure clock from 0 to the offset.
+    pub(crate) fn failures_before(
+        &self,
+        spec: &SimulationSpec,
+        replication: u32,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        let settings = FailureSettings {
+            offset: Seconds::ZERO,
+            ..spec.failures.clone()
+        };
+        let workload_key = self.sources.workload_key(&spec.workload);
+        self.failures_of(&FailureRequest {
+            settings: &settings,
+            nodes: spec.workload.nodes,
+            horizon: spec.failures.offset,
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication,
+        })
+    }
+
+    /// The failures that are asked for, made once for everybody who asks for the same.
+    pub(crate) fn failures_of(
+        &self,
+        request: &FailureRequest<'_>,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        let settings = canonical_text(request.settings);
+        let FailureRequest {
+            nodes,
+            horizon,
+            seed,
+            workload_key,
+            replication,
+            ..
+        } = request;
+        let key = format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}");
+        self.failures.get_shared(key, || {
+            let table = self
+                .tables
+                .get(settings, || self.sources.failure_table(request.settings))?;
+            Ok(self.sources.failures(&table, request)?)
+        })
+    }
+}
+
+/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a
+/// queue that promises nothing works off what was submitted.
+fn by_deadlines(jobs: &[Job], nodes: Nodes) -> Seconds {
+    worked_off(
+        jobs.iter()
+            .map(|job| (job.deadline, job.estimate, job.nodes)),
+        nodes,
+    )
+}
+
+/// When a machine of this size has worked off jobs and reservations, each given by its earliest
+/// start, its length and its width: twice the time of a packed machine after the last of them, and
+/// the longest.
+pub(crate) fn worked_off(
+    work: impl IntoIterator<Item = (Seconds, Seconds, Nodes)>,
+    nodes: Nodes,
+) -> Seconds {
+    let (mut last, mut longest, mut area) = (Seconds::ZERO, Seconds::ZERO, NodeSeconds(0));
+    for (from, length, width) in work {
+        last = last.max(from);
+        longest = longest.max(length);
+        area += width.for_span(length);
+    }
+    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
+    last + packed * 2 + longest + Seconds::HOUR
+}
