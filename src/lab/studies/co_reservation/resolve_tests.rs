@@ -480,12 +480,12 @@ fn what_an_algorithm_does_not_read_does_not_make_a_simulation() {
     assert_eq!(count(&format!("[requests]\n{source}")), 3);
     assert_eq!(count(&format!("{failing}{source}{renegotiate}")), 6);
     let believed = axis("reliability.rate_per_hour", "[0.001, 0.002]");
-    let risk = "[requests]\n[risk]\nstrategy = \"overbooking-2008\"\n";
+    let risk = "[requests]\n[risk]\nstrategy = \"heuristic-overbooking\"\n";
     assert_eq!(count(&format!("{risk}{source}{believed}")), 5);
     assert_eq!(
         count(&format!(
             "{}{source}{believed}",
-            risk.replace("overbooking-2008", "fcfs")
+            risk.replace("heuristic-overbooking", "fcfs")
         )),
         3
     );

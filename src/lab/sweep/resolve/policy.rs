@@ -35,6 +35,7 @@ pub(crate) fn policy(
             // Of the rest a study reads its own tables only.
             let policy = PolicySettings {
                 strategy: name.get_ref().clone(),
+                reliability: planner_reliability(reliability, problems)?,
                 checkpoint: checkpoints(checkpoint, &RawAcceptance::default(), problems)?,
                 ..default
             };
