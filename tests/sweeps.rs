@@ -174,8 +174,12 @@ fn command(arguments: &[&str], folder: &Path) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn every_registered_policy_serves_a_broker_from_the_check_of_its_file_to_the_store() {
+fn every_registered_policy_serves_a_broker_with_every_source_of_failures_from_the_check_to_the_store()
+ {
     let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name).collect();
+    let mut sources = vec!["none", "generated"];
+    // The table of LANL is looked for in a folder.
+    sources.extend(std::env::var_os("BOOKAHEAD_FAILURES").map(|_| "lanl"));
     let text = format!(
         r#"
 [experiment]
@@ -197,13 +201,17 @@ days = 2
 count = 20
 [grid_failures]
 cluster_mtbf_days = 1
-node_mtbf_days = 20
+[failures]
+rate_per_hour = 0.01
 [risk]
 choice = "limit"
 pof_limit = 0.3
 [[axis]]
 key = "risk.strategy"
 values = {names:?}
+[[axis]]
+key = "failures.source"
+values = {sources:?}
 "#
     );
     let folder = tempfile::tempdir().expect("a folder");
@@ -211,19 +219,25 @@ values = {names:?}
     std::fs::write(&file, &text).expect("an experiment");
     command(&["check", "risk.toml"], folder.path()).success();
     command(&["run", "risk.toml", "--store", "s.db"], folder.path()).success();
-    let question = "SELECT count(*), min(granted) FROM \
-        (SELECT sum(granted) AS granted FROM v_co_request GROUP BY simulation)";
-    let answer = command(
-        &["sql", question, "--store", "s.db", "--format", "csv"],
-        folder.path(),
-    )
-    .success();
-    let answer = String::from_utf8_lossy(&answer.get_output().stdout).into_owned();
-    let numbers: Vec<usize> = (answer.lines().nth(1).expect("a row").split(','))
-        .map(|number| number.parse().expect("a number"))
-        .collect();
-    assert_eq!(numbers[0], STRATEGIES.len());
-    assert!(numbers[1] > 0, "{answer}");
+    let ask = |question: &str| -> Vec<usize> {
+        let asked = ["sql", question, "--store", "s.db", "--format", "csv"];
+        let answer = command(&asked, folder.path()).success();
+        let answer = String::from_utf8_lossy(&answer.get_output().stdout).into_owned();
+        let row = answer.lines().nth(1).expect("a row");
+        let numbers = row.split(',').map(|number| number.parse());
+        numbers.map(|number| number.expect("a number")).collect()
+    };
+    let granted = ask("SELECT count(*), min(granted) FROM \
+        (SELECT sum(granted) AS granted FROM v_co_request GROUP BY simulation)");
+    assert_eq!(granted[0], STRATEGIES.len() * sources.len());
+    assert!(granted[1] > 0, "{granted:?}");
+    let hit = ask(
+        "SELECT count(*), min(hit) FROM (SELECT sum(node_failures) AS hit \
+        FROM v_all_jobs WHERE axes LIKE '%generated%' \
+        GROUP BY simulation)",
+    );
+    assert_eq!(hit[0], STRATEGIES.len());
+    assert!(hit[1] > 0, "{hit:?}");
 
     std::fs::write(&file, text.replace("fcfs", "luck")).expect("an experiment");
     let refused = command(&["check", "risk.toml"], folder.path()).failure();

@@ -85,9 +85,9 @@ impl FailureTrace {
         }
     }
 
-    /// The events of several machines of these sizes, whose nodes are numbered one machine after the
-    /// other: of each machine those of its nodes, which it numbers from 0. What is beyond the last
-    /// machine is nobody's.
+    /// The events of several machines of these sizes, whose nodes are numbered one machine after
+    /// the other: of each machine those of its nodes, which it numbers from 0. What is beyond the
+    /// last machine is nobody's.
     #[must_use]
     pub fn by_machine(&self, sizes: impl IntoIterator<Item = Nodes>) -> Vec<Self> {
         let mut end = 0;

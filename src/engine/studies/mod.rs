@@ -87,8 +87,8 @@ impl CommonSettings<'_> {
         self.without_policy();
     }
 
-    /// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes); `None`
-    /// where no node fails or the strategy computes nothing from it.
+    /// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes);
+    /// `None` where no node fails or the strategy computes nothing from it.
     fn believed(&self, strategy: &str) -> Option<Reliability> {
         let reads = self.failures.source != FailureSource::None
             && overbooking::computes_probabilities(registry::strategy(strategy));

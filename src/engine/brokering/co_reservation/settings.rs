@@ -156,8 +156,8 @@ pub struct RiskSettings {
     pub pof_max: f64,
     /// How the clusters plan: the name of a strategy of `scheduling::registry`.
     pub strategy: String,
-    /// What they believe of their nodes where these fail by a source; `None` where they know what is
-    /// drawn ([`ClusterFailureSettings`]).
+    /// What they believe of their nodes where these fail by a source; `None` where they know what
+    /// is drawn ([`ClusterFailureSettings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reliability: Option<Reliability>,
 }
