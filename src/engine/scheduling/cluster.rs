@@ -447,13 +447,15 @@ impl Cluster {
     }
 
     /// Puts an accepted job that cannot run now aside until its policy finds a place for it; at
-    /// `give_up` the policy is asked to let it fail.
+    /// `give_up` the policy is asked to let it fail, unless it has no deadline.
     pub fn disable(&mut self, job: JobId, give_up: Seconds) {
         let record = self.jobs.get_mut(job);
         record.phase = Phase::Disabled;
         record.version += 1;
         let version = record.version;
-        self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
+        if record.job.deadline < Seconds::FAR {
+            self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
+        }
     }
 
     /// Lets an accepted job fail, which no longer runs: by the end of its window if it was stopped

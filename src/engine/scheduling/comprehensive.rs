@@ -35,7 +35,7 @@ use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
 use super::penalty::PenaltySettings;
 use super::policy::{Policy, WindowQuote};
-use super::settings::{EarlyStart, Placing, PolicySettings, Recovery, Retry};
+use super::settings::{EarlyStart, Placing, PolicySettings, Recovery};
 use crate::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -416,19 +416,6 @@ impl Comprehensive {
             self.lose(cluster, job, &nodes);
         }
     }
-
-    /// Starts disabled jobs whose nodes are all there again.
-    fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
-        for job in self.disabled.due(occasion) {
-            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
-                self.run(cluster, job, nodes);
-                self.begin_anew(cluster, job);
-            }
-        }
-        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
-            self.retry_displaced(cluster);
-        }
-    }
 }
 
 fn probability(slot: &Candidate) -> f64 {
@@ -538,6 +525,13 @@ impl Policy for Comprehensive {
         let mut back = NodeSet::empty(cluster.nodes());
         back.insert(node);
         self.start_early(cluster, &back);
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if self.disabled.are_patient() {
+            self.retry_disabled(cluster, Occasion::NodesFreed);
+            self.disabled.wake_at_release(cluster, &self.plan);
+        }
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {

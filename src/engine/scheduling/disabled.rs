@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::cluster::Cluster;
 use super::settings::{PolicySettings, Recovery, Retry};
-use crate::plan::{NodePlan, NodeSet};
+use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::Seconds;
 use crate::workload::JobId;
 
@@ -33,11 +33,15 @@ pub(super) struct DisabledJobs {
     after_failed_start: Recovery,
     retry: Retry,
     jobs: BTreeMap<JobId, Disabled>,
+    /// When the policy is woken next for one that is never given up.
+    wakes: Option<Seconds>,
 }
 
 struct Disabled {
     nodes: NodeSet,
     recovery: Recovery,
+    /// It has no deadline: nobody gives it up.
+    patient: bool,
 }
 
 impl DisabledJobs {
@@ -48,6 +52,7 @@ impl DisabledJobs {
             after_failed_start: settings.failed_start.recovery(overbooks),
             retry: settings.retry,
             jobs: BTreeMap::new(),
+            wakes: None,
         }
     }
 
@@ -74,8 +79,38 @@ impl DisabledJobs {
         let asked = cluster.to_plan(job);
         let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
         cluster.disable(job, give_up);
-        self.jobs.insert(job, Disabled { nodes, recovery });
+        let patient = asked.deadline >= Seconds::FAR;
+        let disabled = Disabled {
+            nodes,
+            recovery,
+            patient,
+        };
+        self.jobs.insert(job, disabled);
         Ok(())
+    }
+
+    /// Whether there is one that is never given up.
+    pub(super) fn are_patient(&self) -> bool {
+        self.jobs.values().any(|disabled| disabled.patient)
+    }
+
+    /// Has the policy woken when the next reservation ends on the nodes of one that is never given
+    /// up. Whoever holds them may have ended long before, or be disabled as well, so that no other
+    /// event comes then.
+    pub(super) fn wake_at_release(&mut self, cluster: &mut Cluster, plan: &NodePlan) {
+        let now = cluster.now();
+        let of_others = plan.reservations().iter().filter(|it| it.end > now);
+        let holds = |it: &&Reservation| {
+            let mut patient = self.jobs.iter().filter(|(_, disabled)| disabled.patient);
+            patient.any(|(job, disabled)| *job != it.job && disabled.nodes.intersects(&it.nodes))
+        };
+        let release = of_others.filter(holds).map(|it| it.end).min();
+        if release != self.wakes {
+            self.wakes = release;
+            if let Some(release) = release {
+                cluster.wake_at(release);
+            }
+        }
     }
 
     /// The jobs to try again now, in order of job id.
@@ -94,7 +129,9 @@ impl DisabledJobs {
         plan: &NodePlan,
         job: JobId,
     ) -> Option<NodeSet> {
-        let Disabled { nodes, recovery } = self.jobs.get(&job)?;
+        let Disabled {
+            nodes, recovery, ..
+        } = self.jobs.get(&job)?;
         if !nodes.is_subset_of(cluster.idle()) || plan.is_held(nodes, cluster.now(), job) {
             return None;
         }

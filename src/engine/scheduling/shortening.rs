@@ -64,7 +64,7 @@ use super::overbooking_2008::{
 use super::penalty::PenaltySettings;
 use super::policy::{Policy, WindowQuote};
 use super::promising::{PromisingRule, UnderestimatorRule};
-use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
+use super::settings::{EarlyStart, PolicySettings, Recovery};
 use crate::estimates::EstimateModel;
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -445,18 +445,6 @@ impl Shortening {
             self.lose(cluster, job, Some(nodes));
         }
     }
-
-    /// Starts disabled jobs whose nodes are all there again.
-    fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
-        for job in self.disabled.due(occasion) {
-            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
-                self.run(cluster, job, nodes);
-            }
-        }
-        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
-            self.retry_displaced(cluster);
-        }
-    }
 }
 
 impl Policy for Shortening {
@@ -578,6 +566,13 @@ impl Policy for Shortening {
         let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
         let success = self.hardware.window_on(&nodes, end - start, 1.0);
         Some(WindowQuote::free(success, self.settings.test_full_length))
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if self.disabled.are_patient() {
+            self.retry_disabled(cluster, Occasion::NodesFreed);
+            self.disabled.wake_at_release(cluster, &self.plan);
+        }
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {

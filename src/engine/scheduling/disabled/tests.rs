@@ -1,8 +1,11 @@
 use super::*;
-use crate::failures::NodeEvent;
-use crate::plan::Reservation;
+use rand::RngExt;
+
+use crate::failures::{FailureTrace, NodeEvent, Outage};
 use crate::scheduling::settings::{CrashRule, FailedStartRule};
-use crate::scheduling::{ClusterMachine, JobOutcome, Policy, Promise, Verdict, WindowQuote};
+use crate::scheduling::{
+    ClusterMachine, JobOutcome, Policy, Promise, Verdict, WindowQuote, registry, simulate_policy,
+};
 use crate::units::{NodeIndex, Nodes};
 use crate::workload::{Job, JobKind};
 
@@ -233,6 +236,7 @@ fn disabled_jobs_are_tried_at_repairs_always_and_at_other_events_only_where_that
         let waiting = Disabled {
             nodes: NodeSet::full(Nodes(2)),
             recovery: Recovery::Full,
+            patient: false,
         };
         disabled.jobs.insert(JobId(3), waiting);
         assert!(disabled.contains(JobId(3)));
@@ -240,5 +244,77 @@ fn disabled_jobs_are_tried_at_repairs_always_and_at_other_events_only_where_that
         assert_eq!(disabled.due(Occasion::Repair), [JobId(3)]);
         assert_eq!(disabled.remove(JobId(3)), Some(NodeSet::full(Nodes(2))));
         assert!(disabled.due(Occasion::Repair).is_empty());
+    }
+}
+
+#[test]
+fn a_job_without_a_deadline_starts_when_what_is_held_in_front_of_it_was_held_for_nobody() {
+    // The node is down when both later jobs should start, and back after 120 s. Only the last one
+    // has the node reserved then; it runs for 5 s, and keeps it until 303 s in a plan that gives
+    // nothing back.
+    let of = |id, submit, estimate, runtime| Job {
+        estimate: Seconds(estimate),
+        runtime: Seconds(runtime),
+        submit: Seconds(submit),
+        deadline: Seconds::FAR,
+        nodes: Nodes(1),
+        ..job(id, submit)
+    };
+    let jobs = [of(0, 0, 100, 10), of(1, 1, 17, 16), of(2, 2, 183, 5)];
+    let node = NodeIndex(0);
+    let (start, end) = (Seconds(95), Seconds(120));
+    let failures = FailureTrace::from_outages([Outage { node, start, end }]).unwrap();
+    let strategy = registry::strategy("conservative-backfilling").unwrap();
+    let policy = (strategy.build)(Nodes(1), &PolicySettings::default(), None);
+    let (_, outcomes) = simulate_policy(Nodes(1), policy, &jobs, &failures);
+    let starts: Vec<_> = outcomes.iter().map(|outcome| outcome.start).collect();
+    assert_eq!(starts, [0, 303, 120].map(|start| Some(Seconds(start))));
+}
+
+#[test]
+fn no_job_without_a_deadline_is_forgotten_whatever_fails() {
+    for number in 0..200 {
+        let mut stream = crate::random::stream(number, "disabled", 0, "jobs");
+        let mut submit = 0;
+        let mut drawn = |id| {
+            submit += stream.random_range(0..60);
+            let estimate = stream.random_range(1..80);
+            Job {
+                estimate: Seconds(estimate),
+                runtime: Seconds(stream.random_range(1..=estimate)),
+                deadline: Seconds::FAR,
+                nodes: Nodes(stream.random_range(1..=4)),
+                submit: Seconds(submit),
+                ..job(id, submit)
+            }
+        };
+        let jobs: Vec<Job> = (0..20).map(&mut drawn).collect();
+        let outages: Vec<Outage> = (0..stream.random_range(1..8))
+            .map(|_| {
+                let start = Seconds(stream.random_range(0..900));
+                Outage {
+                    node: NodeIndex(stream.random_range(0..4)),
+                    start,
+                    end: start + Seconds(stream.random_range(1..100)),
+                }
+            })
+            .collect();
+        let failures = FailureTrace::from_outages(outages).unwrap();
+        for strategy in registry::STRATEGIES.iter().filter(|it| !it.overbooks) {
+            let settings = PolicySettings {
+                strategy: strategy.name.to_owned(),
+                crash: CrashRule::Restart,
+                ..PolicySettings::default()
+            };
+            let policy = (strategy.build)(Nodes(4), &settings, None);
+            let (_, outcomes) = simulate_policy(Nodes(4), policy, &jobs, &failures);
+            assert_eq!(outcomes.len(), 20, "{} {number}", strategy.name);
+            // A job that does not fit beside the nodes that are down is not accepted.
+            let fine = |outcome: &&JobOutcome| {
+                outcome.verdict.is_successful() || outcome.verdict == Verdict::DroppedNoSlot
+            };
+            let failed = outcomes.iter().find(|outcome| !fine(outcome));
+            assert_eq!(failed, None, "{} {number}", strategy.name);
+        }
     }
 }

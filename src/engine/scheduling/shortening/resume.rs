@@ -1,13 +1,26 @@
-//! Jobs that save their work, lost their nodes and go on elsewhere.
+//! Jobs that wait for their nodes, and such that save their work and go on elsewhere.
 
 use super::{Booking, Shortening};
 use crate::plan::{NodeSet, Reservation};
 use crate::scheduling::checkpoint::ResumeRule;
 use crate::scheduling::cluster::Cluster;
-use crate::scheduling::settings::Recovery;
+use crate::scheduling::disabled::Occasion;
+use crate::scheduling::settings::{Recovery, Retry};
 use crate::workload::JobId;
 
 impl Shortening {
+    /// Starts disabled jobs whose nodes are all there again.
+    pub(super) fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
+        for job in self.disabled.due(occasion) {
+            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
+                self.run(cluster, job, nodes);
+            }
+        }
+        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+            self.retry_displaced(cluster);
+        }
+    }
+
     /// A node failed under a job that saves its work.
     pub(super) fn displace(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let recovery = self.settings.after_crash(true);
