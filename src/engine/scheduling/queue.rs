@@ -25,8 +25,8 @@ mod shortest;
 mod view;
 
 pub(super) use self::ends::PlannedEnds;
+pub use self::pass::due_now;
 pub(crate) use self::pass::remove_due;
-pub use self::pass::{DueEffort, due_now};
 pub(super) use self::pass::{Room, Rule, backfill, pass};
 pub(super) use self::plan::place;
 pub use self::plan::plan_queue;

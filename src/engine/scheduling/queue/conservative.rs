@@ -1,9 +1,9 @@
 //! The rule of a pass in which everybody is kept a place, without planning those whose place cannot
 //! matter.
 
+use super::Waiting;
 use super::pass::{Rule, pass};
 use super::view::View;
-use super::{DueEffort, Waiting};
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
 
@@ -13,12 +13,7 @@ use crate::units::Seconds;
 /// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
 /// that knowledge is not enough the pass is repeated with more jobs planned exactly, in the end all
 /// of them: the answer is always that of the whole plan.
-pub(super) fn due_now(
-    fixed: &Profile,
-    now: Seconds,
-    queue: &[Waiting],
-    effort: &mut DueEffort,
-) -> Vec<usize> {
+pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<usize> {
     let mut due = Vec::new();
     let view = View::new(fixed, now);
     if view.is_empty() {
@@ -48,11 +43,9 @@ pub(super) fn due_now(
         };
         rule.reach = rule.longest();
         pass(queue, &mut rule, &mut due);
-        effort.placements += rule.placed;
         if !rule.is_open {
             return due;
         }
-        effort.retries += 1;
         exact = if exact > 4_000 { u64::MAX } else { exact * 4 };
     }
 }

@@ -170,15 +170,6 @@ pub(crate) fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
     queue.truncate(kept);
 }
 
-/// How the question "who starts now?" was answered, for profiling and tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DueEffort {
-    /// Jobs that were placed.
-    pub placements: u64,
-    /// Attempts that had to be repeated with a longer view.
-    pub retries: u64,
-}
-
 /// Which jobs of `queue` (by index, in order) the plan of [`super::plan_queue`] starts at `now`
 /// around what is `fixed`, without planning those whose place cannot matter.
 pub fn due_now(
@@ -186,10 +177,9 @@ pub fn due_now(
     now: Seconds,
     queue: &[Waiting],
     backfilling: Backfilling,
-    effort: &mut DueEffort,
 ) -> Vec<usize> {
     let backfills = match backfilling {
-        Backfilling::Conservative => return conservative::due_now(fixed, now, queue, effort),
+        Backfilling::Conservative => return conservative::due_now(fixed, now, queue),
         Backfilling::Aggressive => true,
         Backfilling::None => false,
     };
@@ -323,7 +313,7 @@ mod tests {
                 let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
                 let now: Vec<usize> =
                     (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
-                let due = due_now(&fixed, NOW, &queue, rule, &mut DueEffort::default());
+                let due = due_now(&fixed, NOW, &queue, rule);
                 prop_assert_eq!(due, now, "{:?}", rule);
             }
         }

@@ -24,7 +24,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Backfilling, DueEffort, Waiting, due_now, plan_queue, remove_due};
+use super::{Backfilling, Waiting, due_now, plan_queue, remove_due};
 use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{SuccessFactors, Verdict};
@@ -161,8 +161,7 @@ impl PlannedQueue {
     /// Starts every job whose place in a plan made now is now.
     fn start_due_jobs(&mut self, cluster: &mut Cluster) {
         let now = cluster.now();
-        let mut effort = DueEffort::default();
-        let due = due_now(&self.fixed, now, &self.queue, self.backfilling, &mut effort);
+        let due = due_now(&self.fixed, now, &self.queue, self.backfilling);
         if due.is_empty() {
             return;
         }

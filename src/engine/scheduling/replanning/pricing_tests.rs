@@ -144,7 +144,7 @@ proptest! {
         queue in prop::collection::vec((1_u32..=12, 1_i64..40), 0..300),
         reserved in prop::collection::vec((0_i64..200, 1_i64..30, 1_u32..4), 0..12),
     ) {
-        use crate::scheduling::queue::{DueEffort, due_now};
+        use crate::scheduling::queue::due_now;
         let mut scene = Scene::new(12, &[], &queue);
         for (nodes, until) in running {
             if scene.fixed.min_free(Seconds(0), Seconds(until)) >= nodes as i32 {
@@ -164,7 +164,7 @@ proptest! {
                 .filter(|(_, start)| **start == Seconds::ZERO)
                 .map(|(index, _)| index)
                 .collect();
-            let due = due_now(&scene.fixed, Seconds::ZERO, &scene.queue, backfilling, &mut DueEffort::default());
+            let due = due_now(&scene.fixed, Seconds::ZERO, &scene.queue, backfilling);
             prop_assert_eq!(due, whole);
         }
     }

@@ -2,9 +2,7 @@
 
 use super::{Replanning, Running};
 use crate::scheduling::cluster::Cluster;
-use crate::scheduling::queue::{
-    Backfilling, DueEffort, QueueOrder, Waiting, due_now, place, remove_due,
-};
+use crate::scheduling::queue::{Backfilling, QueueOrder, Waiting, due_now, place, remove_due};
 use crate::scheduling::replanning::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
 
@@ -81,7 +79,6 @@ impl Replanning {
                 self.now,
                 &self.queue,
                 self.settings.backfilling,
-                &mut DueEffort::default(),
             ),
         };
         for &index in &due {
