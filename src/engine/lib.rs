@@ -43,5 +43,3 @@ pub mod scheduling;
 // Across clusters: the broker and its searches.
 pub mod brokering;
 
-// What a simulation can be about: one file a study.
-pub mod studies;

@@ -1,6 +1,6 @@
 //! What reports show of each study beyond what they show of every run: one file or folder a study,
 //! with a type of the name that the list of studies
-//! ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
+//! ([`for_each_study`](bookahead_lab::for_each_study)) has for it.
 //!
 //! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`);
 //! no other file of reports knows a study.
@@ -32,7 +32,7 @@ macro_rules! views {
     };
 }
 
-bookahead_engine::for_each_study!(views);
+bookahead_lab::for_each_study!(views);
 
 /// A run, and what was read of it.
 pub(super) struct Reported<'a> {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{FailureRequest, InputError, Inputs, canonical_text};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::studies::SimulationSpec;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
-use bookahead_engine::studies::SimulationSpec;
 
 impl Inputs {
     /// The failures that these jobs meet in a replication.

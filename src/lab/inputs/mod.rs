@@ -26,13 +26,13 @@ use serde_json::Value;
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureTrace, LanlTable};
 use crate::random::StreamSeed;
+use crate::studies::SimulationSpec;
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
     generate_requests, job_log, shaken,
 };
 use bookahead_engine::memory::MemoryBudget;
-use bookahead_engine::studies::SimulationSpec;
 use bookahead_engine::workload::swf::SwfRecord;
 
 /// Something that simulations read and that may change behind its name.

@@ -12,7 +12,7 @@ use crate::scheduling::{
     FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
     Retry, UnderestimatorRule,
 };
-use bookahead_engine::studies;
+use crate::studies;
 
 /// The names of policies and studies.
 fn strategies() -> Vec<&'static str> {

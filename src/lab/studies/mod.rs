@@ -1,19 +1,25 @@
 //! What studies do in the laboratory: what their simulations read, and how they run behind actors.
 //! One folder a study; the list of them is the engine's,
-//! [`for_each_study`](bookahead_engine::for_each_study).
+//! [`for_each_study`](crate::for_each_study).
 
 use std::sync::Arc;
 
 mod held;
+pub mod measures;
+mod spec;
+mod spec_format;
 
 pub use self::held::{Held, MachineUse};
 pub use self::overbooking::PolicySimulation;
+#[cfg(test)]
+use self::spec::NAMES;
+use self::spec::STUDY_MEASURES;
+pub use self::spec::*;
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureSettings, NodeEvent};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
-pub use bookahead_engine::studies::*;
 
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, Seen};
 use crate::keys::declaration::{ReadTable, Section, Tables};
@@ -264,7 +270,7 @@ macro_rules! lab_studies {
     };
 }
 
-bookahead_engine::for_each_study!(lab_studies);
+crate::for_each_study!(lab_studies);
 
 /// What the file for a first experiment with a study sets (`bookahead init`), beside what all of
 /// them do; what it leaves out stands there with its default.

@@ -30,12 +30,15 @@ use crate::workload::{
     generate_co_requests,
 };
 mod keys;
+pub mod measures;
 mod resolve;
 mod resolve_requests;
+mod settings;
 mod tables;
 
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::tables::CoReservationRows as Rows;
-pub use bookahead_engine::studies::co_reservation::*;
 
 /// The clusters with their jobs, the requests, and the broker.
 #[derive(Clone, Debug)]

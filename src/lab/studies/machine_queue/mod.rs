@@ -1,11 +1,15 @@
 //! A queue on a machine as its operators configure it.
 
 mod keys;
+pub mod measures;
+mod settings;
 mod site;
 
 use std::sync::Arc;
 
 use self::keys::{RawMachineQueue, RawTables};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::site::SharedOutcomes;
 use self::site::Site;
 use super::{
@@ -21,7 +25,6 @@ use crate::scheduling::machine_queue::{
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
-pub use bookahead_engine::studies::machine_queue::*;
 
 /// None of its own.
 pub type Rows = ();

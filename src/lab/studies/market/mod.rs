@@ -1,10 +1,14 @@
 //! A market over clusters.
 
 mod keys;
+pub mod measures;
+mod settings;
 
 use std::sync::Arc;
 
 use self::keys::{RawMarket, RawTables};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::market::{
@@ -16,7 +20,6 @@ use crate::keys::problem::Problems;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
-pub use bookahead_engine::studies::market::*;
 
 /// None of its own.
 pub type Rows = ();

@@ -1,11 +1,15 @@
 //! A policy on one cluster.
 
 mod keys;
+pub mod measures;
 mod node_rates;
+mod settings;
 
 use std::sync::Arc;
 
 use self::keys::{RawClient, RawReleases};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
@@ -22,7 +26,6 @@ use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
 use crate::workload::battery::battery_before;
 use crate::workload::{Job, ReleaseSettings};
-pub use bookahead_engine::studies::overbooking::*;
 
 /// None of its own.
 pub type Rows = ();

@@ -1,10 +1,14 @@
 //! A queue that plans with predicted run times.
 
 mod keys;
+pub mod measures;
+mod settings;
 
 use std::sync::Arc;
 
 use self::keys::RawTables;
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, name_of};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
@@ -16,7 +20,6 @@ use crate::scheduling::predicted_queue::{
 use crate::studies::SimulationSpec;
 use crate::units::Nodes;
 use crate::workload::Job;
-pub use bookahead_engine::studies::predicted_queue::*;
 
 /// None of its own.
 pub type Rows = ();

@@ -23,15 +23,18 @@ use std::sync::Arc;
 mod held;
 mod keys;
 mod made;
+pub mod measures;
 mod resolve;
 mod resolve_application;
 mod run_times;
 mod seen;
+mod settings;
 mod tables;
 
 use self::made::{Made, absolute, application_key, background_key};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::tables::ProvisioningRows as Rows;
-pub use bookahead_engine::studies::provisioning::*;
 
 /// Sites, applications and how they are provisioned.
 #[derive(Clone, Debug)]

@@ -1,11 +1,15 @@
 //! A planning-based machine that takes reservations.
 
 mod keys;
+pub mod measures;
+mod settings;
 mod tables;
 
 use std::sync::Arc;
 
 use self::keys::RawTables;
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
@@ -23,7 +27,6 @@ use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
-pub use bookahead_engine::studies::reservations::*;
 
 /// The machine, its jobs and its requests.
 #[derive(Clone, Debug)]

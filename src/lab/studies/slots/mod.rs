@@ -1,11 +1,15 @@
 //! A machine that advertises slots.
 
 pub(crate) mod keys;
+pub mod measures;
+mod settings;
 mod tables;
 
 use std::sync::Arc;
 
 use self::keys::RawSlots;
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::tables::SlotRows as Rows;
 use super::{
     Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows, name_of,
@@ -19,7 +23,6 @@ use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
-pub use bookahead_engine::studies::slots::*;
 
 /// The machine and its jobs.
 #[derive(Clone, Debug)]

@@ -1,10 +1,14 @@
 //! Virtual and adaptive reservations on forks of a machine.
 
 mod keys;
+pub mod measures;
+mod settings;
 mod tables;
 
 use std::sync::Arc;
 
+pub use self::measures::MEASURES;
+pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
@@ -26,7 +30,6 @@ use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
-pub use bookahead_engine::studies::virtual_reservations::*;
 
 /// The machine, its jobs, and what its instants are drawn from.
 #[derive(Clone, Debug)]

@@ -1,21 +1,17 @@
 //! The study of co-reservations: several clusters and a broker that reserves parts at them together
 //! (Meltzer 2005).
 
-pub mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::co_reservation::{CoReservationSettings, Order, Repair, SortBy};
 use crate::estimates::LearningSettings;
 use crate::failures::FailureSource;
 use crate::scheduling::{Reliability, registry};
+use crate::studies::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
 };
-
-pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

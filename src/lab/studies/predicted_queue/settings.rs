@@ -1,15 +1,11 @@
 //! The study of predictions: a queue with backfilling that plans with predicted run times (Tsafrir
 //! et al. 2007; Gaussier et al. 2015).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, Strategy, Study, spec_format};
 use crate::predictions::{Build, Corrector, Reads, predictor};
 use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueRules};
-
-pub(super) use measures::MEASURES;
+use crate::studies::{CommonSettings, Strategy, Study, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

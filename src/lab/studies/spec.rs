@@ -4,12 +4,10 @@
 //! settings it does not read, and what its simulations cost. The machines, policies and brokers
 //! that it runs are in the modules beside this one.
 
-pub mod measures;
-mod spec_format;
-
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
+use super::*;
 use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::measures::Measure;
@@ -73,7 +71,7 @@ pub struct CommonSettings<'a> {
 
 impl CommonSettings<'_> {
     /// For studies that have a machine of their own: of the policy nothing but its name is read.
-    fn without_policy(&mut self) {
+    pub(crate) fn without_policy(&mut self) {
         *self.scheduling = PolicySettings {
             strategy: std::mem::take(&mut self.scheduling.strategy),
             ..PolicySettings::default()
@@ -81,7 +79,7 @@ impl CommonSettings<'_> {
     }
 
     /// For studies with a machine of their own, without failures or statistics.
-    fn without_all(&mut self) {
+    pub(crate) fn without_all(&mut self) {
         *self.estimates = None;
         self.without_failures();
         self.without_policy();
@@ -89,7 +87,7 @@ impl CommonSettings<'_> {
 
     /// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes);
     /// `None` where no node fails or the strategy computes nothing from it.
-    fn believed(&self, strategy: &str) -> Option<Reliability> {
+    pub(crate) fn believed(&self, strategy: &str) -> Option<Reliability> {
         let reads = self.failures.source != FailureSource::None
             && overbooking::computes_probabilities(registry::strategy(strategy));
         reads.then(|| Reliability {
@@ -99,7 +97,7 @@ impl CommonSettings<'_> {
     }
 
     /// For studies without node failures.
-    fn without_failures(&mut self) {
+    pub(crate) fn without_failures(&mut self) {
         self.failures.source = FailureSource::None;
     }
 }
@@ -190,8 +188,6 @@ macro_rules! for_each_study {
 
 macro_rules! studies {
     ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
-        $(pub mod $module;)*
-
         /// The settings of a study.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -200,7 +196,7 @@ macro_rules! studies {
         }
 
         /// The measures of each study.
-        const STUDY_MEASURES: &[&[Measure]] = &[$($module::MEASURES),*];
+        pub(super) const STUDY_MEASURES: &[&[Measure]] = &[$($module::MEASURES),*];
 
         impl StudySpec {
             /// What it is asked as a study.
@@ -237,7 +233,7 @@ macro_rules! studies {
             }
         })*
 
-        const NAMES: &[Option<Strategy>] = &[$($module::STRATEGY),*];
+        pub(super) const NAMES: &[Option<Strategy>] = &[$($module::STRATEGY),*];
     };
 }
 
@@ -288,13 +284,13 @@ pub fn is_strategy(name: &str) -> bool {
 }
 
 /// Bytes of one stored job outcome, indexes included.
-const JOB_BYTES: f64 = 40.0;
+pub(crate) const JOB_BYTES: f64 = 40.0;
 
 /// Jobs that are submitted to a machine on a day, about.
-const JOBS_A_DAY: f64 = 250.0;
+pub(crate) const JOBS_A_DAY: f64 = 250.0;
 
 /// Jobs of a battery, or of a whole trace, about: that is not known before it is read.
-fn jobs_of(workload: &WorkloadSettings) -> f64 {
+pub(crate) fn jobs_of(workload: &WorkloadSettings) -> f64 {
     match &workload.whole {
         None => f64::from(workload.battery_jobs),
         Some(whole) => {

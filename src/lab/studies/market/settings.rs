@@ -1,15 +1,11 @@
 //! The study of a market: overbooking clusters quote price and risk of single jobs, and a broker
 //! delegates (2012 thesis, outlook).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::brokering::market::{DelegationRule, MarketSettings};
 use crate::scheduling::{Reliability, registry};
-
-pub(super) use measures::MEASURES;
+use crate::studies::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

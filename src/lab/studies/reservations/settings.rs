@@ -1,16 +1,14 @@
 //! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et
 //! al. 2005; Singh 2008, chapter 5).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::queue::QueueOrder;
 use crate::scheduling::replanning::{DisplacedJobs, Displacement, ReplanningSettings};
+use crate::studies::{
+    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format,
+};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
-
-pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -117,7 +115,7 @@ impl Study for ReservationsStudy {
 }
 
 /// Jobs and requests together, as a multiple of the jobs.
-pub(super) fn with_copies(requests: Option<&RequestSettings>) -> f64 {
+pub(crate) fn with_copies(requests: Option<&RequestSettings>) -> f64 {
     1.0 + requests.map_or(0.0, |requests| match requests.origin {
         RequestOrigin::Copy => requests.share_percent / 100.0,
         RequestOrigin::Instead => 0.0,

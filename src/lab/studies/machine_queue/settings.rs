@@ -1,14 +1,10 @@
 //! The study of a queue on a machine as its operators configure it: partitions, priorities, limits,
 //! classes of nodes and a calendar.
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::machine_queue::AddedReservation;
-
-pub(super) use measures::MEASURES;
+use crate::studies::{SimulationSpec, Strategy, Study, jobs_of, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

@@ -2,10 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-pub(super) mod measures;
-
-use super::reservations::with_copies;
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
@@ -13,13 +9,13 @@ use crate::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, ClientSettings,
     DownHorizon, NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
 };
+use crate::studies::reservations::with_copies;
+use crate::studies::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
 use crate::units::Seconds;
 use crate::workload::{ReleaseSettings, RequestSettings};
 
 /// None: where a policy is named, it is simulated on a cluster.
-pub const STRATEGY: Option<super::Strategy> = None;
-
-pub(super) use measures::MEASURES;
+pub const STRATEGY: Option<crate::studies::Strategy> = None;
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -290,7 +286,7 @@ fn nodes_read(
 }
 
 /// Whether a strategy computes probabilities of failure.
-pub(super) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
+pub(crate) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
     strategy.is_none_or(|strategy| {
         strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
     })

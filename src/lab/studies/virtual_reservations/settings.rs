@@ -1,14 +1,10 @@
 //! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine
 //! (Singh 2008, chapter 6).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{SimulationSpec, Strategy, Study, spec_format};
 use crate::scheduling::VirtualStudySettings;
-
-pub(super) use measures::MEASURES;
+use crate::studies::{SimulationSpec, Strategy, Study, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

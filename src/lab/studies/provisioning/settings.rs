@@ -1,21 +1,17 @@
 //! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008,
 //! chapters 4 and 7).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
+use crate::studies::{CommonSettings, SimulationSpec, Strategy, Study, spec_format};
 use crate::units::Seconds;
 use crate::workload::SiteSettings;
 use crate::workload::workflows::{
     ApplicationSettings, ApplicationSource, Network, RealRuntimes, RuntimeUncertainty,
 };
-
-pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

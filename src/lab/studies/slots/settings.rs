@@ -1,13 +1,11 @@
 //! The study of slots: a planning-based machine that advertises its holes (Singh 2008, chapter 3).
 
-pub(super) mod measures;
-
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::SlotStudySettings;
-
-pub(super) use measures::MEASURES;
+use crate::studies::{
+    JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format,
+};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
