@@ -69,7 +69,8 @@ pub use bookahead_engine::{
     brokering, estimates, failures, kernel, output, plan, predictions, random, scheduling, units,
     workload,
 };
-pub use bookahead_lab::{actors, machines, ours, store, studies, sweep};
+pub use bookahead_lab::keys::ours;
+pub use bookahead_lab::{actors, machines, store, studies, study, sweep};
 
 // Tables, intervals, plots, claims.
 pub mod report;

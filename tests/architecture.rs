@@ -1,5 +1,6 @@
 //! The rules of the project, held against the source: who may mention whom (`ARCHITECTURE.md`).
 
+use bookahead::studies::STUDIES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
@@ -362,7 +363,7 @@ fn reports_and_commands_name_studies_in_views_only() {
         let names_one = code.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
         assert!(!names_one, "{name} names a study");
         // A section of reports is called "slots", too.
-        for study in bookahead::studies::strategies()
+        for study in STUDIES.strategies()
             .map(|strategy| strategy.name)
             .filter(|study| *study != "slots")
         {

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::{self, Kind};
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn rows(table: &str) -> String {
     let mut rows =
         "| Key | Type | Allowed, unit, default | Decides |\n|---|---|---|---|\n".to_owned();
     let within = format!("{table}.");
-    for key in keys::all().filter(|key| key.path.starts_with(&within)) {
+    for key in Keys::of(STUDIES).all().filter(|key| key.path.starts_with(&within)) {
         let kind = match key.kind {
             Kind::Integer => "whole number",
             Kind::Real => "number",
@@ -50,7 +51,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
         current += &format!("{BEGIN}{table} -->\n{}{END}{text}", rows(table));
         tables.push(table);
     }
-    let all: Vec<&str> = keys::tables();
+    let all: Vec<&str> = Keys::of(STUDIES).tables();
     assert_eq!(
         tables,
         all[..all.len() - 3],
@@ -63,7 +64,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
 fn the_schema_of_the_documentation_is_that_of_the_program() {
     assert_current(
         "docs/experiment.schema.json",
-        &format!("{:#}\n", keys::schema()),
+        &format!("{:#}\n", Keys::of(STUDIES).schema()),
         "experiment_files",
     );
 }
@@ -108,7 +109,7 @@ fn every_shipped_experiment_names_the_schema_in_its_first_line() {
 fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
     let mut found = Vec::new();
     for (path, text) in shipped() {
-        let experiment = Experiment::parse("it", &text, None).expect("valid");
+        let experiment = Experiment::parse(STUDIES, "it", &text, None).expect("valid");
         let name = path
             .strip_prefix(project())
             .expect("a shipped file")
@@ -128,7 +129,7 @@ fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
 fn refused(text: &str) -> Vec<String> {
     let value: toml::Value = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let value: Value = serde_json::to_value(value).expect("a JSON form");
-    json_schema::errors(&keys::schema(), &value)
+    json_schema::errors(&Keys::of(STUDIES).schema(), &value)
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn the_schema_accepts_every_shipped_experiment_and_every_example() {
 fn the_schema_refuses_what_no_experiment_may_say() {
     let base = fs::read_to_string(project().join("configs/quickstart.toml")).expect("readable");
     let changed = |key: &str, value: toml::Value| {
-        bookahead::sweep::with_values(&base, [(key, &value)]).expect("a key that can be set")
+        bookahead::sweep::with_values(Keys::of(STUDIES), &base, [(key, &value)]).expect("a key that can be set")
     };
     let axis = |rest: &str| format!("{base}\n[[axis]]\nkey = \"scheduling.user_factor\"\n{rest}\n");
     assert_eq!(refused(&base), [""; 0]);

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use bookahead::studies::STUDIES;
+use bookahead::sweep::keys::Keys;
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::sweep::{beginnings, keys};
 
@@ -30,7 +32,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 fn a_first_experiment_with_every_study_and_policy_is_checked_and_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let names: Vec<String> = beginnings().map(|beginning| beginning.name).collect();
+    let names: Vec<String> = beginnings(STUDIES).map(|beginning| beginning.name).collect();
     assert!(names.len() > 12, "{names:?}");
     for name in names {
         let file = format!("{name}.toml");
@@ -120,7 +122,7 @@ fn every_key_is_explained_and_a_slip_of_the_pen_is_understood() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let tables = said(path, &["keys"]);
-    for section in keys::sections() {
+    for section in Keys::of(STUDIES).sections() {
         assert!(tables.contains(section.path), "{}", section.path);
         let of_table = said(path, &["keys", section.path]);
         for key in section.keys {

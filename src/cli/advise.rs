@@ -20,6 +20,7 @@ use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use super::run::complain;
 use super::trace::class_counts;
+use crate::studies::STUDIES;
 use crate::estimates::{ClassTable, EstimateError};
 use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError};
@@ -201,7 +202,7 @@ pub fn execute(arguments: &AdviseArguments) -> ExitCode {
 }
 
 fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
-    let mut options = SweepOptions::new(arguments.store.clone());
+    let mut options = SweepOptions::new(STUDIES, arguments.store.clone());
     options.durability = arguments.durability.into();
     options.folders.memory = arguments.memory.budget();
     options.quiet = arguments.quiet;
@@ -247,7 +248,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let mut runs = Vec::new();
     for (question, text) in &experiments {
         options.outcomes = kept(*question);
-        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         if !arguments.quiet {
             super::say(format_args!(
@@ -263,7 +264,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
             // The log has said that the same command goes on.
             return Ok(summary.exit_code());
         }
-        let store = Store::open_read_only(&options.store)?;
+        let store = Store::open_read_only(STUDIES, &options.store)?;
         let run = store.run(&RunSelector::Id(summary.run.unwrap_or_default()))?;
         let run = AdviceRun {
             name,
@@ -535,7 +536,7 @@ fn plan(
 ) -> Result<(), AdviseError> {
     let mut out = super::output::people();
     for (question, text) in experiments {
-        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         options.outcomes = kept(*question);
         let (_, plan) = dry_run(experiment.sweep, options)?;

@@ -12,8 +12,10 @@ use bookahead_engine::printable::one_line;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
+use crate::studies::STUDIES;
+use crate::sweep::keys::Keys;
 use crate::store::Store;
-use crate::sweep::{beginnings, keys};
+use crate::sweep::beginnings;
 
 /// The variable by which the script of a shell asks.
 const VARIABLE: &str = "COMPLETE";
@@ -104,7 +106,7 @@ fn store() -> Option<Store> {
             None => None,
         }
     });
-    Store::open_read_only(&named.unwrap_or_else(|| super::STORE.into())).ok()
+    Store::open_read_only(STUDIES, &named.unwrap_or_else(|| super::STORE.into())).ok()
 }
 
 fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
@@ -147,15 +149,16 @@ fn is_typed(name: &str) -> bool {
 
 /// Studies and policies.
 fn studies() -> Vec<CompletionCandidate> {
-    beginnings()
+    beginnings(STUDIES)
         .map(|known| candidate(known.name, &known.about))
         .collect()
 }
 
 /// Tables and keys of experiment files.
 fn tables_and_keys() -> Vec<CompletionCandidate> {
-    let tables = keys::sections().map(|section| candidate(section.path, section.about));
-    let keys = keys::all().map(|key| candidate(key.path, key.about));
+    const KEYS: Keys = Keys::of(STUDIES);
+    let tables = KEYS.sections().map(|section| candidate(section.path, section.about));
+    let keys = KEYS.all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }
 

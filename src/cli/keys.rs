@@ -2,7 +2,8 @@
 
 use super::listing::{names, paragraph};
 use super::screen::LookError;
-use crate::sweep::keys::{self, Key, Kind, Section};
+use crate::studies::STUDIES;
+use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 
 /// Explains the tables of experiment files, or the keys of one of them.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,6 +19,9 @@ pub struct KeysArguments {
     pub table: Option<String>,
 }
 
+/// The keys of this program.
+const KEYS: Keys = Keys::of(STUDIES);
+
 /// Prints them.
 ///
 /// # Errors
@@ -26,7 +30,7 @@ pub struct KeysArguments {
 pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let mut text = String::new();
     let Some(wanted) = &arguments.table else {
-        let rows: Vec<(String, Vec<String>)> = keys::sections().map(of_section).collect();
+        let rows: Vec<(String, Vec<String>)> = KEYS.sections().map(of_section).collect();
         paragraph(
             &mut text,
             "Tables of experiment files; `bookahead keys TABLE` explains their keys.",
@@ -40,9 +44,9 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     };
     let wanted = wanted.trim_matches(['[', ']']);
     let within = format!("{wanted}.");
-    let is_table = keys::sections().any(|section| section.path == wanted);
-    let is_key = keys::find(wanted).is_some();
-    for section in keys::sections() {
+    let is_table = KEYS.sections().any(|section| section.path == wanted);
+    let is_key = KEYS.find(wanted).is_some();
+    for section in KEYS.sections() {
         let is_wanted = |key: &&Key| match (is_table, is_key) {
             (true, _) => key.path.starts_with(&within),
             (_, true) => key.path == wanted,
@@ -61,8 +65,8 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
         names(&mut text, &rows);
     }
     if text.is_empty() {
-        let tables: Vec<&str> = keys::sections().map(|section| section.path).collect();
-        let all: Vec<&str> = keys::all().map(|key| key.path).collect();
+        let tables: Vec<&str> = KEYS.sections().map(|section| section.path).collect();
+        let all: Vec<&str> = KEYS.all().map(|key| key.path).collect();
         let help = match keys::nearest(wanted, &all) {
             Some(name) => format!("did you mean `{name}`?"),
             None => keys::suggest(wanted, &tables),
@@ -76,7 +80,7 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
 
 /// A table with what it is, and whose.
 fn of_section(section: &Section) -> (String, Vec<String>) {
-    let about = match keys::study_of(section) {
+    let about = match KEYS.study_of(section) {
         Some(study) => format!("{} (study {study})", section.about),
         None => section.about.to_owned(),
     };

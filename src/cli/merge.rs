@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::durability::DurabilityArgument;
 use super::screen::LookError;
+use crate::studies::STUDIES;
 use crate::store::{MergeError, MergeOptions, MergeSummary, Store};
 use crate::sweep::Shard;
 
@@ -35,7 +36,7 @@ pub fn execute(arguments: &MergeArguments) -> Result<ExitCode, LookError> {
         mixed_programs: arguments.mixed_programs,
         durability: arguments.durability.into(),
     };
-    let summary = Store::merge(&arguments.out, &inputs, options).map_err(|error| match error {
+    let summary = Store::merge(STUDIES, &arguments.out, &inputs, options).map_err(|error| match error {
         MergeError::Store(error) => LookError::Store(error),
         other => LookError::Use(other.to_string()),
     })?;

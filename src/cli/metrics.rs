@@ -2,9 +2,9 @@
 
 use super::listing::{names, paragraph};
 use super::screen::LookError;
+use crate::studies::STUDIES;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
-use crate::studies::measures::MEASURES;
 use crate::sweep::keys;
 
 /// Lists the quantities that points are measured by: what `compare --metric` takes, and the columns
@@ -62,8 +62,8 @@ pub(super) fn all() -> Vec<(&'static str, Topic, String)> {
     let metrics = METRICS
         .iter()
         .map(|metric| (metric.name, metric.topic, unit(metric.meaning, metric.unit)));
-    let measures = MEASURES
-        .iter()
+    let measures = STUDIES
+        .measures()
         .map(|measure| (measure.name, measure.topic, measure.title.to_owned()));
     metrics.chain(measures).collect()
 }

@@ -25,6 +25,7 @@ pub use stored::{StoredCurves, known_measures};
 
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
+use crate::studies::STUDIES;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
@@ -91,7 +92,7 @@ impl ReproduceArgs {
     /// How its sweeps are run.
     #[must_use]
     pub fn sweep_options(&self) -> SweepOptions {
-        let mut options = SweepOptions::new(self.store.clone());
+        let mut options = SweepOptions::new(STUDIES, self.store.clone());
         options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
             Kept::Metrics => OutcomeDetail::Metrics,

@@ -1,10 +1,11 @@
 //! `bookahead schema`: the JSON Schema of experiment files.
 
+use crate::studies::STUDIES;
+use crate::sweep::keys::Keys;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::{LookError, write_whole};
-use crate::sweep::keys;
 
 /// Prints the JSON Schema of experiment files, or writes it into a file.
 #[derive(Clone, Debug, clap::Args)]
@@ -27,7 +28,7 @@ pub struct SchemaArguments {
 ///
 /// When the file or standard output cannot be written.
 pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
-    let text = format!("{:#}\n", keys::schema());
+    let text = format!("{:#}\n", Keys::of(STUDIES).schema());
     match &arguments.out {
         Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
         None => Ok(super::output::people().write_all(text.as_bytes())?),

@@ -10,6 +10,7 @@ use super::aligned::{Aligned, Heading, screen};
 use super::merge::{share_of, stores_in};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
+use crate::studies::STUDIES;
 use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};
 
@@ -72,7 +73,7 @@ pub(super) fn briefly(error: &StoreError) -> String {
 pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
     let mut shares = Vec::new();
     for path in stores_in(folder)? {
-        let progress = match Store::open_read_only(&path) {
+        let progress = match Store::open_read_only(STUDIES, &path) {
             Ok(store) => store.share_progress(),
             // Just made: its tables come with the first transaction.
             Err(StoreError::Missing { .. }) => Ok(None),

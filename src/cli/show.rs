@@ -11,6 +11,7 @@ use super::screen::{
     LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
     ranges, run_json, span, took,
 };
+use crate::studies::STUDIES;
 use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
     ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
@@ -55,7 +56,7 @@ pub struct ShowArguments {
 ///
 /// When the store cannot be read, or has no such run or point.
 pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(&arguments.store)?;
+    let store = Store::open_read_only(STUDIES, &arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.configuration {
         return Ok(super::output::people().write_all(run.configuration.as_bytes())?);

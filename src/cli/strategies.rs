@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::listing::{names, paragraph};
 use super::screen::{LookError, print_json};
+use crate::studies::STUDIES;
+use crate::sweep::keys::Keys;
 use crate::brokering::co_reservation::Algorithm;
 use crate::predictions::{CORRECTORS, PREDICTORS};
-use crate::scheduling::registry::{PlanKind, STRATEGIES};
-use crate::studies::strategies;
-use crate::sweep::keys;
+use crate::scheduling::registry::PlanKind;
 
 /// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are
 /// given.
@@ -48,8 +48,8 @@ fn plans_with(plan: PlanKind) -> &'static str {
 
 /// The names of all policies and studies, for help texts.
 pub(super) fn after_help() -> String {
-    let policies: Vec<&str> = STRATEGIES.iter().map(|policy| policy.name).collect();
-    let studies: Vec<&str> = strategies().map(|study| study.name).collect();
+    let policies: Vec<&str> = STUDIES.policies().map(|policy| policy.name).collect();
+    let studies: Vec<&str> = STUDIES.strategies().map(|study| study.name).collect();
     format!(
         "Strategies of experiment files: {}; of studies with a machine of their own: {}. `bookahead strategies` says what each is, \
          `bookahead init NAME` writes a first experiment.",
@@ -65,13 +65,13 @@ pub(super) fn after_help() -> String {
 /// When standard output cannot be written.
 pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
     if arguments.json {
-        let policies = STRATEGIES.iter().map(|policy| {
+        let policies = STUDIES.policies().map(|policy| {
             json!({
                 "name": policy.name, "summary": policy.summary, "study": null, "plans_with": plans_with(policy.plan),
                 "overbooks": policy.overbooks, "baseline": policy.baseline,
             })
         });
-        let studies = strategies().map(
+        let studies = STUDIES.strategies().map(
             |study| json!({ "name": study.name, "summary": study.about, "study": study.name }),
         );
         return Ok(print_json(&policies.chain(studies).collect())?);
@@ -81,8 +81,8 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         &mut text,
         "Policies on one cluster: scheduling.strategy = \"NAME\"",
     );
-    let rows: Vec<(String, Vec<String>)> = STRATEGIES
-        .iter()
+    let rows: Vec<(String, Vec<String>)> = STUDIES
+        .policies()
         .map(|policy| {
             let baseline = policy.baseline.map_or(String::new(), |baseline| {
                 format!("; overbooks, compared with {baseline}")
@@ -100,7 +100,8 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         &mut text,
         "Studies with a machine of their own: scheduling.strategy = \"NAME\"",
     );
-    let rows: Vec<(String, Vec<String>)> = strategies()
+    let rows: Vec<(String, Vec<String>)> = STUDIES
+        .strategies()
         .map(|study| (study.name.to_owned(), vec![study.about.to_owned()]))
         .collect();
     names(&mut text, &rows);
@@ -140,11 +141,12 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         names(&mut text, &rows);
     }
     let _ = writeln!(text, "\nOrders and rules (`bookahead keys KEY` says more)");
+    let keys = Keys::of(STUDIES);
     let rows: Vec<(String, Vec<String>)> = PLAIN
         .iter()
-        .filter_map(|key| keys::find(key))
+        .filter_map(|key| keys.find(key))
         .map(|key| {
-            let known = key.names.map_or_else(Vec::new, |names| names());
+            let known = keys.names(key);
             (key.path.to_owned(), vec![known.join(", ")])
         })
         .collect();

@@ -10,7 +10,6 @@ use super::statistics::{Interval, Replicated};
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
 use super::tables::short;
-use crate::scheduling::registry;
 use crate::store::RunSummary;
 
 /// A question that a reader has, and what the run says to it.
@@ -175,7 +174,7 @@ impl Asked<'_> {
             interval(gain.interval)
         );
         if let Some(percent) = best.additional.and_then(|additional| additional.percent) {
-            let baseline = registry::strategy(&best.strategy).and_then(|known| known.baseline);
+            let baseline = self.analysis.studies.baseline(&best.strategy);
             text.push_str(&format!(
                 " That is {} % more than {}.",
                 grouped(percent, 1),
@@ -222,7 +221,7 @@ impl Asked<'_> {
         let tuned: Vec<usize> = (self.analysis.tuned_axes().into_iter())
             .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
             .collect();
-        let overbooks = registry::strategy(&best.strategy).is_none_or(|known| known.overbooks);
+        let overbooks = self.analysis.studies.overbooks(&best.strategy);
         let [axis] = tuned[..] else {
             return None;
         };
@@ -293,7 +292,7 @@ impl Asked<'_> {
                 }
                 None => wins.push((name, 1, usize::from(apart))),
             }
-            if registry::strategy(name).is_none_or(|known| known.overbooks) {
+            if self.analysis.studies.overbooks(name) {
                 at.extend(tuned.first().and_then(|axis| ranked[0].places[*axis]));
             }
         }

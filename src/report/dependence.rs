@@ -187,6 +187,7 @@ fn overlap(shared: &SharedJobs) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use super::*;
     use crate::report::statistics::Replicated;
     use crate::scheduling::measures::QuantityKind;
@@ -194,6 +195,7 @@ mod tests {
 
     fn analysis(axes: Vec<Axis>) -> Analysis {
         Analysis {
+            studies: STUDIES,
             axes,
             combinations: Vec::new(),
             relaxed_axes: Vec::new(),

@@ -1,10 +1,11 @@
 //! What the best of several settings is worth on batteries that did not choose it, beside what it
 //! shows on those that did.
 
+use crate::study::Studies;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::analysis::{Analysis, Combination, strategy_rank};
+use super::analysis::{Analysis, Combination};
 use super::figures::drawn::{Drawn, drawn};
 use super::figures::paired::Pairs;
 use super::sql;
@@ -99,12 +100,15 @@ pub(super) fn in_words(choice: &Choice, units: &str) -> String {
     )
 }
 
-/// The combinations of each strategy, in the order of the registry.
-fn by_strategy<'a>(group: &[&'a Combination]) -> Vec<(&'a str, Vec<&'a Combination>)> {
+/// The combinations of each strategy, in the order of the policies.
+fn by_strategy<'a>(
+    studies: Studies,
+    group: &[&'a Combination],
+) -> Vec<(&'a str, Vec<&'a Combination>)> {
     let mut found: BTreeMap<(usize, &str), Vec<&Combination>> = BTreeMap::new();
     for combination in group {
         let name = combination.strategy.as_str();
-        let own = found.entry((strategy_rank(name), name)).or_default();
+        let own = found.entry((studies.rank(name), name)).or_default();
         own.push(combination);
     }
     found
@@ -169,7 +173,7 @@ impl<'a> Optimism<'a> {
             .map(|group| Situation {
                 any: group[0],
                 whole: Worth::of(&gain, pairs, group),
-                strategies: by_strategy(group)
+                strategies: by_strategy(analysis.studies, group)
                     .into_iter()
                     .filter_map(|(name, own)| Some((name, Worth::of(&gain, pairs, &own)?)))
                     .collect(),

@@ -6,7 +6,6 @@ use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
 use super::statistics::INTERVALS;
 use super::table::{Cell, Column, Table, value_text};
-use crate::scheduling::registry;
 use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
 pub(super) use studies::{brief, each_axis_table};
@@ -65,7 +64,7 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             }
             // A threshold says nothing about a strategy that does not look at it.
             let overbooks =
-                registry::strategy(&combination.strategy).is_none_or(|strategy| strategy.overbooks);
+                analysis.studies.overbooks(&combination.strategy);
             row.extend(tuned.iter().map(|axis| {
                 let value = analysis.value(combination, *axis).filter(|_| overbooks);
                 value.into()

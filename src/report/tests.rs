@@ -7,6 +7,7 @@ mod optimism;
 mod studies;
 mod workflows;
 
+use crate::studies::STUDIES;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -24,7 +25,7 @@ use crate::store::{
     Store, Writer,
 };
 use crate::store_fixtures::{axis, finished, identity, point, record, spec, text, write_run};
-use crate::studies::SimulationResult;
+use crate::studies::{STUDIES, SimulationResult};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
 
@@ -136,7 +137,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn analysed(path: &Path) -> (Analysis, Table, Table) {
-    let store = Store::open_read_only(path).unwrap();
+    let store = Store::open_read_only(STUDIES, path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
     let (best, summary) = (best_table(&analysis, &run), summary_table(&analysis, &run));
@@ -145,7 +146,7 @@ fn analysed(path: &Path) -> (Analysis, Table, Table) {
 
 /// What the views of the studies of the last run show.
 fn viewed(path: &Path) -> Shown {
-    let store = Store::open_read_only(path).unwrap();
+    let store = Store::open_read_only(STUDIES, path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
@@ -160,7 +161,7 @@ fn viewed(path: &Path) -> Shown {
 
 /// The figures of the measures of the last run, and how many are left out.
 fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
-    let store = Store::open_read_only(path).unwrap();
+    let store = Store::open_read_only(STUDIES, path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
@@ -424,7 +425,7 @@ fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended(
     let resumed = folder.path().join("resumed.db");
     let (late, early) = simulations.split_at(5);
     write_run(&resumed, &record, early.iter().rev().cloned().collect());
-    let store = Store::open(&resumed).unwrap();
+    let store = Store::open(STUDIES, &resumed).unwrap();
     let run = store.begin_run(&record).unwrap();
     let done: Vec<_> = early
         .iter()
@@ -442,7 +443,7 @@ fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended(
 
     let reports = [straight, resumed].map(|store| {
         let out = store.with_extension("report");
-        let summary = write(&store, &RunSelector::Latest, &out).unwrap();
+        let summary = write(STUDIES, &store, &RunSelector::Latest, &out).unwrap();
         assert_eq!((summary.missing, summary.failed.len()), (0, 0));
         files(&out)
     });
@@ -467,7 +468,7 @@ fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended(
     assert_eq!(reports[0], reports[1]);
     let again = folder.path().join("again");
     write(
-        &folder.path().join("straight.db"),
+        STUDIES, &folder.path().join("straight.db"),
         &RunSelector::Latest,
         &again,
     )
@@ -479,7 +480,7 @@ fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended(
 fn a_run_whose_points_all_failed_has_a_report_that_says_so() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store
         .begin_run(&record("unlucky", threshold_axes(), 3))
         .unwrap();
@@ -503,7 +504,7 @@ fn a_run_whose_points_all_failed_has_a_report_that_says_so() {
     }
     writer.finish(RunState::Failed).unwrap();
     let out = folder.path().join("out");
-    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     assert_eq!(
         (
             summary.failed.len(),

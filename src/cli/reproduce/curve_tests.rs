@@ -7,6 +7,7 @@ use super::evaluation::home;
 use super::paper::JOINT;
 use super::tests::{Fake, Ran, run_in};
 use super::*;
+use crate::studies::STUDIES;
 use crate::report::findings::{self, CurveCell};
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
 
@@ -436,7 +437,7 @@ fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_l
         for stem in &stems {
             let configuration = paper.configuration(stem).unwrap();
             let Experiment { sweep, .. } =
-                Experiment::parse(&configuration.origin(), &configuration.text, None)
+                Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
                     .unwrap_or_else(|error| panic!("{stem}: {error}"));
             assert_eq!(sweep.name, *stem);
             assert!(configuration.text.contains("# Look at: "), "{stem}");
@@ -466,7 +467,7 @@ fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
         for experiment in 0..8 {
             let stem = format!("{excerpts}-e{experiment}");
             let file = paper.configuration(&stem).unwrap();
-            let sweep = Experiment::parse(&file.origin(), &file.text, None)
+            let sweep = Experiment::parse(STUDIES, &file.origin(), &file.text, None)
                 .unwrap()
                 .sweep;
             assert_eq!(sweep.replications, 20, "{stem}");

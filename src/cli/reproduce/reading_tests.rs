@@ -1,6 +1,7 @@
 //! Readings of a paper of tables, with a runner that makes its numbers up; and what the files in
 //! the program say.
 
+use crate::studies::STUDIES;
 use super::tests::{CTC, Fake, Ran, run, run_in};
 use super::*;
 use std::fs;
@@ -66,7 +67,7 @@ fn a_reading_runs_the_configurations_with_its_keys_under_a_name_of_its_own() {
         text.contains("[scheduling]\ndown_horizon = \"none\"\n"),
         "{text}"
     );
-    let experiment = crate::sweep::Experiment::parse("ctc-pof@blind", text, None).unwrap();
+    let experiment = crate::sweep::Experiment::parse(STUDIES, "ctc-pof@blind", text, None).unwrap();
     assert_eq!(experiment.sweep.name, "ctc-pof@blind");
     assert!(experiment.sweep.description.ends_with("; reading blind"));
     let paper = ran.report.path().join("birkenheuer2012");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
+use crate::studies::STUDIES;
 use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ReportExtras};
@@ -35,7 +36,7 @@ impl SweepRunner for StoredRunner {
     }
 
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
-        let experiment = Experiment::parse(&configuration.origin(), &configuration.text, None)
+        let experiment = Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
             .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
@@ -55,7 +56,7 @@ impl SweepRunner for StoredRunner {
         runs: &[(&str, SweepOutcome)],
         findings: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, AnyError> {
-        let store = Store::open_read_only(&self.options.store)?;
+        let store = Store::open_read_only(STUDIES, &self.options.store)?;
         Ok(Box::new(StoredCurves::read(&store, runs, findings)?))
     }
 
@@ -66,7 +67,7 @@ impl SweepRunner for StoredRunner {
         extras: &ReportExtras,
     ) -> Result<(), AnyError> {
         let run = RunSelector::Id(run.run);
-        let summary = report::write_with(&self.options.store, &run, folder, extras)?;
+        let summary = report::write_with(STUDIES, &self.options.store, &run, folder, extras)?;
         if let Some(kept) = summary.kept.sentence(folder) {
             crate::cli::say(kept);
         }

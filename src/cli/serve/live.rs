@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use super::Served;
 use super::pages::{self, Trouble};
 use super::work::in_background;
+use crate::studies::STUDIES;
 use crate::cli::runs::pace;
 use crate::cli::screen::now;
 use crate::store::{RunProgress, Store};
@@ -41,7 +42,7 @@ impl Live {
 
 /// The runs of the store, newest first, through a connection that is closed again.
 pub(super) fn look(store: &std::path::Path) -> Result<Vec<RunProgress>, Trouble> {
-    let mut runs = Store::open_read_only(store)?.run_progress()?;
+    let mut runs = Store::open_read_only(STUDIES, store)?.run_progress()?;
     runs.reverse();
     Ok(runs)
 }

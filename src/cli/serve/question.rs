@@ -16,6 +16,7 @@ use super::pages::{self, Trouble};
 use super::wanted::Wanted;
 use super::work::in_background;
 use super::worked::WORKED;
+use crate::studies::STUDIES;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
 use crate::store::{QueryError, SqlValue, Store};
@@ -49,7 +50,7 @@ pub(super) async fn answer(
     if worked.is_some() || question.is_empty() {
         let path = served.store.clone();
         let tables =
-            in_background(move || Ok(Store::open_read_only(&path)?.table_names()?)).await?;
+            in_background(move || Ok(Store::open_read_only(STUDIES, &path)?.table_names()?)).await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
     let asked_for = question.clone();
@@ -72,7 +73,7 @@ pub(super) async fn answer(
 ///
 /// When the store cannot be read, or the question has no answer.
 pub(super) fn table(store: &Path, question: &str) -> Result<String, Trouble> {
-    let store = Store::open_read_only(store)?;
+    let store = Store::open_read_only(STUDIES, store)?;
     let rows = rows(&store, question)?;
     Ok(page(question, &rows_html(&rows), &store.table_names()?).0)
 }
@@ -91,7 +92,7 @@ pub(super) fn write_rows(
         text: question,
         parameters: &[],
     };
-    let store = Store::open_read_only(store)?;
+    let store = Store::open_read_only(STUDIES, store)?;
     match written(&store, &question, RowFormat::Csv, target, None) {
         Ok(_) => Ok(()),
         Err(LookError::Query(error)) => Err(error.into()),

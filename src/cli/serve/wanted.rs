@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::{self, Trouble};
 use super::question;
+use crate::studies::STUDIES;
 use crate::cli::gantt;
 use crate::report::{self, ReportExtras, comparison};
 use crate::store::{RunSelector, Store};
@@ -87,7 +88,7 @@ fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
 }
 
 fn report(store: &Path, run: &str) -> Result<String, Trouble> {
-    let run = Store::open_read_only(store)?.run(&selector(run))?.id;
+    let run = Store::open_read_only(STUDIES, store)?.run(&selector(run))?.id;
     let extras = ReportExtras {
         served: Some(report::Served {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
@@ -95,11 +96,11 @@ fn report(store: &Path, run: &str) -> Result<String, Trouble> {
         }),
         ..ReportExtras::default()
     };
-    Ok(report::page(store, &RunSelector::Id(run.0), &extras)?)
+    Ok(report::page(STUDIES, store, &RunSelector::Id(run.0), &extras)?)
 }
 
 fn compared(path: &Path, numbers: &[i64]) -> Result<String, Trouble> {
-    let store = Store::open_read_only(path)?;
+    let store = Store::open_read_only(STUDIES, path)?;
     let mut runs = Vec::new();
     for run in numbers {
         let selector = RunSelector::Id(*run);
@@ -121,7 +122,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, Trouble> {
 
 /// The best point of every strategy, and any other.
 fn plans(path: &Path, run: &str) -> Result<String, Trouble> {
-    let store = Store::open_read_only(path)?;
+    let store = Store::open_read_only(STUDIES, path)?;
     let run = store.run(&selector(run))?;
     let places = store.best_places(run.id)?;
     let number = run.id.0;

@@ -21,7 +21,7 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -29,7 +29,7 @@ impl<T> Cache<T> {
     }
 
     /// What was made so far, in the order of the keys.
-    pub(crate) fn made(&self) -> Vec<Arc<T>> {
+    pub fn made(&self) -> Vec<Arc<T>> {
         let slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots
             .values()
@@ -37,7 +37,7 @@ impl<T> Cache<T> {
             .collect()
     }
 
-    pub(crate) fn get(
+    pub fn get(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, InputError>,
@@ -45,7 +45,7 @@ impl<T> Cache<T> {
         self.get_shared(key, || make().map_err(Arc::new))
     }
 
-    pub(crate) fn get_shared(
+    pub fn get_shared(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, Arc<InputError>>,

@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::declaration::{
-    Given, Key, Section, integer, integer_within, integers, named, one_of, real, section,
-};
+use crate::section;
+use super::declaration::{Given, Key, Section, integer, integer_within, integers, named, one_of, real};
 use super::field::Field;
 use crate::estimates::{Binning, ClassTable, Combining, Learning, LearningJobs, Overrun};
 use crate::predictions::PREDICTORS;
@@ -16,7 +15,7 @@ fn predictors() -> Vec<&'static str> {
 }
 
 /// Who predicts where nobody does.
-pub(crate) const NOBODY: &str = "none";
+pub const NOBODY: &str = "none";
 
 section! {
     /// The statistics of user estimates.

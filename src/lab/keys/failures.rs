@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::declaration::{
-    Given, Key, Section, integers, named, one_of, real, reals, section, text,
-};
+use crate::section;
+use super::declaration::{Given, Key, Section, integers, named, one_of, real, reals, text};
 use super::field::Field;
 use crate::scheduling::SurvivalForm;
 

@@ -2,14 +2,13 @@
 
 use serde::Deserialize;
 
-use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
-};
+use crate::section;
+use super::declaration::{Given, Key, Section, flag, integer, integer_within, named, one_of, real, text};
 use super::field::Field;
 use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
-pub(crate) const MOST_JOBS: i64 = 10_000_000;
+pub const MOST_JOBS: i64 = 10_000_000;
 
 const TOO_MANY_JOBS: &str = "jobs do not fit into memory (ten millions take five gigabytes; `bookahead simulate` streams any number)";
 

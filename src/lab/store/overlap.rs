@@ -49,6 +49,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use super::*;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
@@ -75,7 +76,7 @@ mod tests {
             &record("excerpts", Vec::new(), 4),
             simulations.collect(),
         );
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         let shared = store.shared_jobs(run.id, 3).unwrap();
         let expected = SharedJobs {

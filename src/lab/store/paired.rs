@@ -214,6 +214,7 @@ fn most(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use super::super::fixtures::grid::grid;
     use super::super::fixtures::{axis, finished, point, record, text, write_run};
     use super::*;
@@ -251,7 +252,7 @@ mod tests {
             }
         }
         let run = write_run(&path, &record("paired", axes, 12), simulations);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let of = |name: &str| BTreeMap::from([(ALGORITHM.to_owned(), text(name))]);
         let pairs = store
             .paired_requests(run, &of("a3"), &of("a3-backfill"))

@@ -83,6 +83,7 @@ fn change(points: &PointColumns, axis: usize) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use super::*;
     use crate::report::analysis::{Analysis, STRATEGY_AXIS};
     use crate::store::{RunSelector, Store};
@@ -118,7 +119,7 @@ mod tests {
         }
         let axes = vec![axis(STRATEGY_AXIS, &strategies.map(text))];
         write_run(&path, &record("seen", axes, 2 * N as u64), simulations);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         Analysis::new(&store.points(run.id).unwrap()).unwrap()
     }

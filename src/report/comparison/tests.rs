@@ -9,7 +9,7 @@ use crate::report::table::Cell;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
 use crate::store_fixtures::{axis, finished, identity, point, record, spec, text};
-use crate::studies::SimulationResult;
+use crate::studies::{STUDIES, SimulationResult};
 use crate::sweep::AxisValue;
 use crate::units::NodeSeconds;
 
@@ -35,7 +35,7 @@ fn made(path: &Path, name: &str, kind: &str, replications: u32, gains: Gains<'_>
         source: "jobs".to_owned(),
         content: "0123456789abcdef".to_owned(),
     }];
-    let store = Store::open(path).unwrap();
+    let store = Store::open(STUDIES, path).unwrap();
     let run = store.begin_run(&record).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::None, 4);
     let handle = writer.handle();
@@ -87,7 +87,7 @@ fn read(runs: &[(&Path, i64)]) -> Vec<ComparedRun> {
     let mut runs: Vec<ComparedRun> = runs
         .iter()
         .map(|(path, id)| {
-            let store = Store::open_read_only(path).unwrap();
+            let store = Store::open_read_only(STUDIES, path).unwrap();
             ComparedRun::read(&store, path, &RunSelector::Id(*id)).unwrap()
         })
         .collect();
@@ -198,7 +198,7 @@ fn settings_that_share_their_result_count_once_in_the_answer() {
             axis(THRESHOLD, &thresholds.map(AxisValue::Real)),
             axis(KIND, &kinds.map(text)),
         ];
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record(name, axes, 12)).unwrap();
         let writer = Writer::start(store, run, OutcomeDetail::None, 4);
         let at = |id: &str, kind, threshold, replication| {

@@ -8,10 +8,9 @@ use super::{
     MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
     is_numeric, mark, number, titled,
 };
-use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
+use crate::report::analysis::{Analysis, STRATEGY_AXIS};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Series};
 use crate::report::tables::short;
-use crate::scheduling::registry;
 
 /// Lines by rank and name of their strategies.
 type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
@@ -94,7 +93,7 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'
         panels
             .entry(key)
             .or_default()
-            .entry((strategy_rank(strategy), strategy))
+            .entry((analysis.studies.rank(strategy), strategy))
             .or_default()
             .push((mark(x, &estimate), combination));
     }
@@ -117,8 +116,8 @@ fn figure(
     let series = curves
         .iter()
         .map(|((rank, strategy), line)| {
-            let baseline = registry::strategy(strategy).and_then(|known| known.baseline);
-            let beside = baseline.and_then(|name| curves.get(&(strategy_rank(name), name)));
+            let baseline = analysis.studies.baseline(strategy);
+            let beside = baseline.and_then(|name| curves.get(&(analysis.studies.rank(name), name)));
             let marks = pairs.marks(quantity, line, beside.map_or(&[], Vec::as_slice));
             let marks = if numeric {
                 Marks::Curve(marks)

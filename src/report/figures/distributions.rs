@@ -2,7 +2,7 @@
 
 use super::situations::{Simulations, Situation, situations};
 use super::{condition, file_name, titled};
-use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
+use crate::report::analysis::{Analysis, STRATEGY_AXIS};
 use crate::report::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::sql::this_run;
 use crate::report::table::value_text;
@@ -144,7 +144,7 @@ fn boxes(
             }
             None => series.push(Series::new(
                 combination.strategy.clone(),
-                strategy_rank(&combination.strategy),
+                analysis.studies.rank(&combination.strategy),
                 Marks::Boxes(vec![mark]),
             )),
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::lines::{Lines, MOST_LINES, free_axes};
 use super::{condition, given};
-use crate::report::analysis::{Analysis, Combination, strategy_rank};
+use crate::report::analysis::{Analysis, Combination};
 use crate::report::sql::this_run;
 use crate::report::table::value_text;
 use crate::store::PointColumns;
@@ -60,7 +60,7 @@ fn at_best(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
         let member = Member {
             combination,
             label: combination.strategy.clone(),
-            rank: strategy_rank(&combination.strategy),
+            rank: analysis.studies.rank(&combination.strategy),
         };
         match groups.last_mut().filter(|(last, _)| *last == key) {
             Some((_, members)) => members.push(member),

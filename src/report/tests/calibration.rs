@@ -1,6 +1,7 @@
 mod queries;
 mod verdicts;
 
+use crate::studies::STUDIES;
 use self::queries::asked;
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::report::{Analysis, Cell, Table, write};
 use crate::scheduling::JobOutcome;
 use crate::store::{FinishedSimulation, RunSelector, Store};
 use crate::store_fixtures::{axis, finished, point, promised, record, result, text, write_run};
-use crate::studies::SimulationResult;
+use crate::studies::{STUDIES, SimulationResult};
 use crate::sweep::{Axis, AxisValue};
 
 const COMPREHENSIVE: &str = "comprehensive-overbooking";
@@ -68,7 +69,7 @@ fn strategies() -> Axis {
 }
 
 fn read(path: &Path) -> Calibration {
-    let store = Store::open_read_only(path).unwrap();
+    let store = Store::open_read_only(STUDIES, path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
@@ -454,7 +455,7 @@ fn a_report_has_the_tables_and_figures_of_calibration_and_a_line_for_each_strate
     let path = folder.path().join("store.db");
     sweep(&path);
     let out = folder.path().join("out");
-    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     let page = std::fs::read_to_string(&summary.report).unwrap();
     assert!(
         page.contains(

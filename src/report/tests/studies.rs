@@ -1,5 +1,6 @@
 //! What reports show of studies with reservations.
 
+use crate::studies::STUDIES;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -86,7 +87,7 @@ fn heine(path: &Path, reservations: bool) {
         }
         SimulationResult {
             measured: measured(&values),
-            rows: StudyRows::Reservations(Box::new(Rows(
+            rows: StudyRows::of(Rows(
                 (0..if reservations {
                     4 * places[2] as u32
                 } else {
@@ -94,7 +95,7 @@ fn heine(path: &Path, reservations: bool) {
                 })
                     .map(granted)
                     .collect(),
-            ))),
+            )),
             ..totals(5, 0)
         }
     });
@@ -437,7 +438,7 @@ fn an_overbooked_cluster_with_reservations_keeps_its_money_and_adds_its_measures
         tabled.map(|metric| metric.name).collect::<Vec<_>>()
     );
     let out = folder.path().join("out");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     assert!(
         out.join("plots/gain-by-reservations-share-percent.svg")
             .exists()
@@ -454,7 +455,7 @@ fn the_page_and_the_text_of_a_study_have_a_heading_for_every_topic() {
     let path = folder.path().join("store.db");
     heine(&path, true);
     let out = folder.path().join("out");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     let text = std::fs::read_to_string(out.join("report.md")).unwrap();
     for heading in ["Reservations", "Prices"] {
@@ -474,7 +475,7 @@ fn each_axis_alone_is_the_mean_over_the_others_within_a_replication() {
     let folder = folder();
     let (path, out) = (folder.path().join("store.db"), folder.path().join("out"));
     heine(&path, false);
-    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     // In brief: the shares of rejected requests and the prices, each the first of its topic.
     assert_eq!(summary.each_axis.unwrap().columns.len(), 2 + 2);
     let text = std::fs::read_to_string(out.join("tables/each-axis.csv")).unwrap();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Reported, Shown, View};
-use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use crate::report::figures::drawn::drawn;
 use crate::report::figures::number;
 use crate::report::figures::paired::Pairs;
@@ -13,7 +13,6 @@ use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
 use crate::report::table::{Cell, Column, Table};
 use crate::report::tables::{axis_column, short};
-use crate::scheduling::registry;
 use crate::store::{METRICS, PointColumns, StoreError};
 
 /// The axis of thresholds.
@@ -50,12 +49,12 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
     let mut curves: BTreeMap<Key<'_>, Vec<(f64, &Combination)>> = BTreeMap::new();
     for combination in &analysis.combinations {
         let strategy = combination.strategy.as_str();
-        let overbooks = registry::strategy(strategy).is_some_and(|known| known.overbooks);
+        let overbooks = analysis.studies.policy(strategy).is_some_and(|known| known.overbooks);
         let at = analysis.value(combination, threshold).and_then(number);
         let ratio = ratios.get(&(combination.places.clone(), strategy));
         if let (true, Some(at), Some(ratio)) = (overbooks, at, ratio) {
             let places = given.iter().map(|axis| combination.places[*axis]).collect();
-            let key = (places, strategy_rank(strategy), strategy, ratio.to_bits());
+            let key = (places, analysis.studies.rank(strategy), strategy, ratio.to_bits());
             curves.entry(key).or_default().push((at, combination));
         }
     }

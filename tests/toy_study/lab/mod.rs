@@ -30,7 +30,7 @@ impl Simulation for ToySimulation {
         let jobs = self.jobs.len() as u64;
         let weight = jobs as f64 * self.settings.weight;
         let mut result = SimulationResult {
-            rows: StudyRows::Toy(Box::new(Rows { jobs, weight })),
+            rows: StudyRows::of(Rows { jobs, weight }),
             ..SimulationResult::default()
         };
         result.metrics.submitted = jobs;

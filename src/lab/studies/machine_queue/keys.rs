@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer_within, real, section, tables, text,
-};
+use crate::{section, tables};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, integer_within, real, text};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 
 tables! {
     machine: RawMachineQueue = MACHINE,

@@ -2,12 +2,11 @@
 
 use serde::Deserialize;
 
+use crate::{section, tables};
 use crate::brokering::market::DelegationRule;
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, one_of, real,
-    section, tables,
-};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, integer, integer_within, named, one_of, real};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 
 tables! {
     market: RawMarket = MARKET,

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer_within, named, real, section, tables,
-};
+use crate::{section, tables};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, integer_within, named, real};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 use crate::scheduling::Dependencies;
 
 tables! {

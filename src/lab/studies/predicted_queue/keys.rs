@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, named, one_of, real, section, tables,
-};
+use crate::{section, tables};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, named, one_of, real};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 use crate::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
 use crate::scheduling::predicted_queue::{ComparedReservation, QueueRules, ScoredOrder};
 use crate::scheduling::queue::BackfillOrder;

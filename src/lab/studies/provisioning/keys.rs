@@ -3,12 +3,13 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::{section, tables};
+use crate::studies::slots::keys::{RawSlots, SLOTS};
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
 use crate::brokering::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
-    real, section, tables, text,
-};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, flag, integer, integer_within, named, one_of, real, text};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
     VolumeShape,
@@ -18,6 +19,9 @@ tables! {
     sites: RawSites = SITES with SITES_MORE,
     workflow: RawWorkflow = WORKFLOW,
     provisioning: RawProvisioning = PROVISIONING,
+    ;
+    planning: RawPlanning = PLANNING,
+    slots: RawSlots = SLOTS,
 }
 
 section! {

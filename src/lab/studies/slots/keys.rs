@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
-};
+use crate::{section, tables};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, flag, named, real};
 use crate::keys::field::Field;
+use crate::sweep::TableReader;
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::SlotSource;
 

@@ -2,16 +2,18 @@
 
 use serde::Deserialize;
 
+use crate::{section, tables};
 use crate::estimates::PredictionRule;
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, real, section,
-    tables,
-};
+use crate::keys::declaration::{Given, Key, Section, Table, Tables, integer, integer_within, named, real};
 use crate::keys::field::Field;
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
+use crate::sweep::TableReader;
 use crate::scheduling::{Combination, Padding};
 
 tables! {
     request: RawVirtual = VIRTUAL,
+    ;
+    planning: RawPlanning = PLANNING,
 }
 
 section! {

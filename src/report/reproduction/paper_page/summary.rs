@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use super::{FindingResult, Grid, ScoreCard};
-use crate::report::analysis::strategy_rank;
+use crate::studies::STUDIES;
 use crate::report::figure::{Scale, ScaleKind};
 use crate::report::figures::file_name;
 use crate::report::findings::tables::{CellCheck, Expected, Found, Quantity};
@@ -288,7 +288,7 @@ impl Panel {
             // A strategy has the same colour in every figure.
             let colour = match figure.series {
                 Dimension::Strategy => {
-                    strategy_rank(&series).min(self.series.len() + COLOURS.len())
+                    STUDIES.rank(&series).min(self.series.len() + COLOURS.len())
                 }
                 _ => self.series.len(),
             };

@@ -4,13 +4,17 @@
 //! A study says itself how its settings are named there. Those of its machine stand in a table
 //! `study` that begins with the study's name.
 
-use serde::{Deserialize as _, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::Strategy;
 
 /// Writes the settings of a study's machine with the study's name in front.
-pub(super) fn named<T: Serialize, S: Serializer>(
+///
+/// # Errors
+///
+/// Those of the serializer.
+pub fn named<T: Serialize, S: Serializer>(
     strategy: Option<Strategy>,
     settings: &T,
     serializer: S,
@@ -27,12 +31,9 @@ pub(super) fn named<T: Serialize, S: Serializer>(
 
 /// The name of a stored study, `None` for the one without a machine of its own, and its settings
 /// without the name.
-pub(super) fn stored<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<(Option<String>, Value), D::Error> {
-    let mut table = Map::deserialize(deserializer)?;
+pub(super) fn stored(mut table: Map<String, Value>) -> (Option<String>, Value) {
     let machine = table.get_mut("study").and_then(Value::as_object_mut);
     let name = machine.and_then(|machine| machine.remove("machine"));
     let name = name.and_then(|name| name.as_str().map(str::to_owned));
-    Ok((name, table.into()))
+    (name, table.into())
 }
