@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use bookahead::studies::STUDIES;
 use bookahead::report;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
-use bookahead::studies::SimulationResult;
+use bookahead::studies::STUDIES;
+use bookahead::study::SimulationResult;
 use bookahead::sweep::{
     CostModel, Experiment, FinishedSimulation, InputFolders, InputSources, OutcomeDetail, Simulate,
     Sweep, SweepOptions, load_inputs, tasks,
@@ -141,7 +141,9 @@ fn report_of_fifty_thousand_points(bencher: Bencher) {
     let out = folder.path().join("report");
     bencher
         .counter(ItemsCount::new(50_000_usize))
-        .bench_local(|| report::write(STUDIES, path, &RunSelector::Latest, &out).expect("a whole store"));
+        .bench_local(|| {
+            report::write(STUDIES, path, &RunSelector::Latest, &out).expect("a whole store")
+        });
 }
 
 /// The same for the 192 points of the quick start.
@@ -153,5 +155,7 @@ fn report_of_the_quick_start(bencher: Bencher) {
     let out = folder.path().join("report");
     bencher
         .counter(ItemsCount::new(QUICK.sweep.points.len()))
-        .bench_local(|| report::write(STUDIES, &path, &RunSelector::Latest, &out).expect("a whole store"));
+        .bench_local(|| {
+            report::write(STUDIES, &path, &RunSelector::Latest, &out).expect("a whole store")
+        });
 }

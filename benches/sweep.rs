@@ -2,8 +2,8 @@
 //! report: `cargo bench --bench sweep`. 112 simulations of 1,000 jobs, 192 points. What the rows
 //! mean stands in `benches/README.md`.
 
-use bookahead::studies::STUDIES;
 use bookahead::store::run_sweep;
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, OutcomeDetail, Sweep, SweepOptions};
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use bookahead::studies::STUDIES;
 use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::studies::Simulation as _;
+use bookahead::studies::STUDIES;
 use bookahead::studies::overbooking::PolicySimulation;
+use bookahead::study::Simulation as _;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use bookahead::units::Nodes;
 use bookahead::workload::Job;

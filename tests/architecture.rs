@@ -363,7 +363,8 @@ fn reports_and_commands_name_studies_in_views_only() {
         let names_one = code.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
         assert!(!names_one, "{name} names a study");
         // A section of reports is called "slots", too.
-        for study in STUDIES.strategies()
+        for study in STUDIES
+            .strategies()
             .map(|strategy| strategy.name)
             .filter(|study| *study != "slots")
         {

@@ -4,10 +4,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bookahead::studies::STUDIES;
 use bookahead::brokering::co_reservation::CoReservationInputs;
 use bookahead::random;
-use bookahead::studies::{StudySpec, co_reservation};
+use bookahead::studies::STUDIES;
+use bookahead::studies::co_reservation;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{

@@ -1,9 +1,9 @@
 //! The pages for people, held against the program: every ambiguity is decided, every key that they
 //! name exists, every example is an experiment.
 
-use bookahead::sweep::keys::Keys;
 use bookahead::studies::STUDIES;
-use bookahead::sweep::{Experiment, keys};
+use bookahead::sweep::Experiment;
+use bookahead::sweep::keys::Keys;
 
 const MODEL: &str = include_str!("../docs/model.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");

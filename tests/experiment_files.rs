@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
-use bookahead::sweep::keys::{self, Kind};
+use bookahead::sweep::keys::{Keys, Kind};
 use serde_json::Value;
 
 use crate::support::json_schema;
@@ -19,7 +19,10 @@ fn rows(table: &str) -> String {
     let mut rows =
         "| Key | Type | Allowed, unit, default | Decides |\n|---|---|---|---|\n".to_owned();
     let within = format!("{table}.");
-    for key in Keys::of(STUDIES).all().filter(|key| key.path.starts_with(&within)) {
+    for key in Keys::of(STUDIES)
+        .all()
+        .filter(|key| key.path.starts_with(&within))
+    {
         let kind = match key.kind {
             Kind::Integer => "whole number",
             Kind::Real => "number",
@@ -153,7 +156,8 @@ fn the_schema_accepts_every_shipped_experiment_and_every_example() {
 fn the_schema_refuses_what_no_experiment_may_say() {
     let base = fs::read_to_string(project().join("configs/quickstart.toml")).expect("readable");
     let changed = |key: &str, value: toml::Value| {
-        bookahead::sweep::with_values(Keys::of(STUDIES), &base, [(key, &value)]).expect("a key that can be set")
+        bookahead::sweep::with_values(Keys::of(STUDIES), &base, [(key, &value)])
+            .expect("a key that can be set")
     };
     let axis = |rest: &str| format!("{base}\n[[axis]]\nkey = \"scheduling.user_factor\"\n{rest}\n");
     assert_eq!(refused(&base), [""; 0]);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use bookahead::studies::STUDIES;
 use bookahead::store::ExportKind;
+use bookahead::studies::STUDIES;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::support::program::{output, program, run, text};

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use bookahead::studies::STUDIES;
-use bookahead::sweep::keys::Keys;
 use bookahead::scheduling::registry::STRATEGIES;
-use bookahead::sweep::{beginnings, keys};
+use bookahead::studies::STUDIES;
+use bookahead::sweep::beginnings;
+use bookahead::sweep::keys::Keys;
 
 use crate::support::program::{output, program, text};
 
@@ -32,7 +32,9 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 fn a_first_experiment_with_every_study_and_policy_is_checked_and_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let names: Vec<String> = beginnings(STUDIES).map(|beginning| beginning.name).collect();
+    let names: Vec<String> = beginnings(STUDIES)
+        .map(|beginning| beginning.name)
+        .collect();
     assert!(names.len() > 12, "{names:?}");
     for name in names {
         let file = format!("{name}.toml");

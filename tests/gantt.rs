@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use bookahead::studies::STUDIES;
 use bookahead::store::{RunId, Store};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{InputFolders, ReplayError, ReplayedPlan, replay_point};
 use bookahead::units::Seconds;
 
@@ -25,7 +25,8 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             .replay_source(RunId(1), place)
             .expect("read")
             .expect("done");
-        let point = replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
+        let point =
+            replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
         assert!(point.agrees);
         let ReplayedPlan::Nodes { inputs, replay } = point.plan else {
             panic!("{strategy} names nodes");
@@ -214,7 +215,8 @@ fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
                 .replay_source(RunId(1), place)
                 .expect("read")
                 .expect("done");
-            let point = replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
+            let point =
+                replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
             if let ReplayedPlan::Counts(machines) = point.plan {
                 for (number, machine) in machines.iter().enumerate() {
                     assert!(!machine.held.is_empty(), "{name}: {}", machine.name);
@@ -274,8 +276,6 @@ fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
     }
     studies.sort();
     studies.dedup();
-    let known: Vec<&str> = STUDIES.strategies()
-        .map(|study| study.name)
-        .collect();
+    let known: Vec<&str> = STUDIES.strategies().map(|study| study.name).collect();
     assert_eq!(studies.len(), known.len(), "{studies:?} of {known:?}");
 }

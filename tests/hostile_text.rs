@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use bookahead::studies::STUDIES;
-use bookahead::sweep::keys::{self, Kind};
+use bookahead::sweep::keys::{Keys, Kind};
 use bookahead::sweep::{Experiment, ExperimentError};
 use bookahead_engine::printable::is_harmful;
 
@@ -139,7 +139,8 @@ fn no_key_of_an_experiment_brings_its_value_to_the_terminal() {
         };
         for value in values {
             let text = with_key(key.path, value);
-            let Err(ExperimentError::Invalid(problems)) = Experiment::parse(STUDIES, HOSTILE, &text, None)
+            let Err(ExperimentError::Invalid(problems)) =
+                Experiment::parse(STUDIES, HOSTILE, &text, None)
             else {
                 continue;
             };

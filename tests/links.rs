@@ -1,8 +1,8 @@
 //! Links of the pages for people: each leads to a file of the repository and to a heading of it,
 //! and the site that mdBook makes of the folder `docs` has all of its pages and no link out of it.
 
-use bookahead::sweep::keys::Keys;
 use bookahead::studies::STUDIES;
+use bookahead::sweep::keys::Keys;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

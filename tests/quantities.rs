@@ -9,8 +9,8 @@ use std::fs;
 use bookahead::cli::reproduce::known_measures;
 use bookahead::scheduling::measures::Measure;
 use bookahead::store::{METRICS, Shown};
-use bookahead::studies::co_reservation::measures::CLUSTER_MEASURES;
 use bookahead::studies::STUDIES;
+use bookahead::studies::co_reservation::measures::CLUSTER_MEASURES;
 use serde_json::Value;
 
 use crate::support::pages::{assert_current, project};

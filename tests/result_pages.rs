@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use bookahead::studies::STUDIES;
 use bookahead::report::findings::parse_explanations;
 use bookahead::store::Store;
+use bookahead::studies::STUDIES;
 use rusqlite::{Connection, Row};
 
 use crate::support::pages::project;

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use bookahead::studies::STUDIES;
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{
     Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
 };

@@ -20,7 +20,6 @@ use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use super::run::complain;
 use super::trace::class_counts;
-use crate::studies::STUDIES;
 use crate::estimates::{ClassTable, EstimateError};
 use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError};
@@ -29,6 +28,7 @@ use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, Asked
 use crate::report::{EstimatesReport, ReportError, grouped};
 use crate::scheduling::machine_queue::AddedReservation;
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::screen::LookError;
-use crate::studies::STUDIES;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use crate::sweep::while_working;
 
 /// Copies a store.

@@ -13,8 +13,8 @@ use super::listing::{names, paragraph};
 use super::memory::MemoryArguments;
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
-use crate::studies::STUDIES;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
 

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, axes_json, axes_text, print_json};
-use crate::studies::STUDIES;
 use crate::report::comparison::{
     self, Candidate, ComparedRun, Difference, Family, Judgement, Method, Pairing, Quantity,
     of_specs, of_texts,
 };
 use crate::report::{Cell, Estimate, ReportError, is_shown};
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::sweep::shown;
 use head::{headline, shortfall, summary};
 

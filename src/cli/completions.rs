@@ -12,10 +12,10 @@ use bookahead_engine::printable::one_line;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
-use crate::studies::STUDIES;
-use crate::sweep::keys::Keys;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use crate::sweep::beginnings;
+use crate::sweep::keys::Keys;
 
 /// The variable by which the script of a shell asks.
 const VARIABLE: &str = "COMPLETE";
@@ -157,7 +157,9 @@ fn studies() -> Vec<CompletionCandidate> {
 /// Tables and keys of experiment files.
 fn tables_and_keys() -> Vec<CompletionCandidate> {
     const KEYS: Keys = Keys::of(STUDIES);
-    let tables = KEYS.sections().map(|section| candidate(section.path, section.about));
+    let tables = KEYS
+        .sections()
+        .map(|section| candidate(section.path, section.about));
     let keys = KEYS.all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }

@@ -9,11 +9,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::limit::Limit;
 use super::screen::{LookError, csv_error};
 use super::spool;
-use crate::studies::STUDIES;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
 };
+use crate::studies::STUDIES;
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any
 /// other kind.

@@ -7,11 +7,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
-use crate::studies::STUDIES;
 use crate::output::write_file;
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 

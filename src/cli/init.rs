@@ -30,7 +30,9 @@ pub(super) fn after_help() -> String {
 
 /// Everything that there is a first experiment for.
 pub(super) fn names() -> Vec<String> {
-    beginnings(STUDIES).map(|beginning| beginning.name).collect()
+    beginnings(STUDIES)
+        .map(|beginning| beginning.name)
+        .collect()
 }
 
 /// Prints or writes it.

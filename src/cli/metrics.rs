@@ -2,9 +2,9 @@
 
 use super::listing::{names, paragraph};
 use super::screen::LookError;
-use crate::studies::STUDIES;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
+use crate::studies::STUDIES;
 use crate::sweep::keys;
 
 /// Lists the quantities that points are measured by: what `compare --metric` takes, and the columns

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
-use crate::studies::STUDIES;
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
+use crate::studies::STUDIES;
 use crate::sweep::{InputFolders, while_working};
 
 /// Writes the report of a run.

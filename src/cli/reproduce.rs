@@ -25,11 +25,11 @@ pub use stored::{StoredCurves, known_measures};
 
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
-use crate::studies::STUDIES;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
+use crate::studies::STUDIES;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use super::aligned::{Aligned, Heading, screen};
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
-use crate::studies::STUDIES;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
     SweepOptions, SweepSummary, shown, while_working,

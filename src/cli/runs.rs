@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
-use crate::studies::STUDIES;
 use crate::store::{RunSummary, Store};
+use crate::studies::STUDIES;
 use crate::sweep::INTERRUPTED;
 pub(super) use watch::pace;
 

@@ -30,8 +30,8 @@ use tokio::sync::watch;
 
 use super::memory::MemoryArguments;
 use super::screen::LookError;
-use crate::studies::STUDIES;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use guard::Guard;
 use live::Live;
 use work::Work;

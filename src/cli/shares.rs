@@ -10,9 +10,9 @@ use super::aligned::{Aligned, Heading, screen};
 use super::merge::{share_of, stores_in};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
-use crate::studies::STUDIES;
 use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};
+use crate::studies::STUDIES;
 
 /// One share, begun or not.
 pub(super) struct Share {

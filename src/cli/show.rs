@@ -11,12 +11,12 @@ use super::screen::{
     LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
     ranges, run_json, span, took,
 };
-use crate::studies::STUDIES;
 use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
     ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
     RunSummary, SqlValue, Store,
 };
+use crate::studies::STUDIES;
 use crate::sweep::{Axis, shown};
 
 /// Shows one run: what was run, what came of it, what is missing.

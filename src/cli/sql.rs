@@ -11,9 +11,9 @@ use super::aligned::{Aligned, Heading, screen};
 use super::limit::Limit;
 use super::screen::{LookError, csv_error, json};
 use super::spool;
-use crate::studies::STUDIES;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, SqlValue, Store};
+use crate::studies::STUDIES;
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::listing::{names, paragraph};
 use super::screen::{LookError, print_json};
-use crate::studies::STUDIES;
-use crate::sweep::keys::Keys;
 use crate::brokering::co_reservation::Algorithm;
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::PlanKind;
+use crate::studies::STUDIES;
+use crate::sweep::keys::Keys;
 
 /// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are
 /// given.

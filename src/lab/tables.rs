@@ -13,9 +13,10 @@ use rusqlite::Connection;
 
 use crate::study::Studies;
 
-pub use content::{CLOCKS, Digest, Digests, Names, encode};
-pub use shape::{Kind, Table, Tables};
-pub use writer::{Layout, Lookups, Number, RowWriter};
+pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
+pub(crate) use shape::{Kind, Table, Tables};
+pub use writer::RowWriter;
+pub(crate) use writer::{Layout, Lookups, Number};
 
 /// The name of a view and its query.
 pub type View = (&'static str, &'static str);
@@ -158,9 +159,7 @@ pub trait Rows {
 impl Rows for () {}
 
 /// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
-pub fn json_rows<const COLUMNS: usize>(
-    rows: impl Iterator<Item = [i64; COLUMNS]>,
-) -> String {
+pub fn json_rows<const COLUMNS: usize>(rows: impl Iterator<Item = [i64; COLUMNS]>) -> String {
     let mut text = "[".to_owned();
     for row in rows {
         text.push_str(if text.len() > 1 { ",[" } else { "[" });
@@ -179,11 +178,7 @@ pub fn json_rows<const COLUMNS: usize>(
 
 /// The first number of a table that is free, from the one that the identity begins with: it does
 /// not depend on who comes first, and takes six bytes at most.
-pub fn free_number(
-    connection: &Connection,
-    table: &str,
-    identity: &str,
-) -> rusqlite::Result<i64> {
+pub fn free_number(connection: &Connection, table: &str, identity: &str) -> rusqlite::Result<i64> {
     let digits = identity.get(..12).unwrap_or(identity);
     let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
     let taken = format!("SELECT 1 FROM {table} WHERE id = ?1");

@@ -23,8 +23,8 @@ use super::section::ReportError;
 use super::statistics::Estimate;
 use super::table::{Cell, Table, grouped};
 use super::write::KeptFiles;
-use crate::studies::STUDIES;
 use crate::store::Store;
+use crate::studies::STUDIES;
 
 /// An experiment behind the advice, after it was run.
 #[derive(Clone, Debug)]

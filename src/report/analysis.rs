@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::study::Studies;
 use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
+use crate::study::Studies;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 pub use seen::{Change, SameInputs};
@@ -223,7 +223,9 @@ impl Analysis {
     /// Whether any of its points is of a study that the metrics of jobs say something of.
     #[must_use]
     pub fn has_metrics(&self) -> bool {
-        let known: Vec<&str> = self.studies.strategies()
+        let known: Vec<&str> = self
+            .studies
+            .strategies()
             .filter(|study| study.has_metrics)
             .map(|study| study.name)
             .collect();
@@ -385,8 +387,7 @@ impl Pairing {
         let mut by_relaxed = None;
         let (mut used_relaxed, mut apart) = (false, 0);
         for point in 0..points.len() {
-            let name =
-                points.studies.baseline(&points.strategy[point]);
+            let name = points.studies.baseline(&points.strategy[point]);
             let found = name.and_then(|name| {
                 by_exact.find(points, point, name).or_else(|| {
                     let candidates =

@@ -24,8 +24,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::dependence::are_neighbours;
-use crate::study::Studies;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
+use crate::study::Studies;
 pub use answer::{incomparable, remarks};
 pub use differences::Difference;
 pub use families::{Candidate, Family, Judgement, distinct, judge};

@@ -187,10 +187,10 @@ fn overlap(shared: &SharedJobs) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
     use crate::report::statistics::Replicated;
     use crate::scheduling::measures::QuantityKind;
+    use crate::studies::STUDIES;
     use crate::sweep::Axis;
 
     fn analysis(axes: Vec<Axis>) -> Analysis {

@@ -63,8 +63,7 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
                 None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
             }
             // A threshold says nothing about a strategy that does not look at it.
-            let overbooks =
-                analysis.studies.overbooks(&combination.strategy);
+            let overbooks = analysis.studies.overbooks(&combination.strategy);
             row.extend(tuned.iter().map(|axis| {
                 let value = analysis.value(combination, *axis).filter(|_| overbooks);
                 value.into()

@@ -7,7 +7,6 @@ mod optimism;
 mod studies;
 mod workflows;
 
-use crate::studies::STUDIES;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -25,7 +24,8 @@ use crate::store::{
     Store, Writer,
 };
 use crate::store_fixtures::{axis, finished, identity, point, record, spec, text, write_run};
-use crate::studies::{STUDIES, SimulationResult};
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
 
@@ -468,7 +468,8 @@ fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended(
     assert_eq!(reports[0], reports[1]);
     let again = folder.path().join("again");
     write(
-        STUDIES, &folder.path().join("straight.db"),
+        STUDIES,
+        &folder.path().join("straight.db"),
         &RunSelector::Latest,
         &again,
     )

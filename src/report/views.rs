@@ -32,7 +32,10 @@ const VIEWS: &[(&str, &dyn View)] = &[
     ("overbooking", &overbooking::Overbooking),
     ("reservations", &reservations::Reservations),
     ("slots", &slots::Slots),
-    ("virtual-reservations", &virtual_reservations::VirtualReservations),
+    (
+        "virtual-reservations",
+        &virtual_reservations::VirtualReservations,
+    ),
     ("co-reservation", &co_reservation::CoReservation),
     ("provisioning", &provisioning::Provisioning),
 ];

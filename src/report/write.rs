@@ -19,8 +19,8 @@ use super::svg;
 use super::table::Table;
 use super::tables::missing;
 use super::trust;
-use crate::study::Studies;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+use crate::study::Studies;
 
 /// What was written, for the screen.
 #[derive(Clone, Debug)]
@@ -51,7 +51,12 @@ pub struct ReportSummary {
 /// # Errors
 ///
 /// When the store cannot be read, the run does not exist, or the folder cannot be written.
-pub fn write(studies: Studies, store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummary, ReportError> {
+pub fn write(
+    studies: Studies,
+    store: &Path,
+    run: &RunSelector,
+    out: &Path,
+) -> Result<ReportSummary, ReportError> {
     write_with(studies, store, run, out, &ReportExtras::default())
 }
 
@@ -61,7 +66,12 @@ pub fn write(studies: Studies, store: &Path, run: &RunSelector, out: &Path) -> R
 /// # Errors
 ///
 /// When the store cannot be read or the run does not exist.
-pub fn page(studies: Studies, store: &Path, run: &RunSelector, extras: &ReportExtras) -> Result<String, ReportError> {
+pub fn page(
+    studies: Studies,
+    store: &Path,
+    run: &RunSelector,
+    extras: &ReportExtras,
+) -> Result<String, ReportError> {
     let content = Content::read(&Store::open_read_only(studies, store)?, run, extras)?;
     Ok(content.html())
 }

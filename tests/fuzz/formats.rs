@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use clap::Parser;
 
-use bookahead::studies::STUDIES;
 use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
 use bookahead::machines::slurm::Includes;
@@ -21,6 +20,7 @@ use bookahead::scheduling::stream::{
 };
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::store::{RunSelector, Store, run_sweep};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{
     ContentHashes, Experiment, InputFolders, InputSources, SweepOptions, load_inputs,
 };
@@ -714,7 +714,12 @@ fn consume_store(path: &Path, folder: &Path) {
     discard(store.verify_run(run.id).map_err(|error| error.to_string()));
     if one_in(REPORT_EVERY, &fs::read(path).unwrap_or_default()) {
         let out = folder.join("report");
-        discard(bookahead::report::write(STUDIES, path, &RunSelector::Latest, &out));
+        discard(bookahead::report::write(
+            STUDIES,
+            path,
+            &RunSelector::Latest,
+            &out,
+        ));
     }
 }
 

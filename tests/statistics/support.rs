@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use bookahead::studies::STUDIES;
 use bookahead::actors::Player;
 use bookahead::report::Estimate;
 use bookahead::scheduling::SimulationMetrics;
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

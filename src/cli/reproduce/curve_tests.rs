@@ -7,8 +7,8 @@ use super::evaluation::home;
 use super::paper::JOINT;
 use super::tests::{Fake, Ran, run_in};
 use super::*;
-use crate::studies::STUDIES;
 use crate::report::findings::{self, CurveCell};
+use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";

@@ -1,5 +1,5 @@
-use crate::studies::STUDIES;
 use super::*;
+use crate::studies::STUDIES;
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

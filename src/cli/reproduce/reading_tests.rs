@@ -1,9 +1,9 @@
 //! Readings of a paper of tables, with a runner that makes its numbers up; and what the files in
 //! the program say.
 
-use crate::studies::STUDIES;
 use super::tests::{CTC, Fake, Ran, run, run_in};
 use super::*;
+use crate::studies::STUDIES;
 use std::fs;
 
 /// A folder with the paper's own configurations, claims and explanations, and these readings.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
-use crate::studies::STUDIES;
 use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
 
@@ -36,8 +36,9 @@ impl SweepRunner for StoredRunner {
     }
 
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
-        let experiment = Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
-            .inspect_err(complain)?;
+        let experiment =
+            Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
+                .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
         let summary = run_sweep(experiment.sweep, &self.options)?;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
-use crate::studies::STUDIES;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
+use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.

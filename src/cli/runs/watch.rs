@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use bookahead_engine::printable::one_line;
 
-use crate::studies::STUDIES;
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output::{people, take_away};
 use crate::cli::screen::{LookError, age, now, span};
 use crate::store::{RunProgress, Store};
+use crate::studies::STUDIES;
 use crate::sweep::Interrupt;
 
 /// Rows that are drawn again and again; older runs do not change.

@@ -15,10 +15,10 @@ use tokio::sync::{Notify, watch};
 use super::Served;
 use super::pages::{self, Trouble};
 use super::work::in_background;
-use crate::studies::STUDIES;
 use crate::cli::runs::pace;
 use crate::cli::screen::now;
 use crate::store::{RunProgress, Store};
+use crate::studies::STUDIES;
 
 /// What was seen last; nothing before the first look.
 type Seen = Option<Result<Arc<Vec<RunProgress>>, String>>;

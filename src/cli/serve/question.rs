@@ -16,10 +16,10 @@ use super::pages::{self, Trouble};
 use super::wanted::Wanted;
 use super::work::in_background;
 use super::worked::WORKED;
-use crate::studies::STUDIES;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
 use crate::store::{QueryError, SqlValue, Store};
+use crate::studies::STUDIES;
 
 /// Rows of a table; CSV has all of them.
 const MOST_ROWS: usize = 1_000;
@@ -50,7 +50,8 @@ pub(super) async fn answer(
     if worked.is_some() || question.is_empty() {
         let path = served.store.clone();
         let tables =
-            in_background(move || Ok(Store::open_read_only(STUDIES, &path)?.table_names()?)).await?;
+            in_background(move || Ok(Store::open_read_only(STUDIES, &path)?.table_names()?))
+                .await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
     let asked_for = question.clone();

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::{self, Trouble};
 use super::question;
-use crate::studies::STUDIES;
 use crate::cli::gantt;
 use crate::report::{self, ReportExtras, comparison};
 use crate::store::{RunSelector, Store};
+use crate::studies::STUDIES;
 use crate::sweep::InputFolders;
 
 /// A page, or a file of rows.
@@ -88,7 +88,9 @@ fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
 }
 
 fn report(store: &Path, run: &str) -> Result<String, Trouble> {
-    let run = Store::open_read_only(STUDIES, store)?.run(&selector(run))?.id;
+    let run = Store::open_read_only(STUDIES, store)?
+        .run(&selector(run))?
+        .id;
     let extras = ReportExtras {
         served: Some(report::Served {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
@@ -96,7 +98,12 @@ fn report(store: &Path, run: &str) -> Result<String, Trouble> {
         }),
         ..ReportExtras::default()
     };
-    Ok(report::page(STUDIES, store, &RunSelector::Id(run.0), &extras)?)
+    Ok(report::page(
+        STUDIES,
+        store,
+        &RunSelector::Id(run.0),
+        &extras,
+    )?)
 }
 
 fn compared(path: &Path, numbers: &[i64]) -> Result<String, Trouble> {

@@ -11,11 +11,11 @@ use serde_json::json;
 use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
-use crate::studies::STUDIES;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
+use crate::studies::STUDIES;
 use crate::studies::overbooking::OverbookingStudy;
 use crate::studies::predicted_queue::{self, PredictedQueueStudy};
 use crate::study::{StudySpec, name_of};
@@ -183,10 +183,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             name_of(predicted_queue::STRATEGY),
             StudySpec::of(PredictedQueueStudy { settings }),
         ),
-        (None, policy) => (
-            policy.name(),
-            StudySpec::of(OverbookingStudy::default()),
-        ),
+        (None, policy) => (policy.name(), StudySpec::of(OverbookingStudy::default())),
     };
     SimulationSpec {
         workload: WorkloadSettings {

@@ -19,7 +19,8 @@ use crate::scheduling::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, Work, cluster_scene,
     registry, slot_scene,
 };
-use crate::studies::{Simulation, SimulationSpec, STUDIES, StudySpec};
+use crate::studies::STUDIES;
+use crate::study::{Simulation, SimulationSpec};
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, TraceFolder, prepare};
@@ -314,7 +315,10 @@ fn what_actors_cost_beside_plain_calls() {
     }
     let config = "singh2008/ctc-virtual.toml";
     let spec = first_of(config);
-    let Some(study) = spec.study.get::<crate::studies::virtual_reservations::VirtualReservationsStudy>() else {
+    let Some(study) = spec
+        .study
+        .get::<crate::studies::virtual_reservations::VirtualReservationsStudy>()
+    else {
         panic!("{config} is no study of virtual reservations");
     };
     let (jobs, nodes, settings) = (jobs_of(&spec), spec.workload.nodes, &study.settings);

@@ -21,6 +21,7 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
+    /// Forgets what was made.
     pub fn clear(&self) {
         self.0
             .lock()
@@ -37,6 +38,11 @@ impl<T> Cache<T> {
             .collect()
     }
 
+    /// What has this key, made now where it was not made before.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made; the same again for everybody who asks later.
     pub fn get(
         &self,
         key: String,
@@ -45,6 +51,11 @@ impl<T> Cache<T> {
         self.get_shared(key, || make().map_err(Arc::new))
     }
 
+    /// The same, made of something that others share, with its error.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cache::get`].
     pub fn get_shared(
         &self,
         key: String,

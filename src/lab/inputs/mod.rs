@@ -191,14 +191,14 @@ pub struct Inputs {
     pub keep_outcomes: bool,
     /// Whether they also keep what a study samples, of which there is much.
     pub keep_samples: bool,
-    pub records: Cache<ParsedTrace>,
+    pub(crate) records: Cache<ParsedTrace>,
     /// Of logs whose fresh replications share them.
     usable: Cache<UsableJobs>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
     tables: Cache<Option<LanlTable>>,
     failures: Cache<FailureTrace>,
-    pub seen: SeenCache,
+    pub(crate) seen: SeenCache,
     /// What studies share among their simulations, by type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
@@ -350,6 +350,11 @@ impl Inputs {
         self.workload_of(&spec.workload, spec.seed, spec.replication)
     }
 
+    /// The cleaned and scaled jobs of these settings.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be prepared.
     pub fn workload_of(
         &self,
         settings: &WorkloadSettings,

@@ -127,8 +127,11 @@ pub struct Key {
     pub others: bool,
     /// The ambiguities of the papers, or the places in them, that the key decides.
     pub decides: &'static str,
+    /// What holds where the key is left out.
     pub default: Fallback,
+    /// What is allowed in words of its own, instead of those made from range or names.
     pub words: Option<&'static str>,
+    /// What follows the words: `: what it is`, or a unit.
     pub note: &'static str,
     /// What is said of a number below and of one above the range.
     pub refusals: [&'static str; 2],
@@ -227,9 +230,12 @@ impl Key {
                 format!("above {least} and below {most}")
             }
             (Kind::Flag, _) => choice(vec!["true".to_owned(), "false".to_owned()]),
-            (Kind::Text, _) => {
-                choice(self.fixed_names().iter().map(|name| format!("\"{name}\"")).collect())
-            }
+            (Kind::Text, _) => choice(
+                self.fixed_names()
+                    .iter()
+                    .map(|name| format!("\"{name}\""))
+                    .collect(),
+            ),
             _ => String::new(),
         }
     }

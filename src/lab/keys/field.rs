@@ -16,7 +16,9 @@ use crate::keys::problem::{ProblemKind, Problems};
 /// A key of a table that was read: its declaration and what the file gives.
 #[derive(Debug)]
 pub struct Field<'a, T> {
+    /// Its declaration.
     pub key: &'static Key,
+    /// What the file gives.
     pub given: &'a T,
     fits: fn(f64) -> bool,
 }
@@ -48,6 +50,7 @@ macro_rules! numbers {
 numbers!(u32, i64, u64, f64);
 
 impl<'a, T> Field<'a, T> {
+    /// A key with what the file gives, every value in its range allowed.
     pub const fn new(key: &'static Key, given: &'a T) -> Self {
         Self {
             key,

@@ -237,6 +237,8 @@ pub struct Problems {
 const ENOUGH: usize = 20;
 
 impl Problems {
+    /// None yet in this file with its text.
+    #[must_use]
     pub fn new(file: &str, text: &str) -> Self {
         Self {
             file: one_line(file).into_owned(),
@@ -253,6 +255,7 @@ impl Problems {
         self.is_ours = false;
     }
 
+    /// Adds an error: where it is, what is wrong, and what to do.
     pub fn add(
         &mut self,
         kind: ProblemKind,
@@ -264,6 +267,7 @@ impl Problems {
         self.push(kind, key, span, message.into(), help.into(), false);
     }
 
+    /// Adds a warning: the file can be used as it is.
     pub fn warn(
         &mut self,
         kind: ProblemKind,
@@ -315,15 +319,23 @@ impl Problems {
         });
     }
 
+    /// How many errors there are, warnings not counted.
+    #[must_use]
     pub fn errors(&self) -> usize {
         self.list.iter().filter(|problem| !problem.warning).count()
     }
 
+    /// Whether there are so many that checking may stop.
+    #[must_use]
     pub fn enough(&self) -> bool {
         self.errors() >= ENOUGH
     }
 
     /// Stops if there is any error.
+    ///
+    /// # Errors
+    ///
+    /// With all problems, in the order of the file.
     pub fn check(&mut self) -> Result<(), ExperimentError> {
         if self.errors() == 0 {
             return Ok(());
@@ -333,6 +345,8 @@ impl Problems {
         Err(ExperimentError::Invalid(list))
     }
 
+    /// The warnings of a file without errors.
+    #[must_use]
     pub fn into_warnings(self) -> Vec<Problem> {
         self.list
     }

@@ -1,10 +1,7 @@
 //! Keys of reservations that are made from jobs, which several studies take.
 
-use serde::Deserialize;
-
+use super::declaration::{Given, flag, named, one_of, real};
 use crate::section;
-use super::declaration::{Given, Key, Section, flag, named, one_of, real};
-use super::field::Field;
 use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
 
 section! {

@@ -1,15 +1,14 @@
 //! Keys of the policy: how it plans, and when it accepts an overbooked slot.
 
-use serde::Deserialize;
-
-use crate::section;
-use super::declaration::{Given, Key, Section, flag, integer, integer_within, named, one_of, real, reals, strategy};
-use super::field::Field;
+use super::declaration::{
+    Given, flag, integer, integer_within, named, one_of, real, reals, strategy,
+};
 use crate::scheduling::{
     CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
     Retry, UnderestimatorRule,
 };
+use crate::section;
 
 section! {
     /// The policy, or the study.

@@ -1,10 +1,7 @@
 //! Keys of every experiment: its name, and its jobs.
 
-use serde::Deserialize;
-
+use super::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
 use crate::section;
-use super::declaration::{Given, Key, Section, flag, integer, integer_within, named, one_of, real, text};
-use super::field::Field;
 use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.

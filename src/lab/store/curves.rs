@@ -161,12 +161,12 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::super::fixtures::seen as saw;
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
     use crate::store::{METRICS, metric_names};
-    use crate::studies::SimulationResult;
+    use crate::studies::STUDIES;
+    use crate::study::SimulationResult;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 

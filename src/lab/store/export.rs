@@ -271,8 +271,8 @@ fn axis_type(values: &[AxisValue]) -> ExportType {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn an_axis_has_the_narrowest_type_that_holds_all_its_values() {

@@ -188,7 +188,7 @@ mod tests {
     use crate::scheduling::measures::Measured;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
-    use crate::studies::SimulationResult;
+    use crate::study::SimulationResult;
 
     #[test]
     fn measures_are_columns_in_the_order_of_the_registry_and_unknown_ones_come_last() {

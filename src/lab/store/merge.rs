@@ -145,7 +145,10 @@ impl Store {
                 open: Rc::clone(&open),
             })
             .collect();
-        let existing = out.exists().then(|| Store::open(studies, out)).transpose()?;
+        let existing = out
+            .exists()
+            .then(|| Store::open(studies, out))
+            .transpose()?;
         let experiments = agree::experiments(
             &inputs,
             existing.as_ref().map(|store| (store, out)),

@@ -49,10 +49,10 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
+    use crate::studies::STUDIES;
 
     #[test]
     fn jobs_of_several_replications_are_shared_and_those_of_other_settings_do_not_count() {

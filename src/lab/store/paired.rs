@@ -214,10 +214,10 @@ fn most(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::super::fixtures::grid::grid;
     use super::super::fixtures::{axis, finished, point, record, text, write_run};
     use super::*;
+    use crate::studies::STUDIES;
 
     const ALGORITHM: &str = "broker.algorithm";
     const CLUSTERS: &str = "grid.clusters";

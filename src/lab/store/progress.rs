@@ -100,10 +100,10 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
     use crate::store::fixtures::{finished, point, record, result, write_run};
     use crate::store::{FailedSimulation, OutcomeDetail, RunState, Writer};
+    use crate::studies::STUDIES;
 
     #[test]
     fn progress_is_what_the_list_of_runs_counts_point_by_point() {

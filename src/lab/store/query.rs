@@ -555,8 +555,8 @@ fn first_words(sql: &str) -> (String, &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn a_question_that_asks_for_too_much_memory_is_refused_and_not_the_end_of_the_program() {

@@ -138,7 +138,11 @@ impl Rows {
             self.moment(connection)?;
             return Ok(finished.points.len() as u64);
         }
-        let mut writer = RowWriter::with(connection, layout(self.studies)?, std::mem::take(&mut self.lookups));
+        let mut writer = RowWriter::with(
+            connection,
+            layout(self.studies)?,
+            std::mem::take(&mut self.lookups),
+        );
         let workload = match &prepared.workload {
             None => None,
             Some(identity) => Some(match self.workloads.get(identity) {

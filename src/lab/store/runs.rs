@@ -11,8 +11,8 @@ use super::processes::Process;
 use super::rows::{Rows, spec_json};
 use super::tables::layout;
 use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
-use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
 use crate::study::Studies;
+use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
 use crate::tables::Digests;
 
 impl Store {
@@ -169,7 +169,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = |error| self.error("entering what is to be done", error);
         let transaction = immediate(&self.connection).map_err(sql)?;
-        let mut rows = Rows::new(self.studies, &transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
+        let mut rows =
+            Rows::new(self.studies, &transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
         let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
             let json = spec_json(&simulation.id, &simulation.spec)?;
@@ -559,8 +560,8 @@ pub(super) fn unix_milliseconds() -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn looking_for_the_simulation_that_a_run_shows_reads_its_own_points_and_not_every_place_of_the_run()

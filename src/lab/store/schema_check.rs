@@ -38,9 +38,7 @@ pub(super) fn check(
 ) -> Result<(), StoreError> {
     let sql = |error| StoreError::from_sql(path, "reading its tables", error);
     static EXPECTED: OncePerList<Schema> = OncePerList::new();
-    let expected = EXPECTED
-        .get(studies, || made(studies))
-        .map_err(sql)?;
+    let expected = EXPECTED.get(studies, || made(studies)).map_err(sql)?;
     let found = schema(connection).map_err(sql)?;
     let refuse = |what: String| {
         Err(StoreError::ChangedSchema {

@@ -28,7 +28,10 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
         Box::new(NoStore)
     } else {
-        Box::new(StoreFile::open(options.studies, &options.store, options.durability).map_err(SweepError::Store)?)
+        Box::new(
+            StoreFile::open(options.studies, &options.store, options.durability)
+                .map_err(SweepError::Store)?,
+        )
     };
     let inputs = Arc::new(inputs);
     run_planned(

@@ -6,9 +6,9 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use crate::study::Studies;
 use super::tables::{definitions, empty, layout};
 use super::{RunId, Store, StoreError};
+use crate::study::Studies;
 use crate::tables::{Digests, Kind, Shared, Tables};
 
 /// What looking through a store found.

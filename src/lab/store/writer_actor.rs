@@ -105,7 +105,9 @@ impl WriterActor {
                 Write::Failed(failed, spec) => rows.failed(connection, failed, spec),
                 Write::Started(id) => rows.started(connection, id),
                 Write::Adopted(id, points) => rows.adopted(connection, id, points),
-                Write::End(state) => end_run(self.store.studies, connection, self.run, *state).map(|()| 0),
+                Write::End(state) => {
+                    end_run(self.store.studies, connection, self.run, *state).map(|()| 0)
+                }
             })
             .and_then(|count| self.batch.wrote(connection, count));
         written.map_err(|error| self.store.error(WRITING, error))?;

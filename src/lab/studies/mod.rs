@@ -1,19 +1,17 @@
 //! The studies of this program: one folder each, and one line in the list below.
 
-use crate::study::{Studies, study};
-
+pub mod co_reservation;
+pub mod machine_queue;
+pub mod market;
 pub mod overbooking;
+pub mod predicted_queue;
+pub mod provisioning;
 pub mod reservations;
 pub mod slots;
 pub mod virtual_reservations;
-pub mod co_reservation;
-pub mod provisioning;
-pub mod predicted_queue;
-pub mod market;
-pub mod machine_queue;
 
 pub use self::overbooking::PolicySimulation;
-pub use crate::study::*;
+use crate::study::{Studies, study};
 
 /// The studies of this program, in the order of tables, of keys and of their documentation.
 pub const STUDIES: Studies = Studies::new(&[

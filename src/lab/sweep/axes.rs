@@ -91,10 +91,7 @@ pub(super) fn axes_of(dimensions: &[Dimension]) -> Vec<Axis> {
         .collect()
 }
 
-fn axis_key(
-    keys: Keys,
-    key: &Spanned<String>,
-    problems: &mut Problems) -> Option<&'static Key> {
+fn axis_key(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
     let path = key.get_ref();
     if path.starts_with("experiment.") {
         let help = "seed and replications hold for a whole sweep: use another file, or `--seed`";
@@ -122,7 +119,8 @@ fn axis_key(
     let found = keys.find(path);
     if found.is_none() {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys.all()
+        let siblings: Vec<&str> = keys
+            .all()
             .map(|key| key.path)
             .filter(|known| known.starts_with(&format!("{section}.")) && section != "experiment")
             .collect();
@@ -222,15 +220,14 @@ fn distinct(path: &str, cells: &[Cell], problems: &mut Problems) {
     }
 }
 
-fn zip_dimension(
-    known: Keys,
-    zip: &Spanned<RawZip>,
-    problems: &mut Problems,
-) -> Option<Dimension> {
+fn zip_dimension(known: Keys, zip: &Spanned<RawZip>, problems: &mut Problems) -> Option<Dimension> {
     let place = zip.span().start;
     let zip = zip.get_ref();
-    let keys: Vec<Option<&'static Key>> =
-        zip.keys.iter().map(|key| axis_key(known, key, problems)).collect();
+    let keys: Vec<Option<&'static Key>> = zip
+        .keys
+        .iter()
+        .map(|key| axis_key(known, key, problems))
+        .collect();
     let keys: Vec<&'static Key> = keys.into_iter().collect::<Option<_>>()?;
     if keys.is_empty() || zip.values.get_ref().is_empty() {
         let help = "give `keys = […]` and at least one row of values";

@@ -3,11 +3,11 @@
 
 use super::axes::{Cell, Dimension};
 use super::document::{Document, Node, node_of};
+use super::raw::RawExperiment;
 use super::resolve;
 use super::spec::SimulationSpec;
-use crate::keys::problem::Problems;
 use crate::keys::problem::ProblemKind;
-use super::raw::RawExperiment;
+use crate::keys::problem::Problems;
 use crate::study::{Asked, Studies, StudySpec};
 
 /// The value of every cell as a node of the tree: by dimension, row and column.

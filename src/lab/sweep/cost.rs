@@ -61,8 +61,8 @@ pub fn megabytes<'a>(
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
+    use crate::studies::STUDIES;
     use crate::sweep::Experiment;
 
     #[test]

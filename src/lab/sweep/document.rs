@@ -319,8 +319,9 @@ fn report(
     } else {
         ProblemKind::WrongType
     };
-    let help =
-        keys.find(&path).map_or_else(|| "see the table of keys".to_owned(), Key::allowed);
+    let help = keys
+        .find(&path)
+        .map_or_else(|| "see the table of keys".to_owned(), Key::allowed);
     let message = match (kind, message.split('`').nth(1)) {
         (ProblemKind::UnknownName, Some(name)) => format!("`{name}` is not known here"),
         (ProblemKind::OutOfRange, Some(value)) => format!("{value} is out of range"),
@@ -396,7 +397,12 @@ fn check_tables<'i>(keys: Keys, path: &str, node: Node<'i>, problems: &mut Probl
     Spanned::new(span, DeValue::Array(kept))
 }
 
-fn check_keys<'i>(keys: Keys, path: &str, table: DeTable<'i>, problems: &mut Problems) -> DeValue<'i> {
+fn check_keys<'i>(
+    keys: Keys,
+    path: &str,
+    table: DeTable<'i>,
+    problems: &mut Problems,
+) -> DeValue<'i> {
     let allowed = keys.children(path);
     let mut kept = DeTable::new();
     for (name, child) in table {

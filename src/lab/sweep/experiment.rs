@@ -14,8 +14,8 @@ use super::axes::{
 };
 use super::combination::{CellNodes, nodes_of, resolved};
 use super::digest::Identity;
-use super::keys::Keys;
 use super::document::{Document, Node};
+use super::keys::Keys;
 use super::point_axes::PointAxes;
 use super::resolve::{self, Header};
 use super::simulations::Simulations;
@@ -42,14 +42,15 @@ impl Experiment {
     /// # Errors
     ///
     /// When the file cannot be read, or with every problem found in it (up to twenty).
-    pub fn load(
-        studies: Studies,
-        path: &Path,
-        seed: Option<u64>,
-    ) -> Result<Self, ExperimentError> {
+    pub fn load(studies: Studies, path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
         if path == Path::new("-") {
             const NAME: &str = "standard input";
-            return Self::parse(studies, NAME, &read(Path::new(NAME), Ok(io::stdin().lock()))?, seed);
+            return Self::parse(
+                studies,
+                NAME,
+                &read(Path::new(NAME), Ok(io::stdin().lock()))?,
+                seed,
+            );
         }
         let text = read(path, open_plain(path))?;
         let mut experiment = Self::parse(studies, &path.display().to_string(), &text, seed)?;

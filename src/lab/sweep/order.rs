@@ -261,7 +261,9 @@ values = [0.1, 0.2, 0.3, 0.4]
 "#;
 
     fn sweep() -> Sweep {
-        Experiment::parse(STUDIES, "order.toml", TEXT, None).unwrap().sweep
+        Experiment::parse(STUDIES, "order.toml", TEXT, None)
+            .unwrap()
+            .sweep
     }
 
     fn tasks(sweep: &Sweep) -> Vec<Task> {

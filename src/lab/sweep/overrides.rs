@@ -79,7 +79,8 @@ fn check(keys: Keys, text: &str, path: &str, value: &toml::Value) -> Result<(), 
     let key = path.to_owned();
     let Some(known) = keys.find(path) else {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys.all()
+        let siblings: Vec<&str> = keys
+            .all()
             .map(|known| known.path)
             .filter(|known| known.split('.').next() == Some(section))
             .collect();
@@ -219,8 +220,8 @@ fn added(
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
+    use crate::studies::STUDIES;
     use crate::sweep::Experiment;
 
     const TEXT: &str = r#"# What it varies.

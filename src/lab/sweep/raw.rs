@@ -9,12 +9,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use crate::keys::declaration::Given;
+use crate::keys::declaration::Table;
 pub use crate::keys::estimates::RawEstimates;
 pub use crate::keys::failures::{RawFailures, RawReliability};
+pub use crate::keys::reservations::RawReservations;
 pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawPenalty, RawScheduling};
 pub use crate::keys::workload::{RawHeader, RawWorkload};
-use crate::keys::declaration::Table;
-pub use crate::keys::reservations::RawReservations;
 use crate::study::StudyKeys;
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and

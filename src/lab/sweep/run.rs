@@ -17,8 +17,8 @@ use super::sink::ResultStore;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
 use super::tasks::tasks;
 use crate::inputs::parallel::map_in_parallel;
-use crate::study::Studies;
 use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
+use crate::study::Studies;
 
 /// How a sweep is run; nothing here changes a result.
 #[derive(Clone, Debug)]

@@ -165,7 +165,9 @@ values = [1.0, 2.0]
 "#;
 
     fn sweep() -> Sweep {
-        Experiment::parse(STUDIES, "shares.toml", TEXT, None).unwrap().sweep
+        Experiment::parse(STUDIES, "shares.toml", TEXT, None)
+            .unwrap()
+            .sweep
     }
 
     #[test]

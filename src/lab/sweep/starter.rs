@@ -308,7 +308,11 @@ fn tried(keys: Keys, key: &Key) -> Vec<String> {
     };
     let numbers = NUMBERS.into_iter().filter(is_allowed);
     match (key.kind, key.names) {
-        (_, Some(_)) => keys.names(key).iter().map(|name| format!("{name:?}")).collect(),
+        (_, Some(_)) => keys
+            .names(key)
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect(),
         (Kind::Flag, _) => vec!["true".to_owned(), "false".to_owned()],
         (Kind::Integer, _) => numbers
             .filter(|number| number.fract() == 0.0)

@@ -9,15 +9,15 @@ use rusqlite::{CachedStatement, Connection, ToSql, params};
 
 use super::content::{Digest, Digests, Names, RowBytes};
 use super::shape::{Kind, Table, Tables};
-use crate::study::Studies;
 use crate::scheduling::measures::Measure;
+use crate::study::Studies;
 
 /// Rows that one statement inserts at a time: less of its work is done anew for each.
 const ROWS_AT_ONCE: usize = 16;
 
 /// The tables of the program, with the statements that write into them.
 #[derive(Debug)]
-pub struct Layout {
+pub(crate) struct Layout {
     pub studies: Studies,
     pub tables: Tables,
     inserts: Vec<Inserts>,
@@ -30,7 +30,7 @@ struct Inserts {
 }
 
 impl Layout {
-    pub fn of(studies: Studies, tables: Tables) -> Self {
+    pub(crate) fn of(studies: Studies, tables: Tables) -> Self {
         let inserts = tables.0.iter().map(Inserts::of).collect();
         Self {
             studies,
@@ -76,24 +76,25 @@ pub struct RowWriter<'c> {
 
 /// What writers of rows have looked up in a store; the next one need not look again.
 #[derive(Debug, Default)]
-pub struct Lookups {
+pub(crate) struct Lookups {
     names: RefCell<Names>,
     /// Codes in `measure` by name.
     measures: RefCell<HashMap<&'static str, i64>>,
 }
 
 impl<'c> RowWriter<'c> {
-    pub fn new(connection: &'c Connection, layout: &'static Layout) -> Self {
+    pub(crate) fn new(connection: &'c Connection, layout: &'static Layout) -> Self {
         Self::with(connection, layout, Lookups::default())
     }
 
     /// The studies of the program.
+    #[must_use]
     pub fn studies(&self) -> Studies {
         self.layout.studies
     }
 
     /// A writer that knows what an earlier one has looked up in the same store.
-    pub fn with(
+    pub(crate) fn with(
         connection: &'c Connection,
         layout: &'static Layout,
         lookups: Lookups,
@@ -108,7 +109,7 @@ impl<'c> RowWriter<'c> {
     }
 
     /// What this writer and those before it have looked up.
-    pub fn into_lookups(self) -> Lookups {
+    pub(crate) fn into_lookups(self) -> Lookups {
         self.lookups
     }
 
@@ -205,11 +206,7 @@ impl<'c> RowWriter<'c> {
     }
 
     /// The code of a measure, which is entered with what is known of it where it is not known.
-    pub fn measure(
-        &self,
-        name: &'static str,
-        known: Option<&Measure>,
-    ) -> rusqlite::Result<i64> {
+    pub fn measure(&self, name: &'static str, known: Option<&Measure>) -> rusqlite::Result<i64> {
         if let Some(code) = self.lookups.measures.borrow().get(name) {
             return Ok(*code);
         }

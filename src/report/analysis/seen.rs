@@ -83,11 +83,11 @@ fn change(points: &PointColumns, axis: usize) -> Option<Change> {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
     use crate::report::analysis::{Analysis, STRATEGY_AXIS};
     use crate::store::{RunSelector, Store};
     use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
+    use crate::studies::STUDIES;
 
     /// A run of a baseline and a strategy that overbooks, which saw this in their two replications,
     /// and other results in each of them.

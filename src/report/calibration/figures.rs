@@ -4,7 +4,7 @@
 use super::counts::BINS;
 use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
 use super::sql::Question;
-use crate::report::analysis::{Analysis};
+use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::{condition, given, number, titled};
 use crate::report::statistics::Estimate;

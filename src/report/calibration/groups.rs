@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::counts::Batteries;
-use crate::study::Studies;
-use crate::report::analysis::{STRATEGY_AXIS};
+use crate::report::analysis::STRATEGY_AXIS;
 use crate::store::{CalibrationRow, PofKind, PointColumns};
+use crate::study::Studies;
 use crate::sweep::AxisValue;
 
 /// The axis of thresholds.

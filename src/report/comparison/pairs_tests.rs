@@ -1,9 +1,9 @@
 use super::*;
-use crate::studies::STUDIES;
 use crate::report::comparison::differences::Difference;
 use crate::report::comparison::quantities::Quantity;
 use crate::store::METRICS;
 use crate::store_fixtures::{seen, spec};
+use crate::studies::STUDIES;
 use crate::sweep::Seen;
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {

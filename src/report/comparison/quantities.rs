@@ -84,9 +84,12 @@ impl Quantity {
     #[must_use]
     pub fn primary<'p>(
         studies: Studies,
-        points: impl Iterator<Item = &'p MeasuredPoint>) -> &'static str {
+        points: impl Iterator<Item = &'p MeasuredPoint>,
+    ) -> &'static str {
         let of = |point: &MeasuredPoint| {
-            let own = studies.strategies().find(|known| known.name == point.strategy);
+            let own = studies
+                .strategies()
+                .find(|known| known.name == point.strategy);
             own.map_or(METRICS[0].name, |own| own.primary)
         };
         let found: BTreeSet<&'static str> = points.map(of).collect();
@@ -98,7 +101,12 @@ impl Quantity {
 
     /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies
     /// their measures; none that is 0 throughout.
-    pub(super) fn main(studies: Studies, all: &[Self], points: &[&MeasuredPoint], primary: &str) -> Vec<Self> {
+    pub(super) fn main(
+        studies: Studies,
+        all: &[Self],
+        points: &[&MeasuredPoint],
+        primary: &str,
+    ) -> Vec<Self> {
         let is_study = points
             .iter()
             .all(|point| studies.is_strategy(&point.strategy));

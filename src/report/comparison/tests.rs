@@ -9,7 +9,8 @@ use crate::report::table::Cell;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
 use crate::store_fixtures::{axis, finished, identity, point, record, spec, text};
-use crate::studies::{STUDIES, SimulationResult};
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::AxisValue;
 use crate::units::NodeSeconds;
 

@@ -1,7 +1,7 @@
 //! Reports of any run, also of one that is not there.
 
-use crate::studies::STUDIES;
 use super::*;
+use crate::studies::STUDIES;
 
 #[test]
 fn any_axes_will_do() {
@@ -22,7 +22,13 @@ fn any_axes_will_do() {
     let (_, best, _) = analysed(&path);
     assert_eq!(best.rows.len(), 1);
     assert_eq!(best.title, "Gain by strategy");
-    write(STUDIES, &path, &RunSelector::Latest, &folder.path().join("none")).unwrap();
+    write(
+        STUDIES,
+        &path,
+        &RunSelector::Latest,
+        &folder.path().join("none"),
+    )
+    .unwrap();
     // Laxity and strategy, and a switch.
     let path = folder.path().join("laxity.db");
     let laxities = [1.5, 2.0, 3.0].map(AxisValue::Real);

@@ -1,7 +1,6 @@
 mod queries;
 mod verdicts;
 
-use crate::studies::STUDIES;
 use self::queries::asked;
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +13,8 @@ use crate::report::{Analysis, Cell, Table, write};
 use crate::scheduling::JobOutcome;
 use crate::store::{FinishedSimulation, RunSelector, Store};
 use crate::store_fixtures::{axis, finished, point, promised, record, result, text, write_run};
-use crate::studies::{STUDIES, SimulationResult};
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 
 const COMPREHENSIVE: &str = "comprehensive-overbooking";

@@ -8,7 +8,6 @@ use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::store::RunSelector;
 use crate::store_fixtures::grid::grid;
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
-use crate::studies::StudyRows;
 use crate::sweep::AxisValue;
 
 const ALGORITHM: &str = "broker.algorithm";
@@ -26,7 +25,12 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
                 let mut result = grid(clusters, 12, |request| {
                     (request + replication) % (1 + place as u32) == 0
                 });
-                if let (Some(rows), false) = (result.rows.get_mut::<crate::studies::co_reservation::Rows>(), keep) {
+                if let (Some(rows), false) = (
+                    result
+                        .rows
+                        .get_mut::<crate::studies::co_reservation::Rows>(),
+                    keep,
+                ) {
                     rows.run = None;
                 }
                 let values = [(ALGORITHM, text(algorithm)), (LEAD, lead.clone())];
@@ -199,5 +203,11 @@ fn a_run_without_axes_shows_its_clusters_too() {
     for figure in clusters.iter().chain(&over_time) {
         the_query_gives_the_marks(&path, figure);
     }
-    write(STUDIES, &path, &RunSelector::Latest, &folder.path().join("out")).unwrap();
+    write(
+        STUDIES,
+        &path,
+        &RunSelector::Latest,
+        &folder.path().join("out"),
+    )
+    .unwrap();
 }

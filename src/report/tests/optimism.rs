@@ -1,8 +1,8 @@
 //! What a report says of the choice of the best of several settings.
 
 use super::*;
-use crate::studies::STUDIES;
 use crate::store_fixtures::seen;
+use crate::studies::STUDIES;
 use crate::sweep::Point;
 
 const SAME: &str = "chosen and judged on the same batteries: 137 VC; chosen on the others: 120 VC (optimism 13.9 %)";

@@ -15,7 +15,7 @@ use crate::scheduling::replanning::{RequestVerdict, ReservationOutcome};
 use crate::store::{FinishedSimulation, METRICS, RunSelector, Shown};
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::studies::reservations::Rows;
-use crate::studies::{SimulationResult, StudyRows};
+use crate::study::{SimulationResult, StudyRows};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};

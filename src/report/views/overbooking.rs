@@ -49,12 +49,20 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
     let mut curves: BTreeMap<Key<'_>, Vec<(f64, &Combination)>> = BTreeMap::new();
     for combination in &analysis.combinations {
         let strategy = combination.strategy.as_str();
-        let overbooks = analysis.studies.policy(strategy).is_some_and(|known| known.overbooks);
+        let overbooks = analysis
+            .studies
+            .policy(strategy)
+            .is_some_and(|known| known.overbooks);
         let at = analysis.value(combination, threshold).and_then(number);
         let ratio = ratios.get(&(combination.places.clone(), strategy));
         if let (true, Some(at), Some(ratio)) = (overbooks, at, ratio) {
             let places = given.iter().map(|axis| combination.places[*axis]).collect();
-            let key = (places, analysis.studies.rank(strategy), strategy, ratio.to_bits());
+            let key = (
+                places,
+                analysis.studies.rank(strategy),
+                strategy,
+                ratio.to_bits(),
+            );
             curves.entry(key).or_default().push((at, combination));
         }
     }

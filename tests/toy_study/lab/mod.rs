@@ -10,7 +10,7 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows}
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::tables::Definition;
 use crate::workload::Job;
 pub use bookahead_engine::studies::toy::*;

@@ -15,7 +15,7 @@ use super::TableGroup;
 use crate::scheduling::{JobOutcome, Promise, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
-use crate::studies::SimulationResult;
+use crate::study::SimulationResult;
 use crate::study::Studies;
 use crate::tables::{
     Definition, ExportKind, ExportSource, Number, RowWriter, Shared, View, free_number,

@@ -136,7 +136,10 @@ fn of_studies(
 }
 
 fn queries(of_studies: &[(String, String, String)]) -> String {
-    let queries: Vec<&str> = of_studies.iter().map(|(_, query, _)| query.as_str()).collect();
+    let queries: Vec<&str> = of_studies
+        .iter()
+        .map(|(_, query, _)| query.as_str())
+        .collect();
     queries.join(", ")
 }
 

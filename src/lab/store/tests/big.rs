@@ -17,8 +17,9 @@ use crate::inputs::RunInput;
 use crate::store::Store;
 use crate::store::fixtures::grid::grid;
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
-use crate::studies::{STUDIES, StudySpec};
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
+use crate::study::StudySpec;
 use crate::sweep::AxisValue;
 
 const STRATEGIES: [&str; 2] = ["heuristic-planning", "heuristic-overbooking"];

@@ -3,7 +3,8 @@
 use crate::scheduling::JobOutcome;
 use crate::store::Store;
 use crate::store::fixtures::{finished, point, promised, record, result, write_run};
-use crate::studies::{STUDIES, SimulationResult};
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
     store

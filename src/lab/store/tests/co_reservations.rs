@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{count, folder};
 use crate::store::fixtures::{axis, finished, point, record, text};
 use crate::store::{OutcomeDetail, RunId, RunState, Store, Writer};
-use crate::studies::{STUDIES, StudyRows};
+use crate::studies::STUDIES;
 
 /// Two algorithms, two replications each, on three clusters with eight requests.
 pub(super) fn several_clusters(path: &Path, detail: OutcomeDetail) -> RunId {
@@ -148,7 +148,10 @@ fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replica
 #[test]
 fn a_request_whose_numbers_are_none_is_refused() {
     let mut result = crate::store::fixtures::grid::grid(2, 2, |_| true);
-    let Some(rows) = result.rows.get_mut::<crate::studies::co_reservation::Rows>() else {
+    let Some(rows) = result
+        .rows
+        .get_mut::<crate::studies::co_reservation::Rows>()
+    else {
         panic!("a study of several clusters");
     };
     rows.run.as_mut().unwrap().requests[1].worst_case = f64::INFINITY;

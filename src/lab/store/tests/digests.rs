@@ -9,8 +9,8 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::folder;
-use crate::studies::STUDIES;
 use crate::store::{MergeOptions, Store, StoreError, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, InputFolders, OutcomeDetail, Shard, Sweep, SweepOptions};
 
 /// Columns in which a changed cell is not found: what clocks, machines, programs and processes
@@ -370,7 +370,10 @@ fn a_share_with_other_rows_than_its_counts_and_digests_promise_is_not_joined() {
         .execute_batch("UPDATE simulation SET digest = NULL; UPDATE run SET digest = NULL")
         .unwrap();
     drop(connection);
-    let seen = Store::open_read_only(STUDIES, &share).unwrap().verify().unwrap();
+    let seen = Store::open_read_only(STUDIES, &share)
+        .unwrap()
+        .verify()
+        .unwrap();
     assert!(seen.simulations == 0 && seen.simulations_without_digest > 0);
     assert_eq!((seen.runs, seen.runs_without_digest), (0, 1));
     Store::merge(STUDIES, &out, &[share], MergeOptions::default()).unwrap();

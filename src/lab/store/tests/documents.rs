@@ -7,7 +7,8 @@ use crate::scheduling::replanning::{Offer, RequestVerdict, ReservationOutcome};
 use crate::scheduling::{VirtualStudyRun, VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};
-use crate::studies::{reservations, SimulationResult, STUDIES, StudyRows, virtual_reservations};
+use crate::studies::{STUDIES, reservations, virtual_reservations};
+use crate::study::{SimulationResult, StudyRows};
 use crate::sweep::AxisValue;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -159,13 +160,11 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     let trials = SimulationResult {
-        rows: StudyRows::of(virtual_reservations::Rows::new(
-            VirtualStudyRun {
-                trials: tried_out(),
-                calibration: WaitCalibration::default(),
-                jobs: Vec::new(),
-            },
-        )),
+        rows: StudyRows::of(virtual_reservations::Rows::new(VirtualStudyRun {
+            trials: tried_out(),
+            calibration: WaitCalibration::default(),
+            jobs: Vec::new(),
+        })),
         ..SimulationResult::default()
     };
     let tried = finished(

@@ -1,12 +1,12 @@
 //! Simulations that are computed anew, and work under way.
 
 use super::{count, folder};
-use crate::studies::STUDIES;
 use crate::store::fixtures::{finished, identity, point, record, result, spec};
 use crate::store::{
     OutcomeDetail, PendingSimulation, RunId, RunSelector, RunState, SimulationProgress, Store,
     Writer,
 };
+use crate::studies::STUDIES;
 
 #[test]
 fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {

@@ -6,10 +6,10 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{count, folder};
-use crate::studies::STUDIES;
 use crate::scheduling::Verdict;
 use crate::store::fixtures::{finished, record, result, write_run};
 use crate::store::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+use crate::studies::STUDIES;
 
 #[test]
 fn files_that_are_not_stores_are_refused_and_left_alone() {

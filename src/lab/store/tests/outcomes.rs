@@ -14,8 +14,9 @@ use crate::scheduling::JobOutcome;
 use crate::store::fixtures::grid::grid;
 use crate::store::fixtures::{axis, finished, outcome, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, RunId, Store};
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
-use crate::studies::{SimulationResult, STUDIES, StudyRows, StudySpec};
+use crate::study::{SimulationResult, StudySpec};
 use crate::sweep::AxisValue;
 use crate::units::Seconds;
 use crate::workload::JobKind;
@@ -505,7 +506,8 @@ fn every_table_and_every_view_can_be_exported() {
         .collect::<Result<_, _>>()
         .unwrap();
     for name in names {
-        let kind = ExportKind::find(STUDIES, &name).unwrap_or_else(|| panic!("{name} cannot be exported"));
+        let kind =
+            ExportKind::find(STUDIES, &name).unwrap_or_else(|| panic!("{name} cannot be exported"));
         let export = store.export(run, kind, &Default::default()).unwrap();
         store
             .connection

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use super::folder;
 use super::outcomes::{answers, close, integer, number, string};
-use crate::studies::STUDIES;
 use crate::scheduling::{JobOutcome, PromisedStart};
 use crate::store::Store;
 use crate::store::fixtures::{finished, outcome, point, record, result, write_run};
+use crate::studies::STUDIES;
 use crate::units::Seconds;
 
 /// Promises, starts among them, late ones, Σ |start − promise| and Σ of the delays.

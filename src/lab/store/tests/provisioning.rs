@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{count, folder};
 use crate::store::fixtures::{axis, point, record, text};
 use crate::store::{OutcomeDetail, RunId, RunState, Store, Writer};
-use crate::studies::{STUDIES, StudyRows};
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 
 /// Two searches with two α, two replications each.
@@ -186,7 +186,11 @@ fn an_application_whose_cost_is_no_number_is_refused() {
         0,
         Vec::new(),
     );
-    let Some(rows) = done.result.rows.get_mut::<crate::studies::provisioning::Rows>() else {
+    let Some(rows) = done
+        .result
+        .rows
+        .get_mut::<crate::studies::provisioning::Rows>()
+    else {
         panic!("a study of provisioning");
     };
     rows.run.as_mut().unwrap().outcomes[0].realised.cost = f64::NAN;

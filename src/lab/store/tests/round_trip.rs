@@ -3,7 +3,6 @@
 use rusqlite::Row;
 
 use super::{count, folder};
-use crate::studies::STUDIES;
 use crate::failures::NodeEvent;
 use crate::scheduling::{
     CheckpointTotals, JobOutcome, LateTotals, Promise, SimulationMetrics, SuccessFactors, Verdict,
@@ -13,6 +12,7 @@ use crate::store::fixtures::{
     axis, finished, identity, outcome, point, record, result, spec, text, write_run,
 };
 use crate::store::{FailedSimulation, OutcomeDetail, RunSelector, RunState, Store, Writer};
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind};

@@ -1,8 +1,8 @@
 //! What the schema says about itself, which merging and digests read.
 
-use crate::studies::STUDIES;
 use crate::store::tables::{definitions, views};
 use crate::store::{ExportKind, RunId, Store};
+use crate::studies::STUDIES;
 use crate::tables::{Kind, Table, Tables};
 
 #[test]

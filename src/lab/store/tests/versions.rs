@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{count, folder};
-use crate::studies::STUDIES;
 use crate::store::fixtures::{finished, point, record, result, write_run};
 use crate::store::versions::{VERSIONS, Versions};
 use crate::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::units::Seconds;
 
 fn mark(path: &Path, version: i32) {
@@ -177,7 +177,10 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     assert_eq!(unchanged(found), unchanged(new));
     assert_eq!(widened.map(|table| columns(&file, table)), before);
     drop(file);
-    assert_eq!(Store::open(STUDIES, &path).unwrap().runs().unwrap().len(), 1);
+    assert_eq!(
+        Store::open(STUDIES, &path).unwrap().runs().unwrap().len(),
+        1
+    );
 }
 
 #[test]

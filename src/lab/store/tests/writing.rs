@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::{count, folder};
-use crate::studies::STUDIES;
 use crate::store::fixtures::{finished, point, record, result, write_run};
 use crate::store::{OutcomeDetail, RunState, Store, StoreError, Writer};
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 use crate::workload::JobId;
 

@@ -3,17 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::studies::overbooking::believed;
-use crate::scheduling::{Reliability, registry};
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, JOB_BYTES, Strategy, Study, 
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::co_reservation::evaluation::co_reservation_measures;
 use crate::brokering::co_reservation::measures::ClusterSummary;
-use crate::brokering::co_reservation::{ClusterWorkload, co_reservation_scene, CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair, SortBy};
+use crate::brokering::co_reservation::{
+    ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair,
+    SortBy, co_reservation_scene,
+};
 use crate::estimates::{EstimateModel, EstimateSettings, LearningSettings};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
@@ -22,10 +18,20 @@ use crate::inputs::{
 use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
+use crate::scheduling::measures::Measure;
+use crate::scheduling::{Reliability, registry};
+use crate::studies::overbooking::believed;
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{ClusterExcerpt, ClusterExcerpts, CoRequest, cut_clusters, Excerpts, FurtherParts, generate_co_requests, Preference, WorkloadError};
+use crate::workload::{
+    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, FurtherParts, Preference, WorkloadError,
+    cut_clusters, generate_co_requests,
+};
 mod keys;
 pub mod measures;
 mod resolve;
@@ -137,7 +143,8 @@ impl Study for CoReservationStudy {
 
     const NAME: &'static str = "co-reservation";
 
-    const ABOUT: &'static str = "Several clusters and a broker that co-reserves parts at them (Meltzer 2005).";
+    const ABOUT: &'static str =
+        "Several clusters and a broker that co-reserves parts at them (Meltzer 2005).";
 
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
@@ -334,7 +341,6 @@ impl Study for CoReservationStudy {
         Ok(machines.collect())
     }
 }
-
 
 fn cluster_workload(excerpt: &ClusterExcerpt) -> ClusterWorkload {
     ClusterWorkload {

@@ -2,7 +2,7 @@
 
 use crate::brokering::co_reservation::local::BacklogWork;
 use crate::brokering::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
-use crate::studies::{STUDIES, StudySpec};
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
 use crate::units::Seconds;

@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::brokering::co_reservation::CoReservationSettings;
 use crate::study::{Strategy, spec_format};
-use crate::workload::{
-    ClusterSettings, CoRequestSettings, TemplateSelection,
-};
+use crate::workload::{ClusterSettings, CoRequestSettings, TemplateSelection};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -55,4 +53,3 @@ impl CoReservationStudy {
         f64::from(self.clusters.count) * (days * 150.0 + requests)
     }
 }
-

@@ -12,10 +12,6 @@ pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::site::SharedOutcomes;
 use self::site::Site;
-use crate::scheduling::measures::Measure;
-use crate::study::{Strategy, Study, jobs_of, 
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -23,7 +19,12 @@ use crate::scheduling::machine_queue::{
     AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
     machine_queue_outcomes, machine_queue_scene,
 };
+use crate::scheduling::measures::Measure;
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of,
+    name_of,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
@@ -223,7 +224,6 @@ impl Study for MachineQueueStudy {
         }])
     }
 }
-
 
 /// A machine for a first experiment, as it stands in its file.
 const A_MACHINE: &str = r#""""

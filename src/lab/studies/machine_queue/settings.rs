@@ -49,4 +49,3 @@ pub struct MachineQueueStudy {
 fn named<S: Serializer>(settings: &MachineQueueSettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
-

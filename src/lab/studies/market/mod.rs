@@ -9,16 +9,22 @@ use std::sync::Arc;
 use self::keys::{RawMarket, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use crate::studies::overbooking::believed;
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, Strategy, Study, jobs_of, Asked, Held, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
-use crate::brokering::market::{DelegationRule, market_scene, MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult};
+use crate::brokering::market::{
+    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult,
+    market_scene,
+};
 use crate::failures::{FailureSource, FailureTrace, SurvivalModel};
 use crate::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
+use crate::studies::overbooking::believed;
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy,
+    Study, jobs_of,
+};
 use crate::units::{Nodes, Seconds};
 
 /// None of its own.
@@ -69,7 +75,8 @@ impl Study for MarketStudy {
 
     const NAME: &'static str = "market";
 
-    const ABOUT: &'static str = "Clusters that quote price and risk of single jobs, and a broker that delegates them.";
+    const ABOUT: &'static str =
+        "Clusters that quote price and risk of single jobs, and a broker that delegates them.";
 
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
@@ -265,7 +272,6 @@ fn failures(
         .saturating_mul(study.settings.clusters);
     inputs.failures_on(spec, &jobs, Nodes(nodes))
 }
-
 
 fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {
     let gib_per_node = raw.checkpoint_gib_per_node().or_default(problems);

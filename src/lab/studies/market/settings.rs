@@ -33,4 +33,3 @@ impl MarketStudy {
         strategy.is_none_or(|strategy| strategy.overbooks)
     }
 }
-

@@ -11,19 +11,21 @@ use self::keys::{RawClient, RawReleases};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use self::settings::{calibration_read, nodes_read, per_job, read_by, without_overbooking};
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, JOB_BYTES, Strategy, Study, Asked, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
     PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
     measure_intervals, promise_measures, registry,
 };
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+};
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
 use crate::workload::battery::battery_before;
@@ -117,7 +119,8 @@ impl Study for OverbookingStudy {
 
     const NAME: &'static str = "overbooking";
 
-    const ABOUT: &'static str = "A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).";
+    const ABOUT: &'static str =
+        "A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).";
 
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
@@ -412,7 +415,6 @@ const FIXED_JOBS: &str = "
     CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
     CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
     JOIN verdict v ON v.code = o.verdict";
-
 
 fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
     let share_percent = raw.share_percent().or_default(problems);

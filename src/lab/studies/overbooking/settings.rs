@@ -36,7 +36,6 @@ pub struct OverbookingStudy {
     pub client: ClientSettings,
 }
 
-
 /// How much longer a job takes than with the default settings, about: measured on CTC SP2 in
 /// batteries of 1,000 jobs, where placing rules took 56, 316, 387 and 641 µs a job with node plans,
 /// and 17, 31, 34 and 32 µs with counts.
@@ -98,7 +97,10 @@ fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
 }
 
 /// Of a policy that does not overbook.
-pub(super) fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> PolicySettings {
+pub(super) fn without_overbooking(
+    strategy: Option<&Strategy>,
+    policy: PolicySettings,
+) -> PolicySettings {
     let default = PolicySettings::default();
     let compares = matches!(
         policy.placing,

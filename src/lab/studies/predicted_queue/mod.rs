@@ -9,14 +9,21 @@ use std::sync::Arc;
 use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, Strategy, Study, Asked, Simulation, SimulationResult, Starter, name_of};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::predictions::{Build, Corrector, LearnedSettings, Loss, predictor, PredictorSettings, Reads, Side};
-use crate::scheduling::predicted_queue::{job_outcomes, predicted_queue_scene, PredictedQueueSettings, queue_jobs, queue_measures, QueueRules};
+use crate::predictions::{
+    Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
+};
+use crate::scheduling::measures::Measure;
+use crate::scheduling::predicted_queue::{
+    PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene, queue_jobs,
+    queue_measures,
+};
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, name_of,
+};
 use crate::units::Nodes;
 use crate::workload::Job;
 
@@ -64,13 +71,15 @@ impl Study for PredictedQueueStudy {
 
     const NAME: &'static str = "predicted-queue";
 
-    const ABOUT: &'static str = "A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).";
+    const ABOUT: &'static str =
+        "A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).";
 
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
     const MEASURES: &'static [Measure] = measures::MEASURES;
 
-    const OWNER: Option<&'static str> = Some("this table belongs to the queue that plans with predictions");
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the queue that plans with predictions");
 
     const STARTER: Starter = Starter {
         keys: &[
@@ -90,10 +99,7 @@ impl Study for PredictedQueueStudy {
     };
 
     fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let (raw, learning) = (
-            &keys.queue,
-            &keys.learning,
-        );
+        let (raw, learning) = (&keys.queue, &keys.learning);
         let predictor = raw.predictor().name(problems);
         let quantile = raw.quantile().or_default(problems);
         let over = side(
@@ -167,7 +173,6 @@ impl Study for PredictedQueueStudy {
         }))
     }
 }
-
 
 fn side(curve: Option<&str>, factor: Option<f64>) -> Option<Side> {
     let factor = factor?;

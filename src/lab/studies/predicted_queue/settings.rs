@@ -28,4 +28,3 @@ fn named<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
-

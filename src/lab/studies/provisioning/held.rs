@@ -1,8 +1,8 @@
 //! What sites held, for a drawing: their own jobs as they run without applications, and every slot
 //! that was bought.
 
-use crate::brokering::provisioning::ProvisioningInputs;
 use super::Rows;
+use crate::brokering::provisioning::ProvisioningInputs;
 use crate::study::{Held, MachineUse, SimulationResult};
 
 /// One machine a site, in order.

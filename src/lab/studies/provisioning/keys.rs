@@ -1,19 +1,16 @@
 //! Keys of the study of sites that sell slots, and workflows that buy them.
 
-use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{section, tables};
-use crate::studies::slots::keys::{RawSlots, SLOTS};
-use crate::studies::reservations::keys::{PLANNING, RawPlanning};
 use crate::brokering::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
-use crate::keys::declaration::{Given, Key, Section, Table, Tables, flag, integer, integer_within, named, one_of, real, text};
-use crate::keys::field::Field;
-use crate::sweep::TableReader;
+use crate::keys::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
+use crate::studies::slots::keys::{RawSlots, SLOTS};
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
     VolumeShape,
 };
+use crate::{section, tables};
 
 tables! {
     sites: RawSites = SITES with SITES_MORE,

@@ -2,25 +2,28 @@
 //! application, the sites at the submission instants, best effort and genetic searches from them.
 
 use self::settings::TASK_BYTES;
-use crate::failures::FailureSource;
-use crate::scheduling::SlotSource;
-use crate::workload::workflows::{Network, RealRuntimes, RuntimeUncertainty};
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, Strategy, Study, 
-    Asked, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
 };
-use crate::brokering::provisioning::{Commitment, Provider, provisioning_scene, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, SearchMethod};
+use crate::brokering::provisioning::{
+    Commitment, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, SearchMethod,
+    provisioning_scene,
+};
+use crate::failures::FailureSource;
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text};
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
+use crate::scheduling::SlotSource;
+use crate::scheduling::measures::Measure;
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, name_of,
+};
 use crate::tables::Definition;
 use crate::units::Seconds;
+use crate::workload::workflows::{Network, RealRuntimes, RuntimeUncertainty};
 use std::sync::Arc;
 
 mod held;
@@ -101,7 +104,8 @@ impl Study for ProvisioningStudy {
 
     const NAME: &'static str = "provisioning";
 
-    const ABOUT: &'static str = "Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).";
+    const ABOUT: &'static str =
+        "Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).";
 
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
@@ -292,7 +296,6 @@ impl Study for ProvisioningStudy {
         Ok(held::by_site(&simulation.inputs, result))
     }
 }
-
 
 /// The simulation with everything that it reads.
 ///

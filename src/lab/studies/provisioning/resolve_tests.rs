@@ -2,7 +2,7 @@
 //! come of it.
 
 use crate::brokering::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
-use crate::studies::{STUDIES, StudySpec};
+use crate::studies::STUDIES;
 use crate::studies::provisioning::{ProvisionedSettings, ProvisioningStudy};
 use crate::sweep::{
     ContentHashes, Experiment, ExperimentError, ProblemKind, RESULT_FORMAT, SimulationSpec,
@@ -453,7 +453,12 @@ fn what_cannot_be_is_refused_with_its_key() {
         refused(&format!("{text}\n"), key, kind, says);
     }
     let elsewhere = HEAD.replace("\"provisioning\"", "\"replanning\"");
-    let error = Experiment::parse(STUDIES, "test.toml", &format!("{elsewhere}[workflow]\n"), None);
+    let error = Experiment::parse(
+        STUDIES,
+        "test.toml",
+        &format!("{elsewhere}[workflow]\n"),
+        None,
+    );
     let error = error.expect_err("another study").to_string();
     assert!(
         error.contains("this table belongs to the study of workflows"),
@@ -464,19 +469,21 @@ fn what_cannot_be_is_refused_with_its_key() {
         "whole_trace = true\ncopy_percent = 20",
     );
     let text = format!("{copied}[sites]\nutilisation_percent = 70\n");
-    let error =
-        Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("two ways to raise the load");
+    let error = Experiment::parse(STUDIES, "test.toml", &text, None)
+        .expect_err("two ways to raise the load");
     assert!(error.to_string().contains("both raise the load"), "{error}");
     let recorded = HEAD.replace("exact_estimates = true", "");
     let text = format!("{recorded}[provisioning]\nsearch = \"moga\"\n");
-    let error = Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("inexact estimates");
+    let error =
+        Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("inexact estimates");
     assert!(
         error.to_string().contains("slots.source = \"plan\""),
         "{error}"
     );
     assert!(
         Experiment::parse(
-            STUDIES, "test.toml",
+            STUDIES,
+            "test.toml",
             &format!("{text}[slots]\nsource = \"plan\"\n"),
             None
         )
@@ -536,7 +543,8 @@ fn what_a_search_does_not_read_makes_no_new_simulation() {
 fn replications_are_submissions_and_committed_plans_come_several_to_a_simulation() {
     let head = HEAD.replace("[workload]", "replications = 5\n\n[workload]");
     let sweep = |rest: &str| {
-        let experiment = Experiment::parse(STUDIES, "test.toml", &format!("{head}{rest}"), None).unwrap();
+        let experiment =
+            Experiment::parse(STUDIES, "test.toml", &format!("{head}{rest}"), None).unwrap();
         experiment.sweep.simulations.iter().collect::<Vec<_>>()
     };
     let instants = |spec: &SimulationSpec| {

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::brokering::provisioning::ProvisioningSettings;
 use crate::study::{Strategy, spec_format};
 use crate::workload::SiteSettings;
-use crate::workload::workflows::{
-    ApplicationSettings, ApplicationSource, RuntimeUncertainty,
-};
+use crate::workload::workflows::{ApplicationSettings, ApplicationSource, RuntimeUncertainty};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -71,7 +69,6 @@ pub enum RelativeWish {
 fn named<S: Serializer>(settings: &ProvisioningSettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
-
 
 impl ProvisionedSettings {
     /// Tasks of the application, about, wide ones counted more than once: they have more places to

@@ -3,9 +3,9 @@
 use super::{ProvisioningSimulation, with_inputs};
 use std::sync::Arc;
 
-use crate::studies::provisioning::ProvisioningStudy;
 use crate::brokering::provisioning::{ProvisioningInputs, Wish};
-use crate::studies::{STUDIES, StudySpec};
+use crate::studies::STUDIES;
+use crate::studies::provisioning::ProvisioningStudy;
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use crate::units::Seconds;
 
@@ -269,7 +269,9 @@ fn the_content_of_the_file_of_a_workflow_is_part_of_the_identity() {
             ..InputFolders::default()
         };
         let prepared = Inputs::new(InputSources::new(&folders), true);
-        let mut sweep = Experiment::parse(STUDIES, "test.toml", &text, None).unwrap().sweep;
+        let mut sweep = Experiment::parse(STUDIES, "test.toml", &text, None)
+            .unwrap()
+            .sweep;
         prepared.identify(&mut sweep).unwrap();
         assert!(
             sweep

@@ -1,14 +1,10 @@
 //! Keys of reservations on one machine.
 
-use serde::Deserialize;
-
-use crate::{section, tables};
-use crate::sweep::TableReader;
-use crate::keys::declaration::{Given, Key, Section, Table, Tables, named, real};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, named, real};
 use crate::scheduling::queue::{Backfilling, QueueOrder};
 use crate::scheduling::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd};
 use crate::workload::SameInstant;
+use crate::{section, tables};
 
 tables! {
     admission: RawAdmission = ADMISSION,

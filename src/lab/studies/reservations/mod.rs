@@ -11,18 +11,21 @@ use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
-use crate::scheduling::queue::QueueOrder;
-use crate::scheduling::measures::Measure;
-use crate::study::{CommonSettings, JOB_BYTES, Strategy, Study, jobs_of, 
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use crate::keys::problem::Problems;
-use crate::scheduling::replanning::{DisplacedJobs, preemptible_jobs, PREEMPTIBLE_STREAM, replanning_scene, ReplanningRun, ReplanningSettings, reservation_measures, ReservationOutcome};
+use crate::scheduling::measures::Measure;
+use crate::scheduling::queue::QueueOrder;
+use crate::scheduling::replanning::{
+    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome,
+    preemptible_jobs, replanning_scene, reservation_measures,
+};
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, jobs_of, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
@@ -214,8 +217,10 @@ impl Study for ReservationsStudy {
         _inputs: &Inputs,
         result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let asked: &[ReservationOutcome] =
-            result.rows.get::<Rows>().map_or(&[], |rows| rows.0.as_slice());
+        let asked: &[ReservationOutcome] = result
+            .rows
+            .get::<Rows>()
+            .map_or(&[], |rows| rows.0.as_slice());
         let kept = asked
             .iter()
             .filter(|outcome| !outcome.verdict.is_rejected());
@@ -277,7 +282,6 @@ fn failures(
         .filter(|(_, _, width)| *width <= nodes);
     inputs.failures_until(spec, nodes, spec.replication, worked_off(fitting, nodes))
 }
-
 
 fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {
     let (raw, planning) = (&tables.admission, &tables.planning);

@@ -4,9 +4,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::scheduling::replanning::{Displacement, ReplanningSettings};
-use crate::study::{
-    Strategy, spec_format,
-};
+use crate::study::{Strategy, spec_format};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
 /// Its name and what it is.
@@ -62,7 +60,6 @@ impl ReservationsStudy {
         (1.0 + (requests.share_percent / 25.0).powi(2) * (0.5 + lead)) * record
     }
 }
-
 
 /// Jobs and requests together, as a multiple of the jobs.
 pub(crate) fn with_copies(requests: Option<&RequestSettings>) -> f64 {

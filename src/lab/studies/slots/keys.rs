@@ -1,13 +1,9 @@
 //! Keys of a machine that advertises its holes.
 
-use serde::Deserialize;
-
-use crate::{section, tables};
-use crate::keys::declaration::{Given, Key, Section, Table, Tables, flag, named, real};
-use crate::keys::field::Field;
-use crate::sweep::TableReader;
+use crate::keys::declaration::{Given, flag, named, real};
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::SlotSource;
+use crate::{section, tables};
 
 tables! {
     slots: RawSlots = SLOTS,

@@ -9,19 +9,20 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 pub use self::measures::MEASURES;
+use self::settings::SAMPLE_BYTES;
 pub use self::settings::*;
 pub use self::tables::SlotRows as Rows;
-use self::settings::SAMPLE_BYTES;
-use crate::scheduling::measures::Measure;
-use crate::study::{JOB_BYTES, JOBS_A_DAY, Strategy, Study, jobs_of, 
-    Asked, Simulation, SimulationResult, Starter, StudyRows, name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{SlotStudySettings, slot_scene};
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, JOB_BYTES, JOBS_A_DAY, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, jobs_of, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -121,7 +122,6 @@ impl Study for SlotsStudy {
         }))
     }
 }
-
 
 pub(crate) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
     let sample = raw

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::scheduling::SlotStudySettings;
-use crate::study::{
-    Strategy, spec_format,
-};
+use crate::study::{Strategy, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -29,4 +27,3 @@ pub struct SlotsStudy {
 fn named<S: Serializer>(settings: &SlotStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
-

@@ -1,14 +1,10 @@
 //! Keys of the study of virtual reservations.
 
-use serde::Deserialize;
-
-use crate::{section, tables};
 use crate::estimates::PredictionRule;
-use crate::keys::declaration::{Given, Key, Section, Table, Tables, integer, integer_within, named, real};
-use crate::keys::field::Field;
-use crate::studies::reservations::keys::{PLANNING, RawPlanning};
-use crate::sweep::TableReader;
+use crate::keys::declaration::{Given, integer, integer_within, named, real};
 use crate::scheduling::{Combination, Padding};
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
+use crate::{section, tables};
 
 tables! {
     request: RawVirtual = VIRTUAL,

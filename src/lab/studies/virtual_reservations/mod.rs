@@ -7,16 +7,11 @@ mod tables;
 
 use std::sync::Arc;
 
+use self::keys::RawTables;
 pub use self::measures::MEASURES;
+use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use self::settings::TRIAL_BYTES;
-use self::keys::RawTables;
-use crate::scheduling::measures::Measure;
-use crate::study::{Strategy, Study, 
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{Handed, InputError, Inputs};
@@ -24,12 +19,17 @@ use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::replanning::ReplanningSettings;
 use crate::scheduling::{
     JobOutcome, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
 use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
+    name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -166,7 +166,6 @@ impl Study for VirtualReservationsStudy {
         }])
     }
 }
-
 
 fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
     let default = VirtualStudySettings::default();

@@ -28,4 +28,3 @@ pub struct VirtualReservationsStudy {
 fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
 }
-

@@ -13,7 +13,8 @@ use kameo::message::{Context, Message};
 
 use super::*;
 use crate::scheduling::SimulationMetrics;
-use crate::studies::{STUDIES, SimulationResult};
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::{
     ContentHashes, CostModel, Experiment, FailedSimulation, FinishedSimulation, Identity,
     Interrupt, Point, SimulationProgress, SimulationSpec, Sweep, Task, tasks,

@@ -1,7 +1,7 @@
 //! Counts that no memory holds, and what can be known before anything runs.
 
-use crate::studies::STUDIES;
 use super::*;
+use crate::studies::STUDIES;
 
 /// What is wrong with this text, all of it.
 fn refusal(text: &str) -> String {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::studies::STUDIES;
 use crate::actors::Player;
 use crate::inputs::{InputFolders, InputSources, Inputs};
+use crate::studies::STUDIES;
 use crate::sweep::{Identity, starter};
 
 /// The first experiment of a study with so many replications, identified, and what it reads.

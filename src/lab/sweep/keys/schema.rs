@@ -14,7 +14,8 @@ impl Keys {
     /// The JSON Schema (draft 2020-12) of experiment files.
     #[must_use]
     pub fn schema(self) -> Value {
-        let mut definitions: Map<String, Value> = self.all()
+        let mut definitions: Map<String, Value> = self
+            .all()
             .map(|key| (key.path.to_owned(), definition(self, key)))
             .collect();
         let axis_keys: Vec<&Key> = self.all().filter(|key| self.is_axis(key)).collect();
