@@ -1,0 +1,4 @@
+//! Brokers over several clusters.
+
+pub mod co_reservation;
+pub mod market;

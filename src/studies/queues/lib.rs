@@ -1,0 +1,4 @@
+//! Queues of machines.
+
+pub mod machine_queue;
+pub mod predicted_queue;

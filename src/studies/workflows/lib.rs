@@ -1,0 +1,3 @@
+//! Workflows that buy slots.
+
+pub mod provisioning;
