@@ -1,8 +1,37 @@
-//! The domain of bookahead: pure and synchronous.
+//! What every study of bookahead stands on: pure and synchronous.
 //!
-//! Nothing here knows of actors, runtimes, databases, tables of reports or the command line. Time,
-//! randomness and identifiers come in as arguments. Each module below may call those above it in
-//! this list, and no other.
+//! A [`Job`](workload::Job) asks for so many nodes for so long. A *plan* says who holds which nodes
+//! when: as a [`Profile`](plan::Profile) that counts free nodes, as a [`NodePlan`](plan::NodePlan)
+//! of concrete ones, or as a [`SlotList`](plan::SlotList) of what is free. A
+//! [`Policy`](scheduling::Policy) answers jobs and places them; a
+//! [`ClusterMachine`](scheduling::ClusterMachine) carries out what it planned while nodes fail
+//! ([`FailureTrace`](failures::FailureTrace)) and jobs end earlier than they said. Machines, their
+//! clients and what fails them are a [`Scene`](kernel::Scene), over which virtual time passes.
+//!
+//! Which policies there are, who sells slots and who asks several clusters is in the crates of the
+//! families; none of them is known here, nor are actors, runtimes, databases, tables of reports or
+//! the command line. Time, randomness and identifiers come in as arguments.
+//!
+//! ```
+//! use bookahead_core::failures::FailureTrace;
+//! use bookahead_core::scheduling::{Backfilling, PolicySettings, Queue, simulate_policy};
+//! use bookahead_core::units::{Nodes, Seconds};
+//! use bookahead_core::workload::{Job, JobId};
+//!
+//! // Two nodes. The second job needs both; the third is done before the first one ends.
+//! let jobs = [
+//!     Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(100)),
+//!     Job::rigid(JobId(1), Seconds(1), Nodes(2), Seconds(100)),
+//!     Job::rigid(JobId(2), Seconds(2), Nodes(1), Seconds(90)),
+//! ];
+//! let easy = Queue::of(Backfilling::Aggressive, &PolicySettings::default());
+//! let failures = FailureTrace::default();
+//! let (_, outcomes) = simulate_policy(Nodes(2), Box::new(easy), &jobs, &failures);
+//! let starts: Vec<_> = outcomes.iter().map(|outcome| outcome.start).collect();
+//! assert_eq!(starts, [0, 100, 2].map(|start| Some(Seconds(start))));
+//! ```
+//!
+//! Each module below may call those above it in this list, and no other.
 
 // Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;

@@ -339,21 +339,14 @@ mod tests {
     use super::super::{EstimateModel, LearningJobs};
     use super::*;
     use crate::units::Nodes;
-    use crate::workload::{JobId, JobKind};
+    use crate::workload::JobId;
 
     fn job(percent: i64, nodes: u32, user: i64) -> Job {
         Job {
-            id: JobId(0),
-            trace_number: 0,
-            submit: Seconds(0),
-            release: Seconds(0),
-            estimate: Seconds(100),
-            runtime: Seconds(percent),
-            deadline: Seconds(200),
-            nodes: Nodes(nodes),
             user: Some(user),
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(0), Seconds(0), Nodes(nodes), Seconds(100))
+                .running_for(Seconds(percent))
+                .due_by(Seconds(200))
         }
     }
 

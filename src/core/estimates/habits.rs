@@ -117,21 +117,15 @@ mod tests {
     use super::super::{Binning, ClassFamily, EstimateModel, LearningJobs, Overrun};
     use super::*;
     use crate::units::Nodes;
-    use crate::workload::{JobId, JobKind};
+    use crate::workload::JobId;
 
     fn job(user: i64, application: i64, estimate: i64, runtime: i64) -> Job {
         Job {
-            id: JobId(0),
-            trace_number: 0,
-            submit: Seconds(0),
-            release: Seconds(0),
-            estimate: Seconds(estimate),
-            runtime: Seconds(runtime),
-            deadline: Seconds(2 * estimate),
-            nodes: Nodes(1),
             user: Some(user),
             application: Some(application),
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
+                .running_for(Seconds(runtime))
+                .due_by(Seconds(2 * estimate))
         }
     }
 

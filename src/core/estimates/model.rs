@@ -228,21 +228,15 @@ mod tests {
     use super::super::{Binning, ClassFamily, LearningJobs, Overrun};
     use super::*;
     use crate::units::{Nodes, Seconds};
-    use crate::workload::{JobId, JobKind};
+    use crate::workload::JobId;
 
     fn job(estimate: i64, percent: i64, nodes: u32, user: i64) -> Job {
         Job {
-            id: JobId(0),
-            trace_number: 0,
-            submit: Seconds(0),
-            release: Seconds(0),
-            estimate: Seconds(estimate),
-            runtime: Seconds(estimate * percent / 100),
-            deadline: Seconds(2 * estimate),
-            nodes: Nodes(nodes),
             user: Some(user),
             application: Some(user / 10),
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(0), Seconds(0), Nodes(nodes), Seconds(estimate))
+                .running_for(Seconds(estimate * percent / 100))
+                .due_by(Seconds(2 * estimate))
         }
     }
 

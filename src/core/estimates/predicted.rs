@@ -168,21 +168,14 @@ mod tests {
     use super::*;
     use crate::predictions::PredictorSettings;
     use crate::units::Nodes;
-    use crate::workload::{JobId, JobKind};
+    use crate::workload::JobId;
 
     fn job(submit: i64, runtime: i64, estimate: i64) -> Job {
         Job {
-            id: JobId(0),
-            trace_number: 0,
-            submit: Seconds(submit),
-            release: Seconds(submit),
-            estimate: Seconds(estimate),
-            runtime: Seconds(runtime),
-            deadline: Seconds(submit + 2 * estimate),
-            nodes: Nodes(1),
             user: Some(7),
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(0), Seconds(submit), Nodes(1), Seconds(estimate))
+                .running_for(Seconds(runtime))
+                .due_by(Seconds(submit + 2 * estimate))
         }
     }
 

@@ -273,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::workload::JobKind;
+
     use crate::workload::settings::{CleaningRules, WorkloadSource};
 
     fn settings(evaluation: u32, battery: u32, compression: Compression) -> WorkloadSettings {
@@ -294,17 +294,10 @@ mod tests {
 
     fn job(submit: i64, nodes: u32, estimate: i64) -> Job {
         Job {
-            id: JobId(0),
             trace_number: submit,
-            submit: Seconds(submit),
-            release: Seconds(submit),
-            estimate: Seconds(estimate),
-            runtime: Seconds(1),
-            deadline: Seconds(submit),
-            nodes: Nodes(nodes),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(0), Seconds(submit), Nodes(nodes), Seconds(estimate))
+                .running_for(Seconds(1))
+                .due_by(Seconds(submit))
         }
     }
 

@@ -87,6 +87,37 @@ pub struct Job {
 }
 
 impl Job {
+    /// A job that asks for `nodes` nodes for `estimate`, may start at once, uses all that it asks
+    /// for and may wait for ever.
+    #[must_use]
+    pub fn rigid(id: JobId, submit: Seconds, nodes: Nodes, estimate: Seconds) -> Self {
+        Self {
+            id,
+            trace_number: 0,
+            submit,
+            release: submit,
+            estimate,
+            runtime: estimate,
+            deadline: Seconds::FAR,
+            nodes,
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        }
+    }
+
+    /// The same job, which in truth runs for `runtime`.
+    #[must_use]
+    pub fn running_for(self, runtime: Seconds) -> Self {
+        Self { runtime, ..self }
+    }
+
+    /// The same job, which is to be over by `deadline`.
+    #[must_use]
+    pub fn due_by(self, deadline: Seconds) -> Self {
+        Self { deadline, ..self }
+    }
+
     /// The fee `n · x`, always of the booked estimate and not of the time used (spec §6).
     #[must_use]
     pub fn fee(&self) -> NodeSeconds {

@@ -59,22 +59,15 @@ mod tests {
     use super::*;
     use crate::random;
     use crate::units::Nodes;
-    use crate::workload::{JobId, JobKind};
+    use crate::workload::JobId;
 
     fn jobs() -> Vec<Job> {
         (0..1_000)
             .map(|id| Job {
-                id: JobId(id),
                 trace_number: i64::from(id),
-                submit: Seconds(i64::from(id)),
-                release: Seconds(i64::from(id)),
-                estimate: Seconds(50),
-                runtime: Seconds(20),
-                deadline: Seconds(i64::from(id) + 100),
-                nodes: Nodes(1),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
+                ..Job::rigid(JobId(id), Seconds(i64::from(id)), Nodes(1), Seconds(50))
+                    .running_for(Seconds(20))
+                    .due_by(Seconds(i64::from(id) + 100))
             })
             .collect()
     }

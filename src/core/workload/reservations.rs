@@ -302,17 +302,14 @@ mod tests {
     fn jobs(count: u32) -> Vec<Job> {
         (0..count)
             .map(|id| Job {
-                id: JobId(id),
                 trace_number: i64::from(id) + 1,
-                submit: Seconds(i64::from(id) * 10),
-                release: Seconds(i64::from(id) * 10),
-                estimate: Seconds(3600),
-                runtime: Seconds(1200),
-                deadline: Seconds::FAR,
-                nodes: Nodes(1 + id % 5),
-                user: None,
-                application: None,
-                kind: crate::workload::JobKind::Flexible,
+                ..Job::rigid(
+                    JobId(id),
+                    Seconds(i64::from(id) * 10),
+                    Nodes(1 + id % 5),
+                    Seconds(3600),
+                )
+                .running_for(Seconds(1200))
             })
             .collect()
     }

@@ -83,23 +83,18 @@ impl AdjustableTrace {
 mod tests {
     use super::*;
     use crate::units::Nodes;
-    use crate::workload::JobKind;
 
     /// A job an hour.
     fn trace(hours: u32) -> AdjustableTrace {
         let jobs: Vec<Job> = (0..hours)
             .map(|hour| Job {
-                id: JobId(hour),
                 trace_number: i64::from(hour) + 1,
-                submit: Seconds::HOUR * i64::from(hour),
-                release: Seconds::HOUR * i64::from(hour),
-                estimate: Seconds(600),
-                runtime: Seconds(600),
-                deadline: Seconds::FAR,
-                nodes: Nodes(2),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
+                ..Job::rigid(
+                    JobId(hour),
+                    Seconds::HOUR * i64::from(hour),
+                    Nodes(2),
+                    Seconds(600),
+                )
             })
             .collect();
         AdjustableTrace::new(jobs.into(), 1, "hourly")

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::random;
     use crate::units::Nodes;
-    use crate::workload::JobKind;
+
     use crate::workload::{CleaningRules, WorkloadSource};
 
     fn settings(whole: WholeTrace) -> WorkloadSettings {
@@ -188,17 +188,15 @@ mod tests {
     fn hourly() -> Vec<Job> {
         (0..240)
             .map(|hour| Job {
-                id: JobId(0),
                 trace_number: hour + 1,
-                submit: Seconds(500 + hour * 3_600),
-                release: Seconds(500 + hour * 3_600),
-                estimate: Seconds(7_200),
-                runtime: Seconds(600),
-                deadline: Seconds(0),
-                nodes: Nodes(2),
-                user: None,
-                application: None,
-                kind: crate::workload::JobKind::Flexible,
+                ..Job::rigid(
+                    JobId(0),
+                    Seconds(500 + hour * 3_600),
+                    Nodes(2),
+                    Seconds(7_200),
+                )
+                .running_for(Seconds(600))
+                .due_by(Seconds(0))
             })
             .collect()
     }
@@ -271,17 +269,14 @@ mod tests {
     #[test]
     fn shaken_jobs_keep_everything_but_a_few_seconds() {
         let job = |id: u32| Job {
-            id: JobId(id),
             trace_number: i64::from(id),
-            submit: Seconds(i64::from(id) * 7),
-            release: Seconds(i64::from(id) * 7),
-            estimate: Seconds(100),
-            runtime: Seconds(50),
-            deadline: Seconds::FAR,
-            nodes: Nodes(1),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(
+                JobId(id),
+                Seconds(i64::from(id) * 7),
+                Nodes(1),
+                Seconds(100),
+            )
+            .running_for(Seconds(50))
         };
         let jobs: Vec<Job> = (0..500).map(job).collect();
         let draw = |replication| {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::workload::{JobId, JobKind};
+use crate::workload::JobId;
 
 #[test]
 fn youngs_interval_is_the_root_of_twice_cost_times_mttf() {
@@ -84,16 +84,9 @@ proptest! {
 
 fn job(estimate: i64, runtime: i64, deadline: i64) -> Job {
     Job {
-        id: JobId(0),
         trace_number: 1,
-        submit: Seconds(0),
-        release: Seconds(0),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds(deadline),
-        nodes: Nodes(1),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
+            .running_for(Seconds(runtime))
+            .due_by(Seconds(deadline))
     }
 }

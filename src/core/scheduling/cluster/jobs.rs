@@ -190,21 +190,12 @@ impl JobTable {
 mod tests {
     use super::*;
     use crate::units::Nodes;
-    use crate::workload::{JobKind, RequestId};
+    use crate::workload::RequestId;
 
     fn job(id: JobId) -> Job {
         Job {
-            id,
             trace_number: i64::from(id.0),
-            submit: Seconds(0),
-            release: Seconds(0),
-            estimate: Seconds(1),
-            runtime: Seconds(1),
-            deadline: Seconds::FAR,
-            nodes: Nodes(1),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(id, Seconds(0), Nodes(1), Seconds(1))
         }
     }
 

@@ -431,23 +431,15 @@ mod tests {
     use crate::failures::FailureTrace;
     use crate::scheduling::queue::PlannedQueue;
     use crate::scheduling::simulate_policy;
-    use crate::workload::{Job, JobKind};
+    use crate::workload::Job;
 
     const NODES: Nodes = Nodes(8);
 
     fn job(id: u32, submit: Seconds, nodes: u32, estimate: i64, runtime: i64) -> Job {
         Job {
-            id: JobId(id),
             trace_number: i64::from(id),
-            submit,
-            release: submit,
-            estimate: Seconds(estimate),
-            runtime: Seconds(runtime.min(estimate)),
-            deadline: Seconds::FAR,
-            nodes: Nodes(nodes),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
+            ..Job::rigid(JobId(id), submit, Nodes(nodes), Seconds(estimate))
+                .running_for(Seconds(runtime.min(estimate)))
         }
     }
 

@@ -1,20 +1,11 @@
 use super::*;
 use crate::random;
-use crate::workload::JobKind;
 
 fn job(index: u32, submit: i64, limit: i64, run: i64, cpus: u32) -> Job {
     Job {
-        id: JobId(index),
         trace_number: i64::from(index) + 1,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(limit),
-        runtime: Seconds(run),
-        deadline: Seconds::FAR,
-        nodes: Nodes(cpus),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(index), Seconds(submit), Nodes(cpus), Seconds(limit))
+            .running_for(Seconds(run))
     }
 }
 

@@ -140,18 +140,14 @@ mod tests {
 
     #[test]
     fn accuracy_of_work_counts_long_and_wide_jobs_more() {
-        let job = |nodes, estimate, runtime| Job {
-            id: bookahead_core::workload::JobId(0),
-            trace_number: 0,
-            submit: Seconds::ZERO,
-            release: Seconds::ZERO,
-            estimate: Seconds(estimate),
-            runtime: Seconds(runtime),
-            deadline: Seconds::FAR,
-            nodes: Nodes(nodes),
-            user: None,
-            application: None,
-            kind: bookahead_core::workload::JobKind::Flexible,
+        let job = |nodes, estimate, runtime| {
+            Job::rigid(
+                bookahead_core::workload::JobId(0),
+                Seconds::ZERO,
+                Nodes(nodes),
+                Seconds(estimate),
+            )
+            .running_for(Seconds(runtime))
         };
         // 10 of 100, and 1,800 of 1,900 booked; the mean of the ratios would be 0.52.
         assert_eq!(

@@ -7,7 +7,7 @@ use bookahead_core::random;
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
@@ -38,19 +38,13 @@ fn cluster(stream: &mut Stream, jobs: &mut u32) -> ClusterWorkload {
         let estimate = between(stream, 1, 80);
         let id = JobId(*jobs);
         *jobs += 1;
-        Job {
+        Job::rigid(
             id,
-            trace_number: 0,
-            submit: Seconds(submit),
-            release: Seconds(submit),
-            estimate: Seconds(estimate),
-            runtime: Seconds(between(stream, 0, estimate)),
-            deadline: Seconds::FAR,
-            nodes: Nodes(between(stream, 1, nodes) as u32),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        }
+            Seconds(submit),
+            Nodes(between(stream, 1, nodes) as u32),
+            Seconds(estimate),
+        )
+        .running_for(Seconds(between(stream, 0, estimate)))
     });
     ClusterWorkload {
         nodes: Nodes(nodes as u32),
@@ -156,5 +150,5 @@ fn node_failures(stream: &mut Stream, nodes: u32) -> FailureTrace {
             end: start + Seconds(between(stream, 1, 200)),
         }
     });
-    FailureTrace::from_outages(outages).unwrap()
+    FailureTrace::from_outages(outages).expect("outages that begin before they end")
 }

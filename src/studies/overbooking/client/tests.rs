@@ -12,7 +12,7 @@ use bookahead_core::random;
 use bookahead_core::scheduling::registry::Strategy as Registered;
 use bookahead_core::scheduling::{ClusterMachine, PolicySettings, SimulationMetrics, WorkCounters};
 use bookahead_core::units::{NodeIndex, Nodes};
-use bookahead_core::workload::{JobKind, JobLog, LoggedJob};
+use bookahead_core::workload::{JobLog, LoggedJob};
 
 use super::*;
 use crate::registry::STRATEGIES;
@@ -22,17 +22,11 @@ const NODES: Nodes = Nodes(6);
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64, laxity: i64) -> Job {
     Job {
-        id: JobId(id),
         trace_number: i64::from(id) + 1,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds(submit + estimate * laxity),
-        nodes: Nodes(nodes),
         user: Some(i64::from(id % 3)),
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+            .running_for(Seconds(runtime))
+            .due_by(Seconds(submit + estimate * laxity))
     }
 }
 

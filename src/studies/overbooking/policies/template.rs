@@ -49,24 +49,12 @@ mod tests {
     use bookahead_core::failures::FailureTrace;
     use bookahead_core::scheduling::{JobOutcome, PolicySettings, Queue, Verdict, simulate_policy};
     use bookahead_core::units::Nodes;
-    use bookahead_core::workload::{Job, JobId, JobKind};
+    use bookahead_core::workload::{Job, JobId};
 
     use super::*;
 
     fn job(id: u32, submit: i64, nodes: u32, runtime: i64) -> Job {
-        Job {
-            id: JobId(id),
-            trace_number: 0,
-            submit: Seconds(submit),
-            release: Seconds(submit),
-            estimate: Seconds(runtime),
-            runtime: Seconds(runtime),
-            deadline: Seconds::FAR,
-            nodes: Nodes(nodes),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        }
+        Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(runtime))
     }
 
     /// Runs the policy on a machine of four nodes that never fail.

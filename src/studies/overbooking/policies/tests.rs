@@ -7,7 +7,7 @@ use bookahead_core::scheduling::{
     ResumeRule, daly_interval,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 
 use crate::simulate;
 
@@ -26,17 +26,10 @@ fn settings(interval: CheckpointInterval, cost: i64, restart: i64) -> Checkpoint
 
 fn job(estimate: i64, runtime: i64, deadline: i64) -> Job {
     Job {
-        id: JobId(0),
         trace_number: 1,
-        submit: Seconds(0),
-        release: Seconds(0),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds(deadline),
-        nodes: Nodes(1),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
+            .running_for(Seconds(runtime))
+            .due_by(Seconds(deadline))
     }
 }
 

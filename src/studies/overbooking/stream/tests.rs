@@ -11,7 +11,7 @@ use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::PolicySettings;
 use bookahead_core::scheduling::stream::*;
 use bookahead_core::workload::{
-    CleaningRules, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean, lublin_feitelson,
+    CleaningRules, Job, JobId, ParsedTrace, TraceFolder, clean, lublin_feitelson,
 };
 
 use crate::simulate;
@@ -43,19 +43,13 @@ fn run(mut engine: impl StreamScheduler, requests: &[StreamRequest]) -> BTreeMap
 }
 
 fn job(request: &StreamRequest) -> Job {
-    Job {
-        id: JobId(request.index as u32),
-        trace_number: 0,
-        submit: request.submit,
-        release: request.submit,
-        estimate: request.estimate,
-        runtime: request.runtime,
-        deadline: Seconds::FAR,
-        nodes: request.nodes,
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(
+        JobId(request.index as u32),
+        request.submit,
+        request.nodes,
+        request.estimate,
+    )
+    .running_for(request.runtime)
 }
 
 /// What the cluster with the strategy of that name makes of the same jobs.

@@ -156,24 +156,22 @@ pub fn machine_measures(
 
 #[cfg(test)]
 mod tests {
-    use bookahead_core::workload::{JobId, JobKind};
+    use bookahead_core::workload::JobId;
 
     use super::*;
     use crate::machine_queue::{AccountIndex, Announcement, PartitionIndex, QualityIndex};
 
     fn job(position: usize, nodes: u32, runtime: i64) -> Job {
         Job {
-            id: JobId(position as u32),
             trace_number: position as i64 + 1,
-            submit: Seconds(10 * position as i64),
-            release: Seconds(10 * position as i64),
-            estimate: Seconds(100),
-            runtime: Seconds(runtime),
-            deadline: Seconds(1_000_000),
-            nodes: Nodes(nodes),
-            user: None,
-            application: None,
-            kind: JobKind::default(),
+            ..Job::rigid(
+                JobId(position as u32),
+                Seconds(10 * position as i64),
+                Nodes(nodes),
+                Seconds(100),
+            )
+            .running_for(Seconds(runtime))
+            .due_by(Seconds(1_000_000))
         }
     }
 

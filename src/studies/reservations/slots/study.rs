@@ -322,7 +322,7 @@ fn measures_of(statistics: &SlotStatistics) -> Measured {
 mod tests {
     use bookahead_core::kernel::drive;
     use bookahead_core::scheduling::Verdict;
-    use bookahead_core::workload::{JobId, JobKind};
+    use bookahead_core::workload::JobId;
 
     use super::*;
 
@@ -340,17 +340,14 @@ mod tests {
     fn jobs(stretch: i64) -> Vec<Job> {
         (0..200)
             .map(|id: u32| Job {
-                id: JobId(id),
                 trace_number: i64::from(id),
-                submit: Seconds(i64::from(id) * 1_000),
-                release: Seconds(i64::from(id) * 1_000),
-                estimate: Seconds((3_000 + i64::from(id % 7) * 900) * stretch),
-                runtime: Seconds(3_000 + i64::from(id % 7) * 900),
-                deadline: Seconds::FAR,
-                nodes: Nodes(1 + id % 5),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
+                ..Job::rigid(
+                    JobId(id),
+                    Seconds(i64::from(id) * 1_000),
+                    Nodes(1 + id % 5),
+                    Seconds((3_000 + i64::from(id % 7) * 900) * stretch),
+                )
+                .running_for(Seconds(3_000 + i64::from(id % 7) * 900))
             })
             .collect()
     }

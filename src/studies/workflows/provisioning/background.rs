@@ -121,7 +121,7 @@ pub fn draw_instants(window: (Seconds, Seconds), seed: u64, count: u32) -> Vec<S
 mod tests {
     use bookahead_core::plan::SlotRules;
     use bookahead_core::units::Nodes;
-    use bookahead_core::workload::{JobId, JobKind};
+    use bookahead_core::workload::JobId;
     use bookahead_reservations::slots::SlotSource;
 
     use super::*;
@@ -132,18 +132,13 @@ mod tests {
     /// A job on the whole machine for half an hour at the beginning of every hour.
     fn site() -> SiteWorkload {
         let jobs: Vec<Job> = (0..48)
-            .map(|hour| Job {
-                id: JobId(hour),
-                trace_number: 0,
-                submit: Seconds::HOUR * i64::from(hour),
-                release: Seconds::HOUR * i64::from(hour),
-                estimate: Seconds(1_800),
-                runtime: Seconds(1_800),
-                deadline: Seconds::FAR,
-                nodes: Nodes(4),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
+            .map(|hour| {
+                Job::rigid(
+                    JobId(hour),
+                    Seconds::HOUR * i64::from(hour),
+                    Nodes(4),
+                    Seconds(1_800),
+                )
             })
             .collect();
         SiteWorkload {

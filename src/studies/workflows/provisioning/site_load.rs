@@ -195,7 +195,7 @@ fn within(nodes: Nodes, start: Seconds, end: Seconds, window: (Seconds, Seconds)
 
 #[cfg(test)]
 mod tests {
-    use bookahead_core::workload::{JobId, JobKind};
+    use bookahead_core::workload::JobId;
 
     use super::*;
 
@@ -203,18 +203,14 @@ mod tests {
     /// are twice as long.
     fn jobs(exact: bool) -> Arc<[Job]> {
         (0..1_440)
-            .map(|hour| Job {
-                id: JobId(hour),
-                trace_number: 0,
-                submit: Seconds::HOUR * i64::from(hour),
-                release: Seconds::HOUR * i64::from(hour),
-                estimate: Seconds::HOUR * if exact { 2 } else { 4 },
-                runtime: Seconds::HOUR * 2,
-                deadline: Seconds::FAR,
-                nodes: Nodes(2),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
+            .map(|hour| {
+                Job::rigid(
+                    JobId(hour),
+                    Seconds::HOUR * i64::from(hour),
+                    Nodes(2),
+                    Seconds::HOUR * if exact { 2 } else { 4 },
+                )
+                .running_for(Seconds::HOUR * 2)
             })
             .collect()
     }

@@ -10,7 +10,7 @@ use bookahead_core::random;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{Task, Workflow};
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 use bookahead_reservations::slots::SlotSource;
 
 use crate::provisioning::{
@@ -75,19 +75,12 @@ pub fn slots_of(seed: u64, sites: usize) -> Vec<Advertised> {
 /// A job that runs as long as it asks for.
 #[must_use]
 pub fn job(id: usize, submit: i64, nodes: u32, runtime: i64) -> Job {
-    Job {
-        id: JobId(id as u32),
-        trace_number: 0,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(runtime),
-        runtime: Seconds(runtime),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(
+        JobId(id as u32),
+        Seconds(submit),
+        Nodes(nodes),
+        Seconds(runtime),
+    )
 }
 
 /// A site of so many nodes with these jobs.

@@ -10,7 +10,7 @@ use crate::scheduling::{
     WindowQuote, simulate_policy,
 };
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::{Job, JobId, JobKind};
+use crate::workload::{Job, JobId};
 
 /// Nodes of which only one job gets any.
 const BLOCK: u32 = 8;
@@ -139,17 +139,15 @@ fn shared(interval: i64, cost: i64, restart: i64, gap_end: GapEnd) -> Checkpoint
 
 fn job(id: usize, [submit, estimate, runtime, deadline]: [i64; 4], nodes: u32) -> Job {
     Job {
-        id: JobId(id as u32),
         trace_number: 1,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds(deadline),
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(
+            JobId(id as u32),
+            Seconds(submit),
+            Nodes(nodes),
+            Seconds(estimate),
+        )
+        .running_for(Seconds(runtime))
+        .due_by(Seconds(deadline))
     }
 }
 

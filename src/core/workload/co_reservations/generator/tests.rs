@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::workload::{
-    Bursts, FurtherParts, JobId, JobKind, LeadRule, Preference, RequestPreset, SlackRule,
+    Bursts, FurtherParts, JobId, LeadRule, Preference, RequestPreset, SlackRule,
 };
 
 const STOP: Seconds = Seconds(1_209_600);
@@ -10,17 +10,14 @@ const MACHINE: Nodes = Nodes(1160);
 
 fn template(index: u32, limit: i64, cpus: u32) -> Job {
     Job {
-        id: JobId(index),
         trace_number: i64::from(index) + 1,
-        submit: Seconds(i64::from(index)),
-        release: Seconds(i64::from(index)),
-        estimate: Seconds(limit),
-        runtime: Seconds(1),
-        deadline: Seconds::FAR,
-        nodes: Nodes(cpus),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(
+            JobId(index),
+            Seconds(i64::from(index)),
+            Nodes(cpus),
+            Seconds(limit),
+        )
+        .running_for(Seconds(1))
     }
 }
 

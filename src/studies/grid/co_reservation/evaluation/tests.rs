@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bookahead_core::scheduling::Verdict;
 use bookahead_core::units::NodeSeconds;
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use super::*;
 use crate::co_reservation::local::{ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome};
@@ -14,17 +14,9 @@ use crate::co_reservation::{
 
 fn job(id: u32, nodes: u32, limit: i64, runtime: i64) -> Job {
     Job {
-        id: JobId(id),
         trace_number: i64::from(id) + 1,
-        submit: Seconds(0),
-        release: Seconds(0),
-        estimate: Seconds(limit),
-        runtime: Seconds(runtime),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(id), Seconds(0), Nodes(nodes), Seconds(limit))
+            .running_for(Seconds(runtime))
     }
 }
 

@@ -232,19 +232,8 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
 
 #[test]
 fn waiting_jobs_are_counted_on_the_clusters_of_the_request_alone() {
-    let job = |id, submit, nodes| Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(100),
-        runtime: Seconds(100),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    };
+    let job =
+        |id, submit, nodes| Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(100));
     let mut inputs = empty_clusters(2, 10, vec![request(0, 50, (100, 200), 100, &[10])]);
     // The first two run one after the other; the third waits, too, and would have started at 200;
     // the fourth comes with the request.
@@ -341,19 +330,9 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
 fn blocked_until_early_ends() -> CoReservationInputs {
     let mut inputs = empty_clusters(2, 10, vec![request(0, 10, (10, 5_000), 100, &[5, 5])]);
     for (id, cluster) in (0..).zip(&mut inputs.clusters) {
-        cluster.jobs = Arc::new([Job {
-            id: JobId(id),
-            trace_number: 0,
-            submit: Seconds(0),
-            release: Seconds(0),
-            estimate: Seconds(1_000),
-            runtime: Seconds(300),
-            deadline: Seconds::FAR,
-            nodes: Nodes(9),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        }]);
+        cluster.jobs =
+            Arc::new([Job::rigid(JobId(id), Seconds(0), Nodes(9), Seconds(1_000))
+                .running_for(Seconds(300))]);
     }
     inputs
 }

@@ -7,7 +7,7 @@ use bookahead_core::scheduling::{
     simulate_policy,
 };
 use bookahead_core::units::{NodeIndex, Nodes};
-use bookahead_core::workload::{Job, JobKind};
+use bookahead_core::workload::Job;
 
 use crate::registry;
 
@@ -99,17 +99,9 @@ impl Policy for WholeMachine {
 /// A job of 100 s on both nodes, to be done by 300.
 fn job(id: u32, release: i64) -> Job {
     Job {
-        id: JobId(id),
         trace_number: 1,
-        submit: Seconds(0),
         release: Seconds(release),
-        estimate: Seconds(100),
-        runtime: Seconds(100),
-        deadline: Seconds(300),
-        nodes: Nodes(2),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(JobId(id), Seconds(0), Nodes(2), Seconds(100)).due_by(Seconds(300))
     }
 }
 

@@ -11,7 +11,6 @@ use bookahead_core::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, ClusterMachine,
     CrashRule, FailedStartRule, GapEnd, JobOutcome, ResumeRule, SimulationMetrics,
 };
-use bookahead_core::workload::JobKind;
 
 use super::*;
 use crate::simulate;
@@ -21,17 +20,16 @@ const MINUTE: i64 = 60;
 /// A job with its window, in minutes.
 fn job(id: u32, nodes: u32, release: i64, estimate: i64, runtime: i64, deadline: i64) -> Job {
     Job {
-        id: JobId(id),
         trace_number: i64::from(id) + 1,
-        submit: Seconds(0),
         release: Seconds(release * MINUTE),
-        estimate: Seconds(estimate * MINUTE),
-        runtime: Seconds(runtime * MINUTE),
-        deadline: Seconds(deadline * MINUTE),
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
+        ..Job::rigid(
+            JobId(id),
+            Seconds(0),
+            Nodes(nodes),
+            Seconds(estimate * MINUTE),
+        )
+        .running_for(Seconds(runtime * MINUTE))
+        .due_by(Seconds(deadline * MINUTE))
     }
 }
 

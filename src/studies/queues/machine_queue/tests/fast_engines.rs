@@ -8,9 +8,7 @@ use bookahead_core::failures::FailureTrace;
 use bookahead_core::predictions::UserIndex;
 use bookahead_core::scheduling::PolicySettings;
 use bookahead_core::scheduling::stream::{EasyStream, Listener, StreamRequest, StreamScheduler};
-use bookahead_core::workload::{
-    CleaningRules, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
-};
+use bookahead_core::workload::{CleaningRules, Job, JobId, ParsedTrace, TraceFolder, clean};
 use bookahead_overbooking::simulate;
 
 use super::*;
@@ -53,18 +51,9 @@ fn first_come(nodes: u32, jobs: &[MachineQueueJob]) -> Vec<Option<i64>> {
     let others: Vec<Job> = jobs
         .iter()
         .zip(0..)
-        .map(|(job, number)| Job {
-            id: JobId(number),
-            trace_number: 0,
-            submit: job.submit,
-            release: job.submit,
-            estimate: job.request,
-            runtime: job.runtime,
-            deadline: Seconds::FAR,
-            nodes: Nodes(job.cores),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
+        .map(|(job, number)| {
+            Job::rigid(JobId(number), job.submit, Nodes(job.cores), job.request)
+                .running_for(job.runtime)
         })
         .collect();
     let failures = FailureTrace::default();

@@ -9,17 +9,9 @@ use crate::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine};
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
     Job {
-        id: JobId(id),
         trace_number: i64::from(id) + 1,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: bookahead_core::workload::JobKind::Flexible,
+        ..Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+            .running_for(Seconds(runtime))
     }
 }
 

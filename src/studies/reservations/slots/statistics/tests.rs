@@ -23,19 +23,13 @@ fn starts(run: &SlotStudyRun) -> Vec<Option<Seconds>> {
 }
 
 fn job(id: u32, submit: i64, nodes: u32, runtime: i64, estimate: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds::HOUR * submit,
-        release: Seconds::HOUR * submit,
-        estimate: Seconds::HOUR * estimate,
-        runtime: Seconds::HOUR * runtime,
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: bookahead_core::workload::JobKind::Flexible,
-    }
+    Job::rigid(
+        JobId(id),
+        Seconds::HOUR * submit,
+        Nodes(nodes),
+        Seconds::HOUR * estimate,
+    )
+    .running_for(Seconds::HOUR * runtime)
 }
 
 fn hours(count: i64) -> Option<Seconds> {

@@ -8,7 +8,7 @@ use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{NodeSeconds, Seconds};
-use bookahead_core::workload::{JobId, JobKind};
+use bookahead_core::workload::JobId;
 
 use super::background::{DAY, instants};
 use super::*;
@@ -18,19 +18,7 @@ use crate::virtual_reservations::rules::{CombinedScheme, cancellation_penalty};
 const MINUTE: Seconds = Seconds(60);
 
 fn job(submit: Seconds, nodes: u32, estimate: Seconds, runtime: Seconds) -> Job {
-    Job {
-        id: JobId(0),
-        trace_number: 0,
-        submit,
-        release: submit,
-        estimate,
-        runtime,
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(0), submit, Nodes(nodes), estimate).running_for(runtime)
 }
 
 fn numbered(mut jobs: Vec<Job>) -> Vec<Job> {

@@ -1,5 +1,5 @@
 use bookahead_core::kernel::Questions;
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 
 use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
@@ -9,19 +9,7 @@ use crate::provisioning::testutils::workload;
 const HOUR: Seconds = Seconds::HOUR;
 
 fn job(id: u32, nodes: u32, hours: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds::ZERO,
-        release: Seconds::ZERO,
-        estimate: HOUR * hours,
-        runtime: HOUR * hours,
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(id), Seconds::ZERO, Nodes(nodes), HOUR * hours)
 }
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.

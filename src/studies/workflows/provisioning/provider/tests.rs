@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use bookahead_core::kernel::drive;
 use bookahead_core::plan::SlotRules;
 use bookahead_core::scheduling::Verdict;
-use bookahead_core::workload::{JobId, JobKind};
+use bookahead_core::workload::JobId;
 use bookahead_reservations::slots::{SlotStudySettings, slot_scene};
 
 use super::*;
@@ -11,19 +11,7 @@ use super::*;
 const HOUR: Seconds = Seconds::HOUR;
 
 fn job(id: u32, submit: i64, nodes: u32, hours: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: HOUR * submit,
-        release: HOUR * submit,
-        estimate: HOUR * hours,
-        runtime: HOUR * hours,
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(id), HOUR * submit, Nodes(nodes), HOUR * hours)
 }
 
 fn advertising(source: SlotSource) -> ProvisioningSettings {

@@ -1,6 +1,5 @@
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Backfilling;
-use bookahead_core::workload::JobKind;
 
 use super::*;
 use crate::co_reservation::local::{BacklogWork, FilterCounts, ProbeFilters};
@@ -44,19 +43,8 @@ const BACKFILL: ProbeFilters = ProbeFilters {
 };
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+        .running_for(Seconds(runtime))
 }
 
 /// A part of the request of the same number.
