@@ -61,15 +61,15 @@
 //! assert_eq!(metrics.gain(1.0).0, 32.0);
 //! ```
 //!
-//! The project has one direction: `engine` (the domain) knows nothing of `lab` (actors, sweeps,
-//! store), and neither knows of reports and the command line. Their modules are offered here under
-//! one roof.
+//! The project has one direction: `core` (what all studies stand on) knows no family of studies,
+//! the families know nothing of `lab` (actors, sweeps, store), and none of them knows of reports
+//! and the command line. Their modules are offered here under one roof.
 
-pub use bookahead_engine::{
-    brokering, estimates, failures, kernel, output, plan, predictions, random, scheduling, units,
-    workload,
+pub use bookahead_core::{
+    estimates, failures, kernel, output, plan, predictions, random, units, workload,
 };
 pub use bookahead_lab::keys::ours;
+pub use bookahead_lab::old_paths::{brokering, scheduling};
 pub use bookahead_lab::{actors, machines, store, studies, study, sweep};
 
 // Tables, intervals, plots, claims.

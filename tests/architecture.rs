@@ -34,11 +34,7 @@ fn sources() -> Vec<(PathBuf, String, String)> {
         .filter(|(path, _)| is_program(&path.with_extension("")))
         .map(|(path, (text, _))| {
             let inside = path.strip_prefix(&root).expect("below src").to_owned();
-            let mut names = inside
-                .components()
-                .map(|name| name.as_os_str().to_string_lossy().replace(".rs", ""))
-                .skip_while(|name| name == "engine" || name == "lab");
-            let module = names.next().expect("a name");
+            let module = names_of(&inside)[crate_of(&inside).1..][0].clone();
             let spans = tests.lines.get(path).map_or(&[][..], Vec::as_slice);
             let code: Vec<&str> = (1..)
                 .zip(text.lines())
@@ -49,6 +45,34 @@ fn sources() -> Vec<(PathBuf, String, String)> {
             (inside, module, code.join("\n"))
         })
         .collect()
+}
+
+/// The names on the way to a file below `src/`, without its ending.
+fn names_of(path: &Path) -> Vec<String> {
+    let path = path.with_extension("");
+    path.components()
+        .map(|name| name.as_os_str().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// The folder of the crate of a file below `src/` (none for the program itself), and how many names
+/// it has.
+fn crate_of(path: &Path) -> (&'static str, usize) {
+    CRATES
+        .iter()
+        .map(|(folder, _)| (*folder, Path::new(folder).components().count()))
+        .find(|(folder, names)| *names > 0 && path.starts_with(folder))
+        .unwrap_or_default()
+}
+
+/// The crates of the domain: what all studies stand on, and the families.
+fn domain() -> impl Iterator<Item = &'static str> {
+    let folders = CRATES.iter().map(|(folder, _)| *folder);
+    folders.filter(|folder| *folder == "core" || folder.starts_with("studies/"))
+}
+
+fn is_domain(path: &Path) -> bool {
+    domain().any(|folder| path.starts_with(folder))
 }
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -80,8 +104,8 @@ struct TestCode {
 impl TestCode {
     fn note(&mut self, attributes: &[syn::Attribute], item: &impl Spanned) -> bool {
         let is_test = |attribute: &syn::Attribute| {
-            let is_cfg = attribute.path().is_ident("cfg");
-            is_cfg && attribute.meta.to_token_stream().to_string() == "cfg (test)"
+            let text = attribute.meta.to_token_stream().to_string();
+            ["cfg (test)", r#"cfg (any (test , feature = "testutils"))"#].contains(&text.as_str())
         };
         let found = attributes.iter().any(is_test);
         if found {
@@ -166,7 +190,7 @@ impl<'ast> Visit<'ast> for TestCode {
 fn code_behind_the_tests_of_a_file_and_beside_them_is_looked_at() {
     let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n\nfn c() {}\n#[cfg(test)]\nmod far;\n";
     let mut tests = TestCode {
-        file: PathBuf::from("src/engine/plan/profile.rs"),
+        file: PathBuf::from("src/core/plan/profile.rs"),
         ..TestCode::default()
     };
     tests.visit_file(&syn::parse_file(text).expect("Rust"));
@@ -174,7 +198,7 @@ fn code_behind_the_tests_of_a_file_and_beside_them_is_looked_at() {
     assert_eq!(lines, [2..=5, 8..=9]);
     assert_eq!(
         tests.files,
-        [PathBuf::from("src/engine/plan/profile/far")].into()
+        [PathBuf::from("src/core/plan/profile/far")].into()
     );
 }
 
@@ -188,24 +212,28 @@ fn assert_only(word: &str, modules: &[&str]) {
     }
 }
 
-/// Modules of the engine that touch the system: files are written and memory is asked for.
+/// Modules of the core that touch the system: files are written and memory is asked for.
 const AT_THE_EDGE: [&str; 2] = ["memory", "output"];
 
 #[test]
 fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() {
-    let manifest = include_str!("../src/engine/Cargo.toml");
-    for word in [
-        "tokio",
-        "kameo",
-        "rusqlite",
-        "polars",
-        "clap",
-        "bookahead-lab",
-    ] {
-        assert!(
-            !manifest.contains(word),
-            "src/engine/Cargo.toml names `{word}`"
-        );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for folder in domain() {
+        let path = root.join(folder).join("Cargo.toml");
+        let manifest = fs::read_to_string(path).expect("a manifest");
+        for word in [
+            "tokio",
+            "kameo",
+            "rusqlite",
+            "polars",
+            "clap",
+            "bookahead-lab",
+        ] {
+            assert!(
+                !manifest.contains(word),
+                "src/{folder}/Cargo.toml names `{word}`"
+            );
+        }
     }
     let manifest = include_str!("../src/lab/Cargo.toml");
     for word in ["polars", "clap"] {
@@ -219,7 +247,8 @@ fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() 
 #[test]
 fn the_domain_reads_no_clock_no_environment_and_starts_no_thread() {
     for (path, module, code) in sources() {
-        if !path.starts_with("engine") || AT_THE_EDGE.contains(&module.as_str()) {
+        let is_edge = path.starts_with("core") && AT_THE_EDGE.contains(&module.as_str());
+        if !is_domain(&path) || is_edge {
             continue;
         }
         for word in [
@@ -286,7 +315,7 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     let writers = ["cli/output.rs", "lab/sweep/progress.rs", "lab/build.rs"];
     // Files of the system, and files that the program itself has written.
     let readers = [
-        "engine/workload/input_file.rs",
+        "core/workload/input_file.rs",
         "report/write/folder.rs",
         "lab/store/backup.rs",
         "lab/store/durability.rs",
@@ -386,15 +415,15 @@ fn events_are_ordered_by_the_agenda_of_the_kernel() {
     ];
     let others = [
         // Which nodes become free last.
-        "scheduling/machine_queue/nodes.rs",
+        "studies/queues/machine_queue/nodes.rs",
         // Tasks by their number.
-        "workload/workflows/workflow.rs",
+        "core/workload/workflows/workflow.rs",
         // Which job of a user ended last before another one was submitted.
-        "scheduling/client/ties.rs",
+        "studies/overbooking/client/ties.rs",
     ];
     for (path, module, code) in sources() {
         let name = path.to_string_lossy().replace('\\', "/");
-        if !name.starts_with("engine") || module == "kernel" {
+        if !is_domain(&path) || module == "kernel" {
             continue;
         }
         let has_own = orders.iter().any(|order| code.contains(order));
@@ -407,9 +436,9 @@ fn events_are_ordered_by_the_agenda_of_the_kernel() {
 }
 
 /// The folder of each crate, and its modules: each may call those before it.
-const CRATES: [(&str, &[&str]); 3] = [
+const CRATES: [(&str, &[&str]); 8] = [
     (
-        "engine",
+        "core",
         &[
             "units",
             "kernel",
@@ -423,31 +452,82 @@ const CRATES: [(&str, &[&str]); 3] = [
             "failures",
             "plan",
             "scheduling",
-            "brokering",
-            "studies",
         ],
     ),
     (
+        "studies/overbooking",
+        &["client", "policies", "registry", "direct", "stream"],
+    ),
+    (
+        "studies/reservations",
+        &["selection", "replanning", "slots", "virtual_reservations"],
+    ),
+    ("studies/queues", &["predicted_queue", "machine_queue"]),
+    ("studies/grid", &["co_reservation", "market"]),
+    ("studies/workflows", &["provisioning"]),
+    (
         "lab",
         &[
-            "actors", "keys", "inputs", "machines", "tables", "studies", "sweep", "store",
+            "old_paths",
+            "actors",
+            "keys",
+            "inputs",
+            "machines",
+            "tables",
+            "studies",
+            "sweep",
+            "store",
         ],
     ),
     ("", &["report", "cli"]),
 ];
 
+/// The crates of this project on which each crate stands: those that are listed, and the core.
+const STANDS_ON: [(&str, &[&str]); 6] = [
+    ("core", &[]),
+    ("studies/overbooking", &[]),
+    ("studies/reservations", &[]),
+    ("studies/queues", &[]),
+    // A broker delegates to clusters with registered policies.
+    ("studies/grid", &["overbooking"]),
+    // Applications buy slots of machines that take reservations.
+    ("studies/workflows", &["reservations"]),
+];
+
+#[test]
+fn families_stand_on_the_core_and_know_each_other_only_where_one_is_built_on_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let families = domain().filter_map(|folder| folder.strip_prefix("studies/"));
+    let names: BTreeSet<&str> = families.chain(["core", "lab"]).collect();
+    assert!(domain().eq(STANDS_ON.iter().map(|(folder, _)| *folder)));
+    for (folder, below) in STANDS_ON {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml"));
+        let manifest: toml::Table = manifest.expect("a manifest").parse().expect("TOML");
+        let named: BTreeSet<&str> = manifest["dependencies"]
+            .as_table()
+            .expect("a table")
+            .keys()
+            .filter_map(|name| name.strip_prefix("bookahead-"))
+            .collect();
+        let core = (folder != "core").then_some("core");
+        let may: BTreeSet<&str> = below.iter().copied().chain(core).collect();
+        assert_eq!(named, may, "src/{folder}/Cargo.toml");
+        for (path, _, code) in sources() {
+            if path.starts_with(folder) {
+                for other in names.difference(&may) {
+                    let called = format!("bookahead_{other}");
+                    assert!(!code.contains(&called), "{} calls it", path.display());
+                }
+            }
+        }
+    }
+}
+
 /// The program of a crate: its files, each with the names on the way to it.
 fn program(folder: &str) -> Vec<(Vec<String>, String)> {
     let of_crate = sources().into_iter().filter_map(|(path, _, code)| {
-        let path = path.with_extension("");
-        let mut names: Vec<String> = (path.components())
-            .map(|name| name.as_os_str().to_string_lossy().into_owned())
-            .collect();
-        let own = match names[0].as_str() {
-            "engine" | "lab" => names.remove(0),
-            _ => String::new(),
-        };
-        (own == folder).then_some((names, code))
+        let (own, depth) = crate_of(&path);
+        (own == folder).then(|| (names_of(&path).split_off(depth), code))
     });
     of_crate.collect()
 }

@@ -266,7 +266,7 @@ fn completions_are_the_runs_of_the_store_and_the_axes_and_names_that_there_are()
 #[test]
 fn the_policy_of_the_documentation_is_the_one_that_is_compiled_and_tested() {
     let page = include_str!("../docs/policy.md");
-    let template = include_str!("../src/engine/scheduling/template.rs");
+    let template = include_str!("../src/studies/overbooking/policies/template.rs");
     let (_, rest) = page.split_once("```rust\n").expect("an example");
     let (example, _) = rest.split_once("```").expect("it ends");
     let (code, tests) = template.split_once("#[cfg(test)]").expect("it has tests");

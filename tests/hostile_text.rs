@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::keys::{Keys, Kind};
 use bookahead::sweep::{Experiment, ExperimentError};
-use bookahead_engine::printable::is_harmful;
+use bookahead_core::printable::is_harmful;
 
 use crate::serve::client::Server;
 use crate::support::program::{folder, output, program, text};

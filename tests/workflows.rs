@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 
 use bookahead::workload::workflows::{
     Negatives, Network, Workflow, critical_path_seconds, heft, read_workflow, summarise_workflow,

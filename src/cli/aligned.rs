@@ -318,7 +318,7 @@ fn length(text: &str) -> usize {
 
 /// Line ends would tear the table.
 fn one_line(text: String) -> String {
-    bookahead_engine::printable::one_line(&text).into_owned()
+    bookahead_core::printable::one_line(&text).into_owned()
 }
 
 /// Columns of the screen behind standard output, if it is one.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 
 use crate::machines::slurm::{self, Includes};
 use crate::machines::{MachineDescription, MachineError};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 use bytesize::ByteSize;
 use clap::Args;
 

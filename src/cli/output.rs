@@ -8,7 +8,7 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 
-use bookahead_engine::printable::{is_harmful, printable};
+use bookahead_core::printable::{is_harmful, printable};
 use serde::Serialize;
 
 use super::{aligned, listing};
@@ -131,7 +131,7 @@ pub(super) fn print(text: &str) -> io::Result<()> {
 /// A value as JSON for [`print()`]: two spaces an indent, a line's end, and escapes for what a
 /// terminal would act on.
 pub(super) fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
-    Ok(bookahead_engine::printable::json(serde_json::to_string_pretty(value)?) + "\n")
+    Ok(bookahead_core::printable::json(serde_json::to_string_pretty(value)?) + "\n")
 }
 
 /// Prints a value as JSON.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use bookahead_engine::printable;
+use bookahead_core::printable;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::limit::Limit;

@@ -3,9 +3,13 @@
 //!
 //! Each module below may call those above it in this list, and no other.
 
-use bookahead_engine::{
-    brokering, estimates, failures, kernel, plan, predictions, random, scheduling, units, workload,
-};
+use bookahead_core::{estimates, failures, kernel, plan, predictions, random, units, workload};
+
+use old_paths::{brokering, scheduling};
+
+// Parts of the core and of the families under the paths that they had before.
+#[doc(hidden)]
+pub mod old_paths;
 
 // The actors of one simulation.
 pub mod actors;
@@ -33,14 +37,3 @@ pub mod sweep;
 
 // SQLite: schema, migrations, the writer, the readers.
 pub mod store;
-
-// What the tests of the engine draw is drawn here, too: the same files, as a crate's tests are not
-// seen by another.
-#[cfg(test)]
-#[allow(dead_code)]
-#[path = "../engine/brokering/co_reservation/drawn.rs"]
-mod drawn;
-#[cfg(test)]
-#[allow(dead_code)]
-#[path = "../engine/brokering/provisioning/test_support.rs"]
-mod drawn_sites;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bookahead_engine::printable::printable;
+use bookahead_core::printable::printable;
 
 /// Why a report leaves a folder alone.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@
 
 mod figures;
 
-use bookahead_engine::printable::printable;
+use bookahead_core::printable::printable;
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{Content, shortfall};

@@ -33,7 +33,7 @@ use bookahead::workload::{
     CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFile, TraceFolder,
     WholeTrace, WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 
 /// A format of a foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bookahead_engine::printable::one_line;
+use bookahead_core::printable::one_line;
 
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output::{people, take_away};

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 use maud::html;
 use serde::{Deserialize, Serialize};
 

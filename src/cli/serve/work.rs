@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::kept::{Answer, Budget};
@@ -237,7 +237,7 @@ pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, Loo
         return Ok(ExitCode::SUCCESS);
     };
     let said = serde_json::to_string(&trouble).unwrap_or_default();
-    crate::cli::output::say(bookahead_engine::printable::json(said));
+    crate::cli::output::say(bookahead_core::printable::json(said));
     Ok(ExitCode::from(TROUBLE))
 }
 

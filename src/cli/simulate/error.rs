@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bookahead_engine::memory::OverBudget;
+use bookahead_core::memory::OverBudget;
 
 use super::{LONGEST_TRACE_SECONDS, MOST_NODES};
 use crate::machines::MachineError;

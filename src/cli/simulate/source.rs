@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 
 use super::{Estimates, SimulateArguments, SimulateError};
 use crate::units::Nodes;

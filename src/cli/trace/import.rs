@@ -6,7 +6,7 @@ mod parquet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 

@@ -32,8 +32,8 @@ use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
     generate_requests, job_log, shaken,
 };
-use bookahead_engine::memory::MemoryBudget;
-use bookahead_engine::workload::swf::SwfRecord;
+use bookahead_core::memory::MemoryBudget;
+use bookahead_core::workload::swf::SwfRecord;
 
 /// Something that simulations read and that may change behind its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! What is wrong with an experiment file: every problem with its file, line, key, underlined place
 //! and what is allowed.
 
-use bookahead_engine::printable::{one_line, printable};
+use bookahead_core::printable::{one_line, printable};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;

@@ -18,9 +18,9 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
-use bookahead_engine::memory::MemoryBudget;
-use bookahead_engine::workload::foreign::NameKind;
-use bookahead_engine::workload::input_file;
+use bookahead_core::memory::MemoryBudget;
+use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::input_file;
 use jiff::tz::TimeZone;
 
 use self::calendar::CalendarEntry;

@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use bookahead_engine::memory::MemoryBudget;
-use bookahead_engine::workload::foreign::NameKind;
-use bookahead_engine::workload::input_file;
-use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
+use bookahead_core::memory::MemoryBudget;
+use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::input_file;
+use bookahead_core::workload::swf::{SwfHeader, SwfRecord};
 
 use super::MachineError;
 use super::file::NumberOrName;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
-use bookahead_engine::printable::printable;
+use bookahead_core::printable::printable;
 
 /// What a checkpoint cuts the journal back to, bytes.
 pub(super) const JOURNAL_BOUND: u64 = 32 << 20;

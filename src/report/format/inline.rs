@@ -1,7 +1,7 @@
 //! Text as parts of a Markdown page. Whatever comes out of a store or a file goes through here, and
 //! stays text.
 
-use bookahead_engine::printable::{one_line, printable};
+use bookahead_core::printable::{one_line, printable};
 
 /// Text within a line, as it stands: no emphasis, code, link, picture, address, HTML or border of a
 /// table comes of it.

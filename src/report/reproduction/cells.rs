@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bookahead_engine::printable::printable;
+use bookahead_core::printable::printable;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
 };

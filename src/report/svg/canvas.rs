@@ -1,7 +1,7 @@
 //! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is
 //! escaped here.
 
-use bookahead_engine::printable::printable;
+use bookahead_core::printable::printable;
 use std::fmt::{self, Write as _};
 
 use super::marks::dashes;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use bookahead_engine::memory::MemoryBudget;
+use bookahead_core::memory::MemoryBudget;
 use miette::{IntoDiagnostic, miette};
 
 use crate::ours::told;

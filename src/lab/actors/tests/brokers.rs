@@ -17,10 +17,6 @@ use crate::brokering::provisioning::{
     Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, SearchMethod,
     SiteWorkload, Wish, provisioning_scene,
 };
-use crate::drawn::situation;
-use crate::drawn_sites::{
-    application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
-};
 use crate::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
 use crate::failures::{FailureTrace, NodeEvent, Outage};
 use crate::kernel::drive;
@@ -34,6 +30,10 @@ use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{
     CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, JobKind, Preference,
     TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+};
+use bookahead_grid::co_reservation::testutils::situation;
+use bookahead_workflows::provisioning::testutils::{
+    application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
 };
 
 /// Plays a grid both ways, compares, and says how long each took.

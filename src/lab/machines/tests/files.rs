@@ -1,8 +1,8 @@
 //! Machine files: what they become, where jobs run, when windows are, and what is said of wrong
 //! ones.
 
-use bookahead_engine::workload::foreign::NameKind;
-use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
+use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::swf::{SwfHeader, SwfRecord};
 
 use crate::machines::file::{KEYS, allowed};
 use crate::machines::{MachineDescription, TraceNames, Unplaced};

@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
-use bookahead_engine::memory::{MemoryBudget, OverBudget};
+use bookahead_core::memory::{MemoryBudget, OverBudget};
 use flate2::read::MultiGzDecoder;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;

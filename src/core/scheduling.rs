@@ -1,0 +1,52 @@
+//! Policies on a plan: backfilling, planning, overbooking, and the tests that accept or reject a
+//! slot.
+//!
+//! Here stands what every policy stands on. A policy is one file that implements [`Policy`]. It
+//! plans; the [`ClusterMachine`] carries out what was planned, in the order of events, and writes
+//! down what became of every job. What is known of a policy by its name is a
+//! [`Strategy`](registry::Strategy).
+
+mod acceptance;
+mod bandwidth;
+mod checkpoint;
+mod cluster;
+mod hardware;
+mod learned;
+pub mod measures;
+mod outcome;
+mod penalty;
+mod policy;
+mod promises;
+mod promising;
+pub mod queue;
+pub mod registry;
+mod settings;
+mod simulation;
+pub mod stream;
+
+pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE, Tested};
+pub use checkpoint::{
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals,
+    Checkpointing, Execution, GapEnd, ResumeRule, Rhythm, SharedTotals, daly_interval,
+    young_interval,
+};
+pub use cluster::{
+    Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
+};
+pub use hardware::Hardware;
+pub use learned::Learned;
+pub use outcome::{
+    JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    bounded_slowdown, fixed_measures, measure_intervals,
+};
+pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
+pub use policy::{Policy, WindowQuote};
+pub use promises::{PromisedStart, promise_measures};
+pub use promising::{PromisingRule, UnderestimatorRule};
+pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, Waiting};
+pub use settings::{
+    CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule, Recovery,
+    Reliability, ReplanPasses, Retry, SurvivalForm,
+};
+pub use simulation::{outcomes_by_job, simulate_policy, with_failures, with_jobs};

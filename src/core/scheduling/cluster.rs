@@ -1,0 +1,578 @@
+//! The cluster as a state machine: which node runs what, the events of jobs and nodes in their
+//! order, and the outcomes.
+//!
+//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times
+//! come in the order checkpoints written, ends, repairs, failures, starts, checkpoints begun,
+//! given-up jobs, cancellations, arrivals of jobs and requests, and then in the order in which they
+//! were scheduled, so that a run is the same on every machine.
+
+mod events;
+mod jobs;
+mod machine;
+mod moved;
+mod progress;
+mod rest;
+mod runs;
+mod shared_writes;
+mod windows;
+
+use self::events::Event;
+use self::jobs::JobTable;
+pub use self::jobs::Phase;
+pub use self::machine::{Awaited, ClusterInput, ClusterOutput};
+pub use self::moved::MovedJob;
+use self::progress::RunEnd;
+use super::bandwidth::SharedBandwidth;
+use super::checkpoint::Checkpointing;
+use super::learned::Learned;
+use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
+use super::penalty::PenaltySettings;
+use super::policy::Policy;
+use crate::failures::NodeEvent;
+use crate::kernel::Agenda;
+use crate::plan::NodeSet;
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// A cluster and the policy that plans it. Cloning it, where its policy can be cloned, forks the
+/// simulation.
+#[derive(Clone)]
+pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
+    cluster: Cluster,
+    policy: Box<P>,
+    /// How many of the cluster's outcomes the policy has been told.
+    told: usize,
+    /// What clients wait for, where they do.
+    awaited: Option<Awaited>,
+}
+
+impl<P: Policy + ?Sized> ClusterMachine<P> {
+    /// An idle cluster of `nodes` nodes, all up, at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, policy: Box<P>) -> Self {
+        let mut cluster = Cluster::new(nodes);
+        cluster.requeues_stopped = policy.requeues_stopped();
+        cluster.save_work(policy.checkpointing());
+        cluster.penalty = policy.penalty();
+        Self {
+            cluster,
+            policy,
+            told: 0,
+            awaited: None,
+        }
+    }
+
+    /// From now on, which nodes jobs hold and when is written down:
+    /// [`ClusterMachine::take_allocations`].
+    pub fn record_allocations(&mut self) {
+        self.cluster.allocations.get_or_insert_default();
+    }
+
+    /// What was written down since the last time, in the order of the ends.
+    pub fn take_allocations(&mut self) -> Vec<Allocation> {
+        self.cluster
+            .allocations
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// Hands over arrivals, none in the past. Jobs whose ids continue those of the earlier arrivals
+    /// are found fastest.
+    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        for job in jobs {
+            let (time, id) = (job.submit, job.id);
+            self.cluster.jobs.push(job);
+            // Late jobs arrive at once.
+            let time = time.max(self.cluster.now);
+            self.cluster.schedule(time, Event::Arrival(id));
+        }
+    }
+
+    /// Hands over node failures and repairs. Events of nodes that the cluster does not have are
+    /// ignored.
+    pub fn inject(&mut self, events: &[NodeEvent]) {
+        for event in events {
+            if event.node.0 < self.cluster.nodes.0 {
+                let kind = if event.up {
+                    Event::Repair(event.node)
+                } else {
+                    Event::Failure(event.node)
+                };
+                self.cluster.schedule(event.time, kind);
+            }
+        }
+    }
+
+    /// Hands over when users take jobs back, if these have not started by then; not in the past.
+    /// Fixed reservations are not taken back.
+    pub fn cancel(&mut self, cancellations: impl IntoIterator<Item = (Seconds, JobId)>) {
+        for (time, job) in cancellations {
+            self.cluster.schedule(time, Event::Cancellation(job));
+        }
+    }
+
+    /// The jobs that were taken back since the last call, and when. They have no outcome.
+    pub fn take_cancelled(&mut self) -> Vec<(Seconds, JobId)> {
+        std::mem::take(&mut self.cluster.cancelled)
+    }
+
+    /// Works off every event before `until`.
+    pub fn advance(&mut self, until: Seconds) {
+        while self.work_off_one(until).is_some() {}
+    }
+
+    /// Works off one event before `until`; returns when it was, if there was one.
+    fn work_off_one(&mut self, until: Seconds) -> Option<Seconds> {
+        let (time, event) = self.cluster.events.pop_before(until)?;
+        if !self.cluster.is_stale(event) {
+            self.cluster.move_to(time);
+            self.handle(event);
+            self.tell_outcomes();
+        }
+        // A stale event may be the last of its instant, too.
+        if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
+            self.policy.settled(&mut self.cluster);
+            self.tell_outcomes();
+        }
+        Some(time)
+    }
+
+    fn tell_outcomes(&mut self) {
+        for outcome in &self.cluster.outcomes[self.told..] {
+            self.policy.decided(outcome);
+        }
+        self.told = self.cluster.outcomes.len();
+    }
+
+    /// What the policy has learned so far, where it learns.
+    #[must_use]
+    pub fn learned(&self) -> Option<&Learned> {
+        self.policy.learned()
+    }
+
+    /// Whether every job that was handed over has its outcome.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.cluster.jobs.open() == 0
+    }
+
+    /// The time of the next event of a job or node, if there is one.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        self.cluster.events.next_time()
+    }
+
+    /// The outcomes since the last call, in the order in which they became final.
+    pub fn take_outcomes(&mut self) -> Vec<JobOutcome> {
+        self.told = 0;
+        std::mem::take(&mut self.cluster.outcomes)
+    }
+
+    /// Totals so far.
+    #[must_use]
+    pub fn metrics(&self) -> SimulationMetrics {
+        self.cluster.metrics()
+    }
+
+    /// What the policy sees.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// What plans it.
+    #[must_use]
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// What plans it, to be told what comes to it past the cluster.
+    #[must_use]
+    pub fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    /// The cluster and what plans it, which is asked about the cluster.
+    #[must_use]
+    pub fn parts(&mut self) -> (&mut Cluster, &mut P) {
+        (&mut self.cluster, &mut self.policy)
+    }
+
+    /// Works off every event before `now` and waits until then.
+    pub fn wait_until(&mut self, now: Seconds) {
+        self.advance(now);
+        self.cluster.move_to(now.max(self.cluster.now()));
+    }
+
+    /// Works off every event until `now` and waits until then. What was done from outside is
+    /// settled like an event.
+    pub fn settle(&mut self, now: Seconds) {
+        loop {
+            self.advance(now + Seconds(1));
+            self.cluster.move_to(now.max(self.cluster.now()));
+            self.policy.settled(&mut self.cluster);
+            self.tell_outcomes();
+            if self.next_event().is_none_or(|time| time > now) {
+                return;
+            }
+        }
+    }
+}
+
+/// What a policy sees of the cluster and what it may do to it.
+#[derive(Clone)]
+pub struct Cluster {
+    nodes: Nodes,
+    now: Seconds,
+    up: NodeSet,
+    /// Up and not running a job.
+    idle: NodeSet,
+    /// Who runs, by rising ids.
+    running: Vec<JobId>,
+    jobs: JobTable,
+    events: Agenda<Event>,
+    outcomes: Vec<JobOutcome>,
+    totals: SimulationMetrics,
+    first_submit: Option<Seconds>,
+    last_end: Seconds,
+    /// What users took back, and when.
+    cancelled: Vec<(Seconds, JobId)>,
+    /// What the policy did; it counts for itself.
+    pub work: WorkCounters,
+    /// Which nodes jobs held and when, where somebody wants to know.
+    allocations: Option<Vec<Allocation>>,
+    /// Jobs that save their work and were stopped or lost a node, where somebody wants to know.
+    interrupted: Option<Vec<JobId>>,
+    /// How jobs save their work; `None` where they do not.
+    checkpointing: Option<Checkpointing>,
+    /// Who writes, where jobs share the bandwidth.
+    bandwidth: Option<SharedBandwidth>,
+    /// How the penalty grows with lateness; `None` where a deadline is the end.
+    penalty: Option<PenaltySettings>,
+    /// Jobs that are stopped at the end of their window before they have finished wait again.
+    requeues_stopped: bool,
+}
+
+/// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one
+/// attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocation {
+    /// The job.
+    pub job: JobId,
+    /// Its nodes.
+    pub nodes: NodeSet,
+    /// When it started.
+    pub start: Seconds,
+    /// When it left them.
+    pub end: Seconds,
+    /// A node failed under it.
+    pub lost: bool,
+}
+
+impl Cluster {
+    fn new(nodes: Nodes) -> Self {
+        Self {
+            nodes,
+            now: Seconds::ZERO,
+            up: NodeSet::full(nodes),
+            idle: NodeSet::full(nodes),
+            running: Vec::new(),
+            jobs: JobTable::default(),
+            events: Agenda::default(),
+            outcomes: Vec::new(),
+            totals: SimulationMetrics::default(),
+            first_submit: None,
+            last_end: Seconds::ZERO,
+            cancelled: Vec::new(),
+            work: WorkCounters::default(),
+            allocations: None,
+            interrupted: None,
+            checkpointing: None,
+            bandwidth: None,
+            penalty: None,
+            requeues_stopped: false,
+        }
+    }
+
+    /// Virtual time.
+    #[must_use]
+    pub fn now(&self) -> Seconds {
+        self.now
+    }
+
+    /// Size of the cluster.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        self.nodes
+    }
+
+    /// The nodes that are up.
+    #[must_use]
+    pub fn up(&self) -> &NodeSet {
+        &self.up
+    }
+
+    /// The nodes that are up and run nothing.
+    #[must_use]
+    pub fn idle(&self) -> &NodeSet {
+        &self.idle
+    }
+
+    /// The job as submitted. A policy must not read its `runtime`.
+    #[must_use]
+    pub fn job(&self, job: JobId) -> &Job {
+        &self.jobs.get(job).job
+    }
+
+    /// Whether the job is a fixed reservation, which starts exactly at its release or never.
+    #[must_use]
+    pub fn is_reservation(&self, job: JobId) -> bool {
+        self.job(job).is_reservation()
+    }
+
+    /// Where the job stands.
+    #[must_use]
+    pub fn phase(&self, job: JobId) -> Phase {
+        self.jobs
+            .find(job)
+            .map_or(Phase::Done, |record| record.phase)
+    }
+
+    /// The nodes that the job runs on, or is bound to.
+    #[must_use]
+    pub fn nodes_of(&self, job: JobId) -> Option<&NodeSet> {
+        self.jobs.get(job).nodes.as_ref()
+    }
+
+    /// The jobs that run, by rising ids.
+    pub fn running(&self) -> impl Iterator<Item = JobId> + '_ {
+        self.running.iter().copied()
+    }
+
+    /// Since when the job runs, if it does.
+    #[must_use]
+    pub fn running_since(&self, job: JobId) -> Option<Seconds> {
+        let record = self.jobs.find(job)?;
+        record.start.filter(|_| record.phase == Phase::Running)
+    }
+
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where
+    /// that is more; what is left of it with its checkpoints, where it saves its work.
+    #[must_use]
+    pub fn longest_run(&self, job: JobId) -> Seconds {
+        let record = self.jobs.get(job);
+        match self.checkpoints_of(job) {
+            Some(checkpointing) => record.progress.need(checkpointing, &record.job),
+            None => record.longest_run(),
+        }
+    }
+
+    /// Records the promise given to a job, and the estimate class that was used for it.
+    pub fn promise(&mut self, job: JobId, promise: Promise, class: Option<u16>) {
+        let record = self.jobs.get_mut(job);
+        record.promise = Some(promise);
+        record.class = class;
+    }
+
+    /// Accepts a fixed reservation: promises its whole window and plans its start. Nothing happens
+    /// to a flexible job.
+    pub fn promise_reservation(&mut self, job: JobId) {
+        if let Some((start, end)) = self.job(job).fixed_window() {
+            self.promise(job, Promise::certain(start, end), None);
+            self.plan(job, start);
+        }
+    }
+
+    /// Rejects a job at its submission.
+    pub fn drop(&mut self, job: JobId, verdict: Verdict) {
+        self.finish(job, verdict, None);
+    }
+
+    /// Plans the job's start, or moves it: a start event will come then.
+    pub fn plan(&mut self, job: JobId, start: Seconds) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Planned;
+        record.version += 1;
+        let version = record.version;
+        self.schedule(start, Event::Start(job, version));
+    }
+
+    /// The job waits; no event is due for it.
+    pub fn wait(&mut self, job: JobId) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Planned;
+        record.version += 1;
+    }
+
+    /// Asks the policy again at `time`, even if nothing else happens then ([`Policy::woken`]).
+    pub fn wake_at(&mut self, time: Seconds) {
+        self.schedule(time.max(self.now), Event::WakeUp);
+    }
+
+    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer
+    /// promise) has elapsed or at `window_end`.
+    pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
+        debug_assert!(
+            self.job(job)
+                .fixed_window()
+                .is_none_or(|window| window == (self.now, window_end)),
+            "a reservation gets its window"
+        );
+        self.occupy(job, nodes);
+        self.schedule_end(job, window_end);
+    }
+
+    /// Puts the job on idle nodes; the end of a granted window is known since it was granted.
+    pub fn occupy(&mut self, job: JobId, nodes: NodeSet) {
+        debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
+        debug_assert_eq!(nodes.count(), self.job(job).nodes);
+        self.idle.subtract(&nodes);
+        if let Err(place) = self.running.binary_search(&job) {
+            self.running.insert(place, job);
+        }
+        let now = self.now;
+        let record = self.jobs.get_mut(job);
+        if record.start.is_some() {
+            record.restarts += 1;
+        }
+        record.phase = Phase::Running;
+        record.start = Some(now);
+        record.nodes = Some(nodes);
+        if let Some(checkpointing) = self.checkpointing.filter(|_| !record.job.is_reservation()) {
+            record.progress.begin(&checkpointing, now);
+        }
+    }
+
+    /// Moves the end of a running job's window.
+    pub fn set_window_end(&mut self, job: JobId, window_end: Seconds) {
+        self.schedule_end(job, window_end);
+    }
+
+    /// Puts an accepted job that cannot run now aside until its policy finds a place for it; at
+    /// `give_up` the policy is asked to let it fail, unless it has no deadline.
+    pub fn disable(&mut self, job: JobId, give_up: Seconds) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Disabled;
+        record.version += 1;
+        let version = record.version;
+        if record.job.deadline < Seconds::FAR {
+            self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
+        }
+    }
+
+    /// Lets an accepted job fail, which no longer runs: by the end of its window if it was stopped
+    /// there last, else by its nodes if one ever crashed under it, else because it could not start.
+    pub fn fail(&mut self, job: JobId) {
+        let verdict = if self.jobs.get(job).progress.was_stopped {
+            Verdict::FailedOverbooked
+        } else if self.jobs.get(job).node_failures > 0 {
+            Verdict::FailedNodes
+        } else {
+            Verdict::FailedUnstartable
+        };
+        self.finish(job, verdict, Some(self.now));
+    }
+
+    /// Takes a planned or running job off the cluster as if it had never been there.
+    pub fn withdraw(&mut self, job: JobId) {
+        if self.phase(job) == Phase::Running {
+            self.vacate(job, false);
+        }
+        let saves = self.checkpointing.is_some();
+        self.jobs.close(job, Verdict::DroppedNoSlot, None, saves);
+    }
+
+    /// Whether the job waits for its first start.
+    fn may_be_cancelled(&self, job: JobId) -> bool {
+        self.jobs.find(job).is_some_and(|record| {
+            record.start.is_none()
+                && !record.job.is_reservation()
+                && matches!(record.phase, Phase::Planned | Phase::Disabled)
+        })
+    }
+
+    fn move_to(&mut self, time: Seconds) {
+        debug_assert!(time >= self.now, "virtual time moves forward");
+        self.now = time;
+    }
+
+    fn schedule(&mut self, time: Seconds, event: Event) {
+        self.events.push(time, event.class(), event);
+    }
+
+    /// The job that runs on a node.
+    fn occupant(&self, node: NodeIndex) -> Option<JobId> {
+        let holds = |&job: &JobId| self.nodes_of(job).is_some_and(|nodes| nodes.contains(node));
+        self.running().find(holds)
+    }
+
+    fn node_down(&mut self, node: NodeIndex) -> Option<JobId> {
+        self.up.remove(node);
+        self.idle.remove(node);
+        let victim = self.occupant(node);
+        if let Some(job) = victim {
+            self.vacate(job, true);
+            let checkpointing = self.checkpoints_of(job).copied();
+            let now = self.now;
+            let record = self.jobs.get_mut(job);
+            if let Some(checkpointing) = checkpointing {
+                let nodes = record.job.nodes;
+                record
+                    .progress
+                    .leave(&checkpointing, nodes, now, RunEnd::Crashed);
+            }
+            record.node_failures += 1;
+            record.phase = Phase::Disabled;
+            record.version += 1;
+            if checkpointing.is_some() {
+                self.interrupted_now(job);
+            }
+        }
+        victim
+    }
+
+    fn node_up(&mut self, node: NodeIndex) {
+        self.up.insert(node);
+        if self.occupant(node).is_none() {
+            self.idle.insert(node);
+        }
+    }
+
+    fn finish(&mut self, job: JobId, verdict: Verdict, end: Option<Seconds>) {
+        let checkpointing = self.checkpoints_of(job).copied();
+        if let Some(checkpointing) = &checkpointing {
+            let now = self.now;
+            self.jobs.get_mut(job).close_memory(checkpointing, now);
+        }
+        let saves = checkpointing.is_some();
+        let mut outcome = self.jobs.close(job, verdict, end, saves);
+        if let Some(end) = end {
+            self.last_end = self.last_end.max(end);
+        }
+        if job.request().is_some() {
+            return;
+        }
+        if let (Some(penalty), Some(end), true) = (&self.penalty, end, verdict.is_successful()) {
+            outcome.late = penalty.late(end - outcome.job.deadline);
+        }
+        let first = self.first_submit.get_or_insert(outcome.job.submit);
+        *first = (*first).min(outcome.job.submit);
+        self.totals.count(&outcome);
+        self.outcomes.push(outcome);
+    }
+
+    fn metrics(&self) -> SimulationMetrics {
+        let mut metrics = self.totals;
+        let makespan =
+            (self.last_end - self.first_submit.unwrap_or(self.last_end)).max(Seconds::ZERO);
+        metrics.makespan = makespan;
+        metrics.capacity = self.nodes.for_span(makespan);
+        metrics.work = self.work;
+        if let Some(bandwidth) = &self.bandwidth {
+            let shared = metrics.checkpoints.shared.get_or_insert_default();
+            shared.most_writers = bandwidth.most_writers();
+        }
+        metrics
+    }
+}

@@ -1,0 +1,588 @@
+//! Runs that share bandwidth: by hand, and against a twin that watches every second of every job.
+
+use proptest::prelude::*;
+
+use crate::failures::{FailureTrace, NodeEvent};
+use crate::plan::NodeSet;
+use crate::scheduling::{
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Checkpointing, Cluster,
+    Execution, GapEnd, JobOutcome, Phase, Policy, Promise, ResumeRule, SimulationMetrics, Verdict,
+    WindowQuote, simulate_policy,
+};
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// Nodes of which only one job gets any.
+const BLOCK: u32 = 8;
+
+/// Starts each job at once, and again when it was interrupted, in windows of fixed length; each
+/// arrival lengthens those that run.
+struct Scripted {
+    checkpointing: Checkpointing,
+    /// How long each job's windows are; `None` for as long as it needs alone.
+    windows: Vec<Option<i64>>,
+    longer: i64,
+    ends: Vec<Seconds>,
+}
+
+impl Scripted {
+    fn run(&mut self, cluster: &mut Cluster, id: JobId) {
+        let block = id.0 * BLOCK..(id.0 + 1) * BLOCK;
+        let idle = block
+            .map(NodeIndex)
+            .filter(|&node| cluster.idle().contains(node));
+        let width = cluster.job(id).nodes;
+        let mut nodes = NodeSet::empty(cluster.nodes());
+        for node in idle.take(width.0 as usize) {
+            nodes.insert(node);
+        }
+        if nodes.count() < width {
+            cluster.fail(id);
+            return;
+        }
+        let length = self.windows[id.0 as usize].map_or(cluster.longest_run(id), Seconds);
+        let end = (cluster.now() + length).min(cluster.job(id).deadline);
+        self.ends[id.0 as usize] = end;
+        cluster.start(id, nodes, end);
+    }
+}
+
+impl Policy for Scripted {
+    fn arrived(&mut self, cluster: &mut Cluster, job: JobId) {
+        let now = cluster.now();
+        cluster.promise(job, Promise::certain(now, cluster.job(job).deadline), None);
+        self.run(cluster, job);
+        for other in (0..job.0).map(JobId) {
+            if self.longer > 0
+                && cluster.phase(other) == Phase::Running
+                && !cluster.is_closing(other)
+            {
+                let end = &mut self.ends[other.0 as usize];
+                *end = (*end + Seconds(self.longer)).min(cluster.job(other).deadline);
+                cluster.set_window_end(other, *end);
+            }
+        }
+    }
+
+    fn start_due(&mut self, _cluster: &mut Cluster, _job: JobId) {}
+
+    fn ended(&mut self, _cluster: &mut Cluster, _job: JobId) {}
+
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.run(cluster, job);
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        Some(self.checkpointing)
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        if let Some(job) = victim {
+            self.run(cluster, job);
+        }
+    }
+
+    fn node_repaired(&mut self, _cluster: &mut Cluster, _node: NodeIndex) {}
+
+    fn quote_window(
+        &mut self,
+        _: &Cluster,
+        _: Nodes,
+        _: Seconds,
+        _: Seconds,
+    ) -> Option<WindowQuote> {
+        None
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        cluster.withdraw(job);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    settings: CheckpointSettings,
+    jobs: Vec<Job>,
+    windows: Vec<Option<i64>>,
+    longer: i64,
+    failures: Vec<NodeEvent>,
+}
+
+impl Case {
+    fn simulate(&self) -> (SimulationMetrics, Vec<JobOutcome>) {
+        let policy = Scripted {
+            checkpointing: Checkpointing::new(self.settings, 0.0),
+            windows: self.windows.clone(),
+            longer: self.longer,
+            ends: vec![Seconds::ZERO; self.jobs.len()],
+        };
+        let nodes = Nodes(BLOCK * self.jobs.len() as u32);
+        let failures = FailureTrace {
+            events: self.failures.clone(),
+        };
+        simulate_policy(nodes, Box::new(policy), &self.jobs, &failures)
+    }
+}
+
+fn shared(interval: i64, cost: i64, restart: i64, gap_end: GapEnd) -> CheckpointSettings {
+    CheckpointSettings {
+        interval: CheckpointInterval::Fixed(Seconds(interval)),
+        cost: Seconds(cost),
+        restart: Seconds(restart),
+        payer: CheckpointPayer::Provider,
+        gap_end,
+        resume: ResumeRule::Any,
+        memory_price: 0.0,
+        bandwidth: Bandwidth::SharedByJobs,
+    }
+}
+
+fn job(id: usize, [submit, estimate, runtime, deadline]: [i64; 4], nodes: u32) -> Job {
+    Job {
+        trace_number: 1,
+        ..Job::rigid(
+            JobId(id as u32),
+            Seconds(submit),
+            Nodes(nodes),
+            Seconds(estimate),
+        )
+        .running_for(Seconds(runtime))
+        .due_by(Seconds(deadline))
+    }
+}
+
+fn together(k: usize, window: Option<i64>, gap_end: GapEnd) -> Case {
+    Case {
+        settings: shared(100, 10, 5, gap_end),
+        jobs: (0..k).map(|id| job(id, [0, 150, 150, 5_000], 2)).collect(),
+        windows: vec![window; k],
+        longer: 0,
+        failures: Vec::new(),
+    }
+}
+
+#[test]
+fn k_equal_jobs_that_start_together_each_write_k_times_as_long() {
+    for k in 1..=16 {
+        let (metrics, outcomes) = together(k, Some(1_000), GapEnd::Checkpoint).simulate();
+        for outcome in &outcomes {
+            assert_eq!(outcome.verdict, Verdict::SuccessfulFinished);
+            // 100 s of work, k · 10 s of writing, 50 s of work.
+            assert_eq!(outcome.end, Some(Seconds(150 + 10 * k as i64)), "{k}");
+            let runs = outcome.execution.expect("it ran");
+            assert_eq!(runs.waited, Seconds(10 * (k as i64 - 1)));
+        }
+        let totals = metrics.checkpoints.shared.expect("bandwidth is shared");
+        assert_eq!(totals.most_writers, k as u32);
+        let waited = 2 * k as i64 * 10 * (k as i64 - 1);
+        assert_eq!(totals.waited.0, waited);
+    }
+}
+
+#[test]
+fn a_window_that_a_stretched_write_made_too_short_ends_as_any_other() {
+    // Planned for 160 s. The first write ends at 120, not at 110; 50 s of work do not fit any more,
+    // so that both stop at 150 to write for the end of the window, and come half as far as they
+    // must by then: 30 s are lost. They go on at 160, read until 165, and have done the last 50 s
+    // at 215.
+    for outcome in together(2, None, GapEnd::Checkpoint).simulate().1 {
+        let runs = outcome.execution.expect("it ran");
+        assert_eq!(outcome.end, Some(Seconds(215)));
+        assert_eq!((runs.useful.0, runs.lost.0, runs.read.0), (150, 30, 5));
+        assert_eq!((runs.written.0, runs.waited.0, runs.stops), (30, 15, 1));
+    }
+    // Suspended at 160 with 40 of the 50 s done, they need the other 10.
+    for outcome in together(2, None, GapEnd::Suspend).simulate().1 {
+        let runs = outcome.execution.expect("it ran");
+        assert_eq!(outcome.end, Some(Seconds(170)));
+        assert_eq!((runs.useful.0, runs.lost.0, runs.read.0), (150, 0, 0));
+    }
+}
+
+#[test]
+fn of_two_last_checkpoints_that_overlap_the_second_is_late() {
+    // Windows of 60 and 65 s: writes for their ends begin at 50 and 55. By 60 the first has 5 + 2.5
+    // of 10 s; the second has 2.5 s then, and writes alone until 65: 7.5 s. Neither counts.
+    let mut case = together(2, Some(60), GapEnd::Checkpoint);
+    case.windows[1] = Some(65);
+    for job in &mut case.jobs {
+        job.deadline = Seconds(72);
+    }
+    let first_runs: Vec<Execution> = (case.simulate().1.iter())
+        .map(|outcome| outcome.execution.expect("it ran"))
+        .collect();
+    assert_eq!((first_runs[0].useful.0, first_runs[1].useful.0), (0, 0));
+    assert_eq!((first_runs[0].waited.0, first_runs[1].waited.0), (2, 2));
+    // Alone, the first one's counts.
+    case.jobs.truncate(1);
+    case.windows.truncate(1);
+    let alone = case.simulate().1[0].execution.expect("it ran");
+    assert_eq!((alone.useful.0, alone.waited.0), (50, 0));
+}
+
+/// What a job of the twin does on its nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    /// Reads until then, and computes.
+    Computes { from: i64 },
+    /// Writes so much work since then; so much is left of the write, in parts of a second.
+    Writes { work: i64, since: i64, left: i64 },
+    /// Stands still behind its last checkpoint.
+    Waits,
+}
+
+/// A job, second by second.
+#[derive(Clone, Debug)]
+struct Watched {
+    job: Job,
+    settings: CheckpointSettings,
+    up: Vec<bool>,
+    nodes: Vec<usize>,
+    does: Option<Does>,
+    window_end: i64,
+    /// When it stops computing for the end of its window.
+    stop: Option<i64>,
+    /// Saved before this run, what of it outlives a failure, and written in it.
+    saved: i64,
+    durable: i64,
+    written: i64,
+    suspended: Option<i64>,
+    runs: Execution,
+    outcome: Option<(Verdict, i64)>,
+}
+
+const PARTS: i64 = 720_720;
+
+impl Watched {
+    fn new(job: &Job, settings: CheckpointSettings) -> Self {
+        Self {
+            job: job.clone(),
+            settings,
+            up: vec![true; BLOCK as usize],
+            nodes: Vec::new(),
+            does: None,
+            window_end: 0,
+            stop: None,
+            saved: 0,
+            durable: 0,
+            written: 0,
+            suspended: None,
+            runs: Execution::default(),
+            outcome: None,
+        }
+    }
+
+    fn interval(&self) -> i64 {
+        match self.settings.interval {
+            CheckpointInterval::Fixed(interval) => interval.0,
+            _ => unreachable!("the cases have fixed intervals"),
+        }
+    }
+
+    fn reads(&self) -> i64 {
+        if self.saved > 0 && self.suspended.is_none() {
+            self.settings.restart.0
+        } else {
+            0
+        }
+    }
+
+    /// How long so much work takes alone.
+    fn alone(&self, work: i64) -> i64 {
+        (1..=work).fold(0, |held, done| {
+            let writes = done % self.interval() == 0 && done < work;
+            held + 1 + if writes { self.settings.cost.0 } else { 0 }
+        })
+    }
+
+    fn start(&mut self, now: i64, window: Option<i64>, verdict: Verdict) {
+        let width = self.job.nodes.0 as usize;
+        let idle = (0..self.up.len()).filter(|&node| self.up[node]);
+        self.nodes = idle.take(width).collect();
+        if self.nodes.len() < width {
+            self.finish(now, verdict);
+            return;
+        }
+        let reads = self.reads();
+        let length = window.unwrap_or(reads + self.alone(self.job.estimate.0 - self.saved));
+        if let Some(since) = self.suspended.take() {
+            self.runs.suspended += Seconds(now - since);
+        }
+        self.runs.resumed += u32::from(self.saved > 0);
+        self.written = 0;
+        self.window_end = (now + length).min(self.job.deadline.0);
+        self.does = Some(Does::Computes { from: now + reads });
+        self.plan_stop(now + reads, now);
+    }
+
+    fn plan_stop(&mut self, from: i64, now: i64) {
+        let (end, deadline) = (self.window_end, self.job.deadline.0);
+        let rest = self.job.estimate.0 - self.saved - self.written;
+        let stop = end - self.settings.cost.0;
+        self.stop = match self.settings.gap_end {
+            GapEnd::Kill => None,
+            GapEnd::Suspend => (end > from && end < deadline).then_some(end),
+            GapEnd::Checkpoint => (end < from + self.alone(rest)
+                && stop > from.max(now)
+                && end + self.settings.restart.0 < deadline)
+                .then_some(stop),
+        };
+    }
+
+    fn is_closing(&self, now: i64) -> bool {
+        self.stop.is_some_and(|stop| now >= stop)
+    }
+
+    /// The write is through.
+    fn finish_write(&mut self, now: i64) {
+        if let Some(Does::Writes { work, since, left }) = self.does
+            && left <= 0
+        {
+            self.written += work;
+            self.runs.waited += Seconds(now - since - self.settings.cost.0);
+            self.does = Some(Does::Waits);
+            if !self.is_closing(now) {
+                self.does = Some(Does::Computes { from: now });
+                self.plan_stop(now, now);
+            }
+        }
+    }
+
+    /// Work of this run.
+    fn work(&self, now: i64) -> i64 {
+        self.written
+            + match self.does {
+                Some(Does::Computes { from }) => (now - from).max(0),
+                Some(Does::Writes { work, .. }) => work,
+                Some(Does::Waits) | None => 0,
+            }
+    }
+
+    fn is_done(&self, now: i64) -> bool {
+        let target = self.job.runtime.0.min(self.job.estimate.0);
+        matches!(self.does, Some(Does::Computes { .. })) && self.saved + self.work(now) == target
+    }
+
+    fn leave(&mut self, now: i64, kept: i64) {
+        if let Some(Does::Writes { since, left, .. }) = self.does {
+            let served = self.settings.cost.0 * PARTS - left;
+            self.runs.waited += Seconds(now - since - (served + PARTS - 1) / PARTS);
+        }
+        let work = self.work(now);
+        self.runs.useful += Seconds(kept - self.saved);
+        self.runs.lost += Seconds(self.saved + work - kept);
+        self.saved = kept;
+        self.does = None;
+        self.nodes.clear();
+    }
+
+    fn finish(&mut self, now: i64, verdict: Verdict) {
+        if let Some(since) = self.suspended.take() {
+            self.runs.suspended += Seconds(now - since);
+        }
+        self.outcome = Some((verdict, now));
+    }
+
+    /// Its work is done or its window over.
+    fn end(&mut self, now: i64, window: Option<i64>) {
+        if self.does.is_some() && self.is_done(now) {
+            self.leave(now, self.saved + self.work(now));
+            let verdict = if self.job.runtime <= self.job.estimate {
+                Verdict::SuccessfulFinished
+            } else {
+                Verdict::SuccessfulFullGrant
+            };
+            self.finish(now, verdict);
+        } else if self.does.is_some() && now == self.window_end {
+            let suspends = self.settings.gap_end == GapEnd::Suspend && self.stop.is_some();
+            if self.written > 0 {
+                self.durable = self.saved + self.written;
+            }
+            let kept = if suspends {
+                self.saved + self.work(now)
+            } else {
+                self.saved + self.written
+            };
+            self.leave(now, kept);
+            self.runs.stops += 1;
+            if suspends {
+                self.suspended = Some(now);
+            }
+            if now + self.reads() < self.job.deadline.0 {
+                self.start(now, window, Verdict::FailedOverbooked);
+            } else {
+                self.finish(now, Verdict::FailedOverbooked);
+            }
+        }
+    }
+
+    fn lose_node(&mut self, now: i64, node: usize, window: Option<i64>) {
+        self.up[node] = false;
+        if self.nodes.contains(&node) {
+            if self.written > 0 {
+                self.durable = self.saved + self.written;
+            }
+            self.leave(now, self.durable);
+            self.start(now, window, Verdict::FailedNodes);
+        }
+    }
+
+    fn begin_write(&mut self, now: i64) {
+        let Some(Does::Computes { from }) = self.does else {
+            return;
+        };
+        let closes = self.settings.gap_end == GapEnd::Checkpoint && self.stop == Some(now);
+        if closes || now - from == self.interval() {
+            self.does = Some(Does::Writes {
+                work: now - from,
+                since: now,
+                left: self.settings.cost.0 * PARTS,
+            });
+        }
+    }
+
+    fn pass_second(&mut self, now: i64, speed: i64) {
+        match &mut self.does {
+            None => {}
+            Some(Does::Computes { from }) => self.runs.read += Seconds(i64::from(now < *from)),
+            Some(Does::Writes { left, .. }) => {
+                *left -= speed;
+                self.runs.written += Seconds(1);
+            }
+            Some(Does::Waits) => self.runs.written += Seconds(1),
+        }
+    }
+}
+
+/// Every second of all jobs; how many wrote at once at most.
+fn watch(case: &Case) -> (Vec<Watched>, u32) {
+    let watched = case.jobs.iter().map(|job| Watched::new(job, case.settings));
+    let mut watched: Vec<Watched> = watched.collect();
+    let mut most = 0;
+    for now in 0.. {
+        if watched.iter().all(|job| job.outcome.is_some()) {
+            break;
+        }
+        for job in &mut watched {
+            job.finish_write(now);
+        }
+        for (job, &window) in watched.iter_mut().zip(&case.windows) {
+            job.end(now, window);
+        }
+        for event in case.failures.iter().filter(|event| event.time.0 == now) {
+            let (block, node) = (event.node.0 / BLOCK, event.node.0 % BLOCK);
+            watched[block as usize].lose_node(now, node as usize, case.windows[block as usize]);
+        }
+        for job in &mut watched {
+            job.begin_write(now);
+        }
+        for id in 0..watched.len() {
+            if watched[id].job.submit.0 != now {
+                continue;
+            }
+            watched[id].start(now, case.windows[id], Verdict::FailedUnstartable);
+            for other in &mut watched[..id] {
+                if other.does.is_some() && !other.is_closing(now) && case.longer > 0 {
+                    other.window_end = (other.window_end + case.longer).min(other.job.deadline.0);
+                    let from = match other.does {
+                        Some(Does::Computes { from }) => from,
+                        Some(Does::Writes { work, since, .. }) => since - work,
+                        Some(Does::Waits) | None => now,
+                    };
+                    other.plan_stop(from, now);
+                }
+            }
+        }
+        let writes = |job: &&Watched| matches!(job.does, Some(Does::Writes { .. }));
+        let writers = watched.iter().filter(writes).count() as u32;
+        most = most.max(writers);
+        let nodes: u32 = watched
+            .iter()
+            .filter(writes)
+            .map(|job| job.job.nodes.0)
+            .sum();
+        let speed = match case.settings.bandwidth {
+            Bandwidth::Own => PARTS,
+            Bandwidth::SharedByJobs => PARTS / i64::from(writers.max(1)),
+            Bandwidth::SharedByNodes(Nodes(most)) => {
+                PARTS * i64::from(most) / i64::from(nodes.max(most))
+            }
+        };
+        for job in &mut watched {
+            job.pass_second(now, speed);
+        }
+    }
+    (watched, most)
+}
+
+prop_compose! {
+    fn jobs()(
+        shapes in prop::collection::vec(
+            (0_i64..12, 1_i64..90, 1_i64..110, 0_i64..160, 1_u32..4, prop::option::weighted(0.7, 1_i64..70)),
+            1..9,
+        ),
+    ) -> (Vec<Job>, Vec<Option<i64>>) {
+        let mut submit = 0;
+        let all = shapes.into_iter().enumerate().map(|(id, (later, estimate, runtime, slack, nodes, window))| {
+            submit += later;
+            (job(id, [submit, estimate, runtime, submit + estimate + slack], nodes), window)
+        });
+        all.unzip()
+    }
+}
+
+prop_compose! {
+    fn cases()(
+        (jobs, windows) in jobs(),
+        interval in 1_i64..40,
+        cost in 1_i64..14,
+        restart in 0_i64..6,
+        most in prop::option::of(1_u32..6),
+        gap_end in prop_oneof![3 => Just(GapEnd::Checkpoint), 1 => Just(GapEnd::Kill), 2 => Just(GapEnd::Suspend)],
+        longer in prop_oneof![2 => Just(0_i64), 1 => 1_i64..40],
+        struck in prop::collection::vec((1_i64..150, 0_u32..8 * BLOCK), 0..8),
+    ) -> Case {
+        let mut failures: Vec<NodeEvent> = struck
+            .into_iter()
+            .filter(|&(_, node)| node < BLOCK * jobs.len() as u32)
+            .map(|(time, node)| NodeEvent { time: Seconds(time), node: NodeIndex(node), up: false })
+            .collect();
+        failures.sort_by_key(|event| (event.time, event.node));
+        let bandwidth = most.map_or(Bandwidth::SharedByJobs, |most| Bandwidth::SharedByNodes(Nodes(most)));
+        let settings = CheckpointSettings { bandwidth, ..shared(interval, cost, restart, gap_end) };
+        Case { settings, jobs, windows, longer, failures }
+    }
+}
+
+proptest! {
+    #[test]
+    fn runs_are_those_of_a_twin_that_watches_every_second(case in cases()) {
+        let (metrics, outcomes) = case.simulate();
+        let (watched, most) = watch(&case);
+        for (outcome, twin) in outcomes.iter().zip(&watched) {
+            let ended = outcome.end.map(|end| (outcome.verdict, end.0));
+            prop_assert_eq!(ended, twin.outcome, "{:?}", outcome);
+            prop_assert_eq!(outcome.execution.unwrap_or_default(), twin.runs, "{:?}", outcome);
+        }
+        prop_assert_eq!(metrics.checkpoints.shared.map(|shared| shared.most_writers), Some(most));
+    }
+
+    #[test]
+    fn a_job_that_is_alone_runs_as_with_bandwidth_of_its_own(case in cases()) {
+        // One job, whose window is not lengthened, and no failure behind a write for its end that
+        // another one began.
+        let mut alone = Case { longer: 0, failures: Vec::new(), ..case };
+        alone.jobs.truncate(1);
+        alone.windows.truncate(1);
+        let width = alone.jobs[0].nodes;
+        if let Bandwidth::SharedByNodes(most) = &mut alone.settings.bandwidth {
+            *most = width.max(*most);
+        }
+        let (mut shared, of_shared) = alone.simulate();
+        alone.settings.bandwidth = Bandwidth::Own;
+        let (own, of_own) = alone.simulate();
+        shared.checkpoints.shared = None;
+        prop_assert_eq!(shared, own);
+        prop_assert_eq!(of_shared, of_own);
+    }
+}

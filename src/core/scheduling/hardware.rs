@@ -1,0 +1,184 @@
+//! The planner's probability that the nodes of a job are there and stay there (spec §3.8–3.10).
+
+use super::outcome::SuccessFactors;
+use super::settings::{NodeKnowledge, Reliability, SurvivalForm};
+use crate::failures::{NodeRates, availability, availability_of_each};
+use crate::plan::NodeSet;
+use crate::units::{Nodes, Seconds};
+
+/// Availability and survival of `n` equal nodes, with what never changes computed once.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    reliability: Reliability,
+}
+
+impl Hardware {
+    /// The planner's picture of the nodes.
+    #[must_use]
+    pub fn new(reliability: Reliability) -> Self {
+        Self { reliability }
+    }
+
+    /// P_available: all `nodes` nodes are up at the start, `(1 / (1 + λ/μ))^n`.
+    #[must_use]
+    pub fn available(&self, nodes: Nodes) -> f64 {
+        availability(
+            nodes.0,
+            self.reliability.failure_rate_per_hour,
+            self.reliability.repair_rate_per_hour,
+        )
+    }
+
+    /// P_success: all `nodes` nodes survive `span`.
+    #[must_use]
+    pub fn survives(&self, nodes: Nodes, span: Seconds) -> f64 {
+        let hours = span.hours();
+        match self.reliability.form {
+            SurvivalForm::Survival => self.reliability.survival.survival_of(nodes.0, hours),
+            SurvivalForm::Literal => self.reliability.survival.printed_of(nodes.0, hours),
+        }
+    }
+
+    /// P_available of these nodes: `Π 1 / (1 + λᵢ/μᵢ)` with the rates that were learned of each, or
+    /// as [`Self::available`].
+    #[must_use]
+    pub fn available_on(&self, nodes: &NodeSet) -> f64 {
+        match self.learned() {
+            Some(rates) => availability_of_each(of_nodes(rates, nodes)),
+            None => self.available(nodes.count()),
+        }
+    }
+
+    /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common
+    /// rate λ: the clock of a node that fails twice as often runs twice as fast. With the Poisson
+    /// model of rate λ that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
+    #[must_use]
+    pub fn survives_on(&self, nodes: &NodeSet, span: Seconds) -> f64 {
+        let common = self.reliability.failure_rate_per_hour;
+        match self.learned() {
+            Some(rates) if common > 0.0 => of_nodes(rates, nodes)
+                .map(|node| {
+                    let hours = span.hours() * node.failure_rate_per_hour / common;
+                    match self.reliability.form {
+                        SurvivalForm::Survival => self.reliability.survival.survival_of(1, hours),
+                        SurvivalForm::Literal => self.reliability.survival.printed_of(1, hours),
+                    }
+                })
+                .product(),
+            _ => self.survives(nodes.count(), span),
+        }
+    }
+
+    /// The factors of the PoS of a window of `nodes` nodes for `span`, which starts with the
+    /// probability `room`.
+    pub fn window(&self, nodes: Nodes, span: Seconds, room: f64) -> SuccessFactors {
+        SuccessFactors {
+            available: self.available(nodes),
+            executable: room,
+            survives: self.survives(nodes, span),
+        }
+    }
+
+    /// The same of these nodes.
+    pub fn window_on(&self, nodes: &NodeSet, span: Seconds, room: f64) -> SuccessFactors {
+        SuccessFactors {
+            available: self.available_on(nodes),
+            executable: room,
+            survives: self.survives_on(nodes, span),
+        }
+    }
+
+    fn learned(&self) -> Option<&[NodeRates]> {
+        match &self.reliability.nodes {
+            NodeKnowledge::Learned { rates, .. } => rates.as_deref(),
+            NodeKnowledge::Common => None,
+        }
+    }
+
+    /// Mean time to repair, `1/μ`.
+    #[must_use]
+    pub fn mean_time_to_repair(&self) -> Seconds {
+        Seconds::from_hours(1.0 / self.reliability.repair_rate_per_hour)
+    }
+}
+
+/// The rates of the nodes in a set.
+fn of_nodes<'r>(
+    rates: &'r [NodeRates],
+    nodes: &'r NodeSet,
+) -> impl Iterator<Item = NodeRates> + 'r {
+    nodes
+        .iter()
+        .filter_map(|node| rates.get(node.0 as usize).copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failures::SurvivalModel;
+    use crate::units::NodeIndex;
+
+    fn hardware(rates: &[(f64, f64)]) -> Hardware {
+        let rates = rates.iter().map(|&(failure, repair)| NodeRates {
+            failure_rate_per_hour: failure,
+            repair_rate_per_hour: repair,
+        });
+        Hardware::new(Reliability {
+            survival: SurvivalModel::Poisson {
+                rate_per_hour: 0.01,
+            },
+            failure_rate_per_hour: 0.01,
+            repair_rate_per_hour: 0.5,
+            form: SurvivalForm::Survival,
+            nodes: NodeKnowledge::Learned {
+                prior_failures: 1.0,
+                rates: Some(rates.collect()),
+            },
+        })
+    }
+
+    fn set(nodes: &[u32]) -> NodeSet {
+        let mut set = NodeSet::empty(Nodes(3));
+        for &node in nodes {
+            set.insert(NodeIndex(node));
+        }
+        set
+    }
+
+    #[test]
+    fn nodes_count_with_the_rates_that_were_learned_of_them() {
+        let hardware = hardware(&[(0.01, 0.5), (0.04, 0.25), (0.0, 1.0)]);
+        let close = |one: f64, other: f64| (one - other).abs() < 1e-12;
+        let hour = Seconds(3_600);
+        assert!(close(hardware.available_on(&set(&[0])), 1.0 / 1.02));
+        assert!(close(
+            hardware.available_on(&set(&[0, 1])),
+            1.0 / 1.02 / 1.16
+        ));
+        assert!(close(
+            hardware.survives_on(&set(&[0, 1]), hour * 2),
+            libm::exp(-0.1)
+        ));
+        assert!(close(hardware.survives_on(&set(&[2]), hour * 99), 1.0));
+    }
+
+    #[test]
+    fn equal_nodes_are_as_the_common_rates() {
+        let equal = hardware(&[(0.01, 0.5); 3]);
+        let common = Hardware::new(Reliability {
+            nodes: NodeKnowledge::Common,
+            ..equal.reliability.clone()
+        });
+        let nodes = set(&[0, 2]);
+        let (one, other) = (equal.available_on(&nodes), common.available_on(&nodes));
+        assert!((one - other).abs() < 1e-12 && (other - common.available(Nodes(2))).abs() == 0.0);
+        let span = Seconds(7_777);
+        let (one, other) = (
+            equal.survives_on(&nodes, span),
+            common.survives_on(&nodes, span),
+        );
+        assert!(
+            (one - other).abs() < 1e-12 && (other - common.survives(Nodes(2), span)).abs() == 0.0
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! The trait that one file implements for each policy.
+
+use super::acceptance::PROBABILITY_TOLERANCE;
+use super::checkpoint::Checkpointing;
+use super::cluster::Cluster;
+use super::learned::Learned;
+use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
+use super::penalty::PenaltySettings;
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// A scheduling policy: it plans, the [`Cluster`] carries out.
+///
+/// A policy is called once for each event, in the order of events (see
+/// [`crate::scheduling::ClusterMachine`]), with the cluster already updated: at [`Policy::ended`]
+/// the job's outcome is final and its nodes are idle, at [`Policy::node_failed`] the node is down
+/// and its job lost all progress and holds no node any more. It never sees a job's real runtime.
+///
+/// # Fixed reservations
+///
+/// A job with a [`crate::workload::Job::fixed_window`] is accepted or rejected for exactly that
+/// window (spec `grid-reservations.md` §3.3, option *reject*; spec `overbooking.md` §3.1.3 and
+/// §14.1: neither moved nor overbooked). Every policy keeps these rules:
+///
+/// * It is accepted if its nodes are free in the whole window in the current plan, and otherwise
+///   dropped ([`crate::scheduling::Verdict::DroppedNoSlot`]). Nobody is moved or shortened for it,
+///   there is no counter-offer, and no probability is asked for: whatever the acceptance test and
+///   the statistics say, it gets its nodes for its estimate. Acceptance is
+///   [`Cluster::promise_reservation`].
+/// * Its window belongs to it: whoever is planned or started in front of it has left its nodes at
+///   its start, killed there if need be, and nobody is placed on top of it in the hope of its early
+///   end. When it does end early, its nodes are free like those of any job.
+/// * It is not moved, not even forward: it starts exactly at its release or never. Where nodes are
+///   down it starts at that instant on others if enough are idle and not planned for somebody else
+///   in its window; else it fails at once ([`crate::scheduling::Verdict::FailedUnstartable`]),
+///   whatever the restart rule.
+/// * A node failure under it ends it ([`crate::scheduling::Verdict::FailedNodes`]): its window is
+///   fixed, so there is no restart.
+/// * It earns its fee and owes its penalty as any job.
+///
+/// A reservation that is submitted after its start never reaches a policy: it is dropped.
+///
+/// A window that was requested ([`JobId::request`]) is no such job: the policy answers every
+/// request itself, and no outcome of a job tells of it.
+pub trait Policy: Send {
+    /// A job that fits the machine is submitted: plan it ([`Cluster::promise`] and
+    /// [`Cluster::plan`]) or drop it.
+    fn arrived(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A planned start is due: start the job, or disable it when its nodes are not there (fail it,
+    /// if it is a reservation).
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A job ended: by itself, at its estimate, or killed at the end of its window.
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A job was stopped at the end of its window that saves its work and has time left, or waits
+    /// again ([`Policy::requeues_stopped`]): its nodes are idle, and it must be planned again,
+    /// disabled or failed.
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        cluster.fail(job);
+    }
+
+    /// Whether a job that is stopped at the end of its window before it has finished waits again:
+    /// [`Policy::stopped`] then.
+    fn requeues_stopped(&self) -> bool {
+        false
+    }
+
+    /// The policy wanted to be asked at this instant ([`Cluster::wake_at`]): [`Policy::settled`]
+    /// comes at its end.
+    fn woken(&mut self) {}
+
+    /// How jobs save their work; `None` where they do not.
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        None
+    }
+
+    /// How the penalty grows with the lateness of a job; `None` where all is owed at once.
+    fn penalty(&self) -> Option<PenaltySettings> {
+        None
+    }
+
+    /// A node went down, with the job that ran on it. The victim must be planned again, disabled or
+    /// failed.
+    fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>);
+
+    /// A node came back.
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex);
+
+    /// Several nodes went down at once, each with the job that was still on it when its turn came:
+    /// one after the other, unless the policy can do better.
+    fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
+        for &(node, victim) in failed {
+            self.node_failed(cluster, node, victim);
+        }
+    }
+
+    /// Several nodes came back at once: one after the other, unless the policy can do better.
+    fn nodes_repaired(&mut self, cluster: &mut Cluster, repaired: &[NodeIndex]) {
+        for &node in repaired {
+            self.node_repaired(cluster, node);
+        }
+    }
+
+    /// A disabled job reached the time that was set for giving it up.
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        cluster.fail(job);
+    }
+
+    /// The user of an accepted flexible job takes it back before its first start, or it leaves for
+    /// another cluster after an interruption (it may have begun anew in this instant), or a window
+    /// that was sold is given back before it has ended: forget it, and take it off the cluster
+    /// ([`Cluster::withdraw`]).
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A job's outcome is final: what a policy may learn from. Called after the event that made it
+    /// so.
+    fn decided(&mut self, _outcome: &JobOutcome) {}
+
+    /// What the policy has learned so far, where it learns.
+    fn learned(&self) -> Option<&Learned> {
+        None
+    }
+
+    /// Goes on from what was learned before, in the place of what it knows.
+    fn resume(&mut self, _learned: Learned) {}
+
+    /// What a flexible job would be promised if it arrived now; `None` when it would be dropped, or
+    /// when the policy quotes nothing. Asking brings the plan to now, as every event does, and
+    /// changes nothing else.
+    fn quote_job(&mut self, _cluster: &mut Cluster, _job: &Job) -> Option<JobQuote> {
+        None
+    }
+
+    /// What was promised of the rest of a job that was interrupted: its slot, and the probability
+    /// that the rest fails in it; `None` where it waits for one. Asking changes nothing.
+    fn quote_rest(&mut self, _cluster: &mut Cluster, _job: JobId) -> Option<JobQuote> {
+        None
+    }
+
+    /// What can be promised of `nodes` nodes on `[start, end)`, which does not lie in the past;
+    /// `None` when they cannot be had whatever happens. Asking changes nothing.
+    ///
+    /// A window that a fixed reservation would get is free. Unlike such a reservation, a window may
+    /// also lie over the tails of the jobs in front of it, where the policy can say what that
+    /// risks: over those that start before it and whose planned end lies within it. It then starts
+    /// if enough of them have ended, and is lost otherwise; no job's promise is ever broken for it.
+    /// See [`WindowQuote`] for the probability.
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote>;
+
+    /// Enters a fixed reservation that was just quoted, whatever its risk. `free` is that of the
+    /// quote.
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        debug_assert!(free, "only a policy that says what it risks sells tails");
+        self.arrived(cluster, job);
+    }
+
+    /// All events of this instant are done (queueing policies schedule here).
+    fn settled(&mut self, _cluster: &mut Cluster) {}
+}
+
+/// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.
+///
+/// `PoS = P_available(n) · P_room · P_survives(n, end − start)`, as for a job (spec
+/// `overbooking.md` §3.9). `P_room` is the probability that so many tails have ended at the start
+/// that nobody who is planned or promised in the window loses a node, if the other tails last until
+/// their planned ends ([`crate::estimates::probability_of_room`]). A tail that has not ended has
+/// the probability `(1 − CDF(start − s)) / (1 − CDF(now − s))`, where `s` is its start and the CDF
+/// that of its class, if it runs; `1 − CDF(start − s)` with its planned start, if it does not yet
+/// run, which is an upper bound because it may start earlier. A job that outlived its statistics is
+/// taken to last until its limit. Fixed reservations and other windows are certain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowQuote {
+    /// The factors of the PoS; `executable` is `P_room`.
+    pub success: SuccessFactors,
+    /// Whether the plan has the nodes free in the whole window, so that nobody need end early.
+    pub free: bool,
+    /// Whether the quote must pass the test: always where the window is not free, else where
+    /// full-length slots are tested, too.
+    pub tested: bool,
+}
+
+impl WindowQuote {
+    /// A window whose nodes are free.
+    pub fn free(success: SuccessFactors, tested: bool) -> Self {
+        Self {
+            success,
+            free: true,
+            tested,
+        }
+    }
+
+    /// Whether the window is wanted if it may fail with probability `limit` at most. A limit of 0
+    /// asks for free nodes, however sure the ends of the jobs in front may be.
+    #[must_use]
+    pub fn is_within(&self, limit: f64) -> bool {
+        !self.tested
+            || ((self.free || limit > 0.0) && self.success.pof() <= limit + PROBABILITY_TOLERANCE)
+    }
+}

@@ -1,0 +1,45 @@
+//! What is known of a policy by its name; families list theirs.
+
+use std::sync::Arc;
+
+use super::policy::Policy;
+use super::settings::PolicySettings;
+use crate::estimates::EstimateModel;
+use crate::units::Nodes;
+
+/// A registered scheduling policy: its name in configurations and reports, and what a sweep must
+/// know about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// The name in configurations, in the store and in reports.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Accepts slots shorter than the estimate; only then do estimates, acceptance and reliability
+    /// matter.
+    pub overbooks: bool,
+    /// Security factor S of the risk test in the thesis (spec §3.4.3); 1 where it has none.
+    pub security_factor: f64,
+    /// The strategy that additional gain is measured against (spec §6).
+    pub baseline: Option<&'static str>,
+    /// What it plans with; so also which settings it reads.
+    pub plan: PlanKind,
+    /// Makes the policy for one cluster.
+    pub build: Build,
+}
+
+/// What a policy plans with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanKind {
+    /// Nothing: a queue.
+    Queue,
+    /// A timeline a node.
+    Mapped,
+    /// The number of free nodes over time, rebuilt at events.
+    Counted,
+    /// A timeline a node with shortened durations.
+    Shortened,
+}
+
+/// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
+pub type Build = fn(Nodes, &PolicySettings, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;

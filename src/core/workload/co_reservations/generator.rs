@@ -1,0 +1,233 @@
+//! Requests made from the jobs of clusters, because no trace records any (§5.6).
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+use super::settings::{
+    CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+};
+use super::{CoRequest, CoRequestId};
+use crate::random::{self, Stream};
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::{ClusterExcerpts, Job, WorkloadError};
+
+/// There may be so many parts at most.
+pub const MOST_PARTS: u32 = 6;
+
+/// Draws of templates that are tried for the work that is asked for.
+const MOST_DRAWS: u32 = 20_000;
+
+/// What is drawn for one template, each uniform in `[0, 1)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Draws {
+    /// Whether it is chosen at all.
+    chance: f64,
+    /// The earliest start.
+    start: f64,
+    /// The burst that it belongs to.
+    burst: f64,
+    /// The widths of the second part and the ones behind it.
+    widths: [f64; MOST_PARTS as usize - 1],
+}
+
+/// Makes requests from the merged jobs of clusters, in order of submission with ids from 0.
+///
+/// Everything is drawn for every template before any is chosen, from streams that depend on `seed`,
+/// `workload_key` and `replication` alone: all workloads, algorithms, numbers of clusters and of
+/// requests see the same draws (Q33), and a larger choice contains the smaller one. `machine` is
+/// the size of the largest cluster, which no part exceeds.
+///
+/// # Errors
+/// [`WorkloadError`] where there are fewer templates than requests, or settings are impossible.
+pub fn generate_co_requests(
+    excerpts: &ClusterExcerpts,
+    machine: Nodes,
+    settings: &CoRequestSettings,
+    seed: u64,
+    workload_key: &str,
+    replication: u32,
+) -> Result<Vec<CoRequest>, WorkloadError> {
+    let clusters: &[Arc<[Job]>] = match settings.templates {
+        TemplateSource::First => excerpts.templates.get(..1).unwrap_or_default(),
+        TemplateSource::All => &excerpts.templates,
+    };
+    let templates: Vec<&Job> = clusters.iter().flat_map(|jobs| jobs.iter()).collect();
+    check(settings, templates.len())?;
+    let stream = |name: &str| random::stream(seed, workload_key, replication, name);
+    let mut order: Vec<usize> = (0..templates.len()).collect();
+    let mut orders = stream("co-requests");
+    order.shuffle(&mut orders);
+    let mut draws = stream("co-requests draws");
+    let draws: Vec<Draws> = templates
+        .iter()
+        .map(|_| Draws {
+            chance: draws.random(),
+            start: draws.random(),
+            burst: draws.random(),
+            widths: std::array::from_fn(|_| draws.random()),
+        })
+        .collect();
+    let mut bursts = stream("co-requests bursts");
+    let begins: Vec<f64> = settings.bursts.map_or_else(Vec::new, |settings| {
+        (0..settings.count).map(|_| bursts.random()).collect()
+    });
+    let mut chosen: Vec<usize> = match settings.selection {
+        TemplateSelection::Count { count } => {
+            if let Some(wanted) = settings.work {
+                let works: Vec<i64> = templates
+                    .iter()
+                    .zip(&draws)
+                    .map(|(template, draws)| {
+                        let second = width(template.nodes, draws.widths[0], machine);
+                        let both = Nodes(template.nodes.0 + second.0);
+                        both.for_span(template.estimate).0
+                    })
+                    .collect();
+                order = with_work(order, count as usize, wanted, &works, &mut orders)?;
+            }
+            order.into_iter().take(count as usize).collect()
+        }
+        TemplateSelection::Chance { probability } => (0..templates.len())
+            .filter(|&index| draws[index].chance < probability)
+            .collect(),
+    };
+    chosen.sort_unstable();
+    let mut requests: Vec<CoRequest> = chosen
+        .into_iter()
+        .map(|index| {
+            let begin = settings.bursts.map(|bursts| {
+                let burst = (draws[index].burst * f64::from(bursts.count)) as usize;
+                (begins[burst.min(begins.len() - 1)], bursts.width)
+            });
+            let earliest = earliest(draws[index].start, begin, excerpts.stop);
+            request(templates[index], &draws[index], earliest, machine, settings)
+        })
+        .collect();
+    // Equal times: in the order of the templates.
+    requests.sort_by_key(|request| (request.submit, request.earliest));
+    if let Some(every) = settings.drop_every {
+        let mut place = 0;
+        requests.retain(|_| {
+            place += 1;
+            place % every != 0
+        });
+    }
+    for (request, id) in requests.iter_mut().zip(0..) {
+        request.id = CoRequestId(id);
+    }
+    Ok(requests)
+}
+
+/// The first order, of those that shuffling gives, whose first `count` templates come to the work
+/// that is wanted.
+fn with_work(
+    mut order: Vec<usize>,
+    count: usize,
+    wanted: NodeSeconds,
+    works: &[i64],
+    orders: &mut Stream,
+) -> Result<Vec<usize>, WorkloadError> {
+    for _ in 0..MOST_DRAWS {
+        let work: i64 = order[..count].iter().map(|&index| works[index]).sum();
+        if (work - wanted.0).abs() as f64 <= WORK_TOLERANCE * wanted.0 as f64 {
+            return Ok(order);
+        }
+        order.shuffle(orders);
+    }
+    let mean = works.iter().sum::<i64>() as f64 / works.len().max(1) as f64;
+    Err(WorkloadError::NoDrawOfThisWork {
+        wanted: wanted.0,
+        draws: MOST_DRAWS,
+        mean: (mean * count as f64).round() as i64,
+    })
+}
+
+/// `f_start`: somewhere before submissions end, or within its burst.
+fn earliest(drawn: f64, burst: Option<(f64, Seconds)>, stop: Seconds) -> Seconds {
+    let (begin, width) = match burst {
+        None => (0.0, stop.0),
+        Some((begin, width)) => {
+            let width = width.0.min(stop.0);
+            (begin * (stop.0 - width) as f64, width)
+        }
+    };
+    Seconds((begin + drawn * width as f64).floor() as i64)
+}
+
+fn request(
+    template: &Job,
+    draws: &Draws,
+    earliest: Seconds,
+    machine: Nodes,
+    settings: &CoRequestSettings,
+) -> CoRequest {
+    let duration = template.estimate;
+    let parts = (0..settings.parts as usize)
+        .map(|part| match (part, settings.further_parts) {
+            (0, _) => template.nodes,
+            (1, _) | (_, FurtherParts::Copied) => width(template.nodes, draws.widths[0], machine),
+            (_, FurtherParts::Drawn) => width(template.nodes, draws.widths[part - 1], machine),
+        })
+        .collect();
+    CoRequest {
+        id: CoRequestId(0),
+        trace_number: template.trace_number,
+        user: template.user,
+        submit: (earliest - settings.lead.of(duration)).max(Seconds::ZERO),
+        earliest,
+        deadline: earliest + duration + settings.slack.of(duration),
+        duration,
+        parts,
+        preference: settings.preference,
+    }
+}
+
+/// Uniform between 0.7 and 1.3 times the template, at most the machine.
+fn width(template: Nodes, drawn: f64, machine: Nodes) -> Nodes {
+    let cpus = f64::from(template.0);
+    let wide = (0.7 * cpus + 0.6 * drawn * cpus).round() as u32;
+    Nodes(wide.clamp(1, machine.0.max(1)))
+}
+
+fn check(settings: &CoRequestSettings, templates: usize) -> Result<(), WorkloadError> {
+    let impossible = |key, found: String, allowed| {
+        Err(WorkloadError::ImpossibleSetting {
+            key,
+            found,
+            allowed,
+        })
+    };
+    if let TemplateSelection::Count { count } = settings.selection
+        && count as usize > templates
+    {
+        return Err(WorkloadError::TooFewTemplates {
+            have: templates,
+            wanted: count,
+        });
+    }
+    if !(1..=MOST_PARTS).contains(&settings.parts) {
+        return impossible("requests.parts", settings.parts.to_string(), "1 to 6");
+    }
+    if settings.drop_every.is_some_and(|every| every < 2) {
+        return impossible(
+            "requests.drop_every",
+            settings.drop_every.unwrap_or_default().to_string(),
+            "2 or more",
+        );
+    }
+    if let Some(bursts) = settings.bursts
+        && (bursts.count == 0 || bursts.width < Seconds(1))
+    {
+        return impossible(
+            "requests.bursts",
+            bursts.count.to_string(),
+            "1 or more bursts of 1 second or more",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

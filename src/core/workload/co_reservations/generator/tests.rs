@@ -1,0 +1,322 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::workload::{
+    Bursts, FurtherParts, JobId, LeadRule, Preference, RequestPreset, SlackRule,
+};
+
+const STOP: Seconds = Seconds(1_209_600);
+const MACHINE: Nodes = Nodes(1160);
+
+fn template(index: u32, limit: i64, cpus: u32) -> Job {
+    Job {
+        trace_number: i64::from(index) + 1,
+        ..Job::rigid(
+            JobId(index),
+            Seconds(i64::from(index)),
+            Nodes(cpus),
+            Seconds(limit),
+        )
+        .running_for(Seconds(1))
+    }
+}
+
+fn excerpts(clusters: u32) -> ClusterExcerpts {
+    let jobs = |cluster: u32| -> Arc<[Job]> {
+        (0..500)
+            .map(|index| {
+                let number = cluster * 500 + index;
+                let limit = 60 + i64::from(number) * 7_919 % 129_600;
+                template(number, limit, 1 + number * 97 % 1160)
+            })
+            .collect()
+    };
+    ClusterExcerpts {
+        clusters: Vec::new(),
+        templates: (0..clusters).map(jobs).collect(),
+        stop: STOP,
+    }
+}
+
+fn made(settings: &CoRequestSettings, clusters: u32, replication: u32) -> Vec<CoRequest> {
+    generate_co_requests(
+        &excerpts(clusters),
+        MACHINE,
+        settings,
+        1,
+        "trace=w",
+        replication,
+    )
+    .unwrap()
+}
+
+fn preset(preset: RequestPreset) -> CoRequestSettings {
+    preset.settings().unwrap()
+}
+
+/// Vector T15.
+#[test]
+fn the_couplings_of_the_three_workloads() {
+    let draws = Draws {
+        start: 0.45,
+        widths: [0.8333; 5],
+        ..Draws::default()
+    };
+    let made = |workload: RequestPreset, limit| {
+        let start = earliest(draws.start, None, STOP);
+        let settings = preset(workload);
+        request(&template(0, limit, 160), &draws, start, MACHINE, &settings)
+    };
+    let start = Seconds(544_320);
+    for (workload, submit, slack) in [
+        (RequestPreset::Rw1, 522_720, 43_200),
+        (RequestPreset::Rw2, 540_720, 43_200),
+        (RequestPreset::Rw3, 540_720, 21_600),
+        (RequestPreset::EarlyTwo, 544_290, 21_600),
+    ] {
+        let request = made(workload, 7_200);
+        assert_eq!(request.parts, [Nodes(160), Nodes(192)]);
+        assert_eq!(request.earliest, start);
+        assert_eq!(request.duration, Seconds(7_200));
+        assert_eq!(request.submit, Seconds(submit));
+        assert_eq!(request.deadline, start + Seconds(7_200 + slack));
+    }
+    assert_eq!(made(RequestPreset::Rw1, 36_000).slack(), Seconds(86_400));
+    assert_eq!(made(RequestPreset::Rw3, 36_000).slack(), Seconds(86_400));
+    let three = made(RequestPreset::EarlyThree, 7_200);
+    assert_eq!(three.parts, [Nodes(160), Nodes(192), Nodes(192)]);
+}
+
+/// Q33: the three workloads are one draw.
+#[test]
+fn the_three_workloads_differ_in_lead_and_slack_alone() {
+    let key = |workload| {
+        let mut requests = made(&preset(workload), 1, 0);
+        requests.sort_by_key(|request| request.trace_number);
+        requests
+            .into_iter()
+            .map(|r| (r.trace_number, r.earliest, r.duration, r.parts))
+            .collect::<Vec<_>>()
+    };
+    let first = key(RequestPreset::Rw1);
+    assert_eq!(first.len(), 213);
+    for other in [
+        RequestPreset::Rw2,
+        RequestPreset::Rw3,
+        RequestPreset::EarlyTwo,
+    ] {
+        assert_eq!(key(other), first);
+    }
+}
+
+/// Q47: indices 2, 5, 8, … of the order of submission are left out, 142 of 213 remain.
+#[test]
+fn three_parts_are_asked_for_by_two_thirds_of_the_requests() {
+    let two = made(&preset(RequestPreset::EarlyTwo), 1, 0);
+    let three = made(&preset(RequestPreset::EarlyThree), 1, 0);
+    assert_eq!(three.len(), 142);
+    let kept = two
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| index % 3 != 2)
+        .map(|(_, request)| request);
+    for (expected, found) in kept.zip(&three) {
+        assert_eq!(found.trace_number, expected.trace_number);
+        assert_eq!(found.parts[..2], expected.parts[..]);
+        assert_eq!(found.parts[2], found.parts[1]);
+    }
+}
+
+#[test]
+fn neither_clusters_nor_numbers_change_the_requests_that_are_there_already() {
+    let base = CoRequestSettings::default();
+    assert_eq!(made(&base, 1, 0), made(&base, 7, 0));
+    assert_ne!(made(&base, 1, 0), made(&base, 1, 1));
+    let by = |selection| {
+        let settings = CoRequestSettings {
+            selection,
+            ..base.clone()
+        };
+        made(&settings, 1, 0)
+    };
+    let holds = |large: &[CoRequest], small: &[CoRequest]| {
+        small.iter().all(|request| {
+            large.iter().any(|other| {
+                other.trace_number == request.trace_number && other.parts == request.parts
+            })
+        })
+    };
+    let (few, many) = (
+        by(TemplateSelection::Count { count: 50 }),
+        by(TemplateSelection::Count { count: 400 }),
+    );
+    assert_eq!((few.len(), many.len()), (50, 400));
+    assert!(holds(&many, &few));
+    let (rare, often) = (
+        by(TemplateSelection::Chance { probability: 0.1 }),
+        by(TemplateSelection::Chance { probability: 0.3 }),
+    );
+    assert!((30..=75).contains(&rare.len()), "{} of 500", rare.len());
+    assert!(holds(&often, &rare) && often.len() > rare.len());
+    // More parts: the first ones stay.
+    let six = CoRequestSettings {
+        parts: 6,
+        ..base.clone()
+    };
+    for (two, six) in made(&base, 1, 0).iter().zip(made(&six, 1, 0)) {
+        assert_eq!(six.parts[..2], two.parts[..]);
+        assert_eq!(six.parts.len(), 6);
+    }
+}
+
+#[test]
+fn all_clusters_may_give_templates_and_too_many_requests_are_refused() {
+    let all = CoRequestSettings {
+        templates: TemplateSource::All,
+        selection: TemplateSelection::Count { count: 900 },
+        ..CoRequestSettings::default()
+    };
+    let requests = made(&all, 2, 0);
+    assert_eq!(requests.len(), 900);
+    assert!(requests.iter().any(|request| request.trace_number > 500));
+    let error = generate_co_requests(&excerpts(1), MACHINE, &all, 1, "w", 0)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("900 requests") && error.contains("500 jobs"),
+        "{error}"
+    );
+}
+
+#[test]
+fn bursts_gather_the_earliest_starts() {
+    let settings = CoRequestSettings {
+        bursts: Some(Bursts {
+            count: 3,
+            width: Seconds(7_200),
+        }),
+        ..CoRequestSettings::default()
+    };
+    let mut starts: Vec<i64> = made(&settings, 1, 0).iter().map(|r| r.earliest.0).collect();
+    starts.sort_unstable();
+    let mut groups = 0;
+    let mut from = i64::MIN;
+    for start in starts {
+        if start >= from + 7_200 {
+            groups += 1;
+            from = start;
+        }
+        assert!((0..STOP.0).contains(&start));
+    }
+    assert!((2..=3).contains(&groups), "{groups} groups");
+}
+
+proptest! {
+    #[test]
+    fn every_request_keeps_its_couplings(
+        seed in 0_u64..50,
+        parts in 1_u32..=6,
+        copied in any::<bool>(),
+        factors in (0.0_f64..8.0, 0.0_f64..4.0),
+        fixed in any::<bool>(),
+        bursts in prop::option::of((1_u32..5, 1_i64..100_000)),
+    ) {
+        let most = Seconds(86_400);
+        let settings = CoRequestSettings {
+            parts,
+            further_parts: if copied { FurtherParts::Copied } else { FurtherParts::Drawn },
+            slack: if fixed {
+                SlackRule::Fixed { seconds: Seconds(21_600) }
+            } else {
+                SlackRule::Factor { factor: factors.0, most }
+            },
+            lead: if fixed {
+                LeadRule::Fixed { seconds: Seconds(30) }
+            } else {
+                LeadRule::Factor { factor: factors.1 }
+            },
+            bursts: bursts.map(|(count, width)| Bursts { count, width: Seconds(width) }),
+            preference: Preference { cost_weight: 0.7, start_weight: 0.3 },
+            ..CoRequestSettings::default()
+        };
+        let given = excerpts(1);
+        let requests =
+            generate_co_requests(&given, MACHINE, &settings, seed, "w", 0).unwrap();
+        prop_assert_eq!(requests.len(), 213);
+        prop_assert!(requests.windows(2).all(|pair| pair[0].submit <= pair[1].submit));
+        for (request, id) in requests.iter().zip(0..) {
+            let job = &given.templates[0][request.trace_number as usize - 1];
+            prop_assert_eq!(request.id.0, id);
+            prop_assert_eq!(request.duration, job.estimate);
+            prop_assert_eq!(request.parts.len(), parts as usize);
+            prop_assert_eq!(request.parts[0], job.nodes);
+            for part in &request.parts[1..] {
+                let cpus = f64::from(job.nodes.0);
+                prop_assert!(part.0 <= 1160 && part.0 >= 1);
+                prop_assert!(f64::from(part.0) >= (0.7 * cpus).floor().min(1160.0));
+                prop_assert!(f64::from(part.0) <= (1.3 * cpus).ceil());
+            }
+            if copied {
+                prop_assert!(request.parts.iter().skip(2).all(|part| *part == request.parts[1]));
+            }
+            prop_assert!(Seconds::ZERO <= request.submit && request.submit <= request.earliest);
+            prop_assert!(request.earliest < STOP);
+            let wc = job.estimate.0 as f64;
+            let (slack, lead) = if fixed {
+                (21_600.0, 30.0)
+            } else {
+                ((factors.0 * wc).min(86_400.0), factors.1 * wc)
+            };
+            prop_assert!((request.slack().0 as f64 - slack).abs() <= 0.5);
+            let expected = (request.earliest.0 as f64 - lead).max(0.0);
+            prop_assert!((request.submit.0 as f64 - expected).abs() <= 0.5);
+            prop_assert_eq!(request.preference.cost_weight, 0.7);
+        }
+    }
+}
+
+#[test]
+fn a_draw_comes_to_the_work_that_is_asked_for_and_is_the_same_for_every_workload() {
+    let work = |requests: &[CoRequest]| -> i64 {
+        let one = |request: &CoRequest| -> i64 {
+            let cpus: u32 = request.parts.iter().map(|part| part.0).sum();
+            Nodes(cpus).for_span(request.duration).0
+        };
+        requests.iter().map(one).sum()
+    };
+    let free = CoRequestSettings {
+        selection: TemplateSelection::Count { count: 40 },
+        ..CoRequestSettings::default()
+    };
+    let any = work(&made(&free, 1, 0));
+    let wanted = NodeSeconds(any * 5 / 4);
+    let asked = CoRequestSettings {
+        work: Some(wanted),
+        ..free.clone()
+    };
+    let requests = made(&asked, 1, 0);
+    assert_eq!(requests.len(), 40);
+    let away = (work(&requests) - wanted.0).abs() as f64;
+    assert!(away <= WORK_TOLERANCE * wanted.0 as f64);
+    // Three parts of another window are made from the same templates.
+    let early = CoRequestSettings {
+        parts: 3,
+        lead: LeadRule::Fixed {
+            seconds: Seconds(30),
+        },
+        ..asked.clone()
+    };
+    let templates = |requests: &[CoRequest]| {
+        let mut numbers: Vec<i64> = requests.iter().map(|it| it.trace_number).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(templates(&requests), templates(&made(&early, 1, 0)));
+    let impossible = CoRequestSettings {
+        work: Some(NodeSeconds(1)),
+        ..asked
+    };
+    let error = generate_co_requests(&excerpts(1), MACHINE, &impossible, 1, "trace=w", 0);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("total_cpu_seconds is 1"), "{message}");
+}

@@ -1,0 +1,305 @@
+//! A whole trace as one simulation: no batteries, no deadlines, and a second copy where more load
+//! is wanted.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::battery::offered_load;
+use super::error::WorkloadError;
+use super::job::{Job, JobId};
+use super::settings::{Compression, CopyShift, Origin, TraceCopy, WholeTrace, WorkloadSettings};
+use crate::random::Stream;
+use crate::units::Seconds;
+
+const DAY: Seconds = Seconds(86_400);
+
+/// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the
+/// compression factor.
+///
+/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, which `stream` opens by a
+/// key, one draw a job, so that a larger percentage contains the smaller one. Deadlines are
+/// [`Seconds::FAR`]: the machines of these studies promise none.
+///
+/// # Errors
+/// [`WorkloadError`] where no job is left, or settings are impossible.
+pub fn whole(
+    label: &str,
+    records: u64,
+    usable: &[Job],
+    settings: &WorkloadSettings,
+    whole: &WholeTrace,
+    stream: impl FnOnce(&str) -> Stream,
+) -> Result<(Arc<[Job]>, f64), WorkloadError> {
+    check(settings, whole)?;
+    let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
+    let origin = match whole.origin {
+        Origin::FirstJob => first,
+        Origin::Log => Seconds::ZERO,
+    };
+    let end = whole.days.map_or(Seconds::FAR, |days| {
+        first + Seconds((days * DAY.0 as f64) as i64)
+    });
+    let mut jobs: Vec<Job> = usable
+        .iter()
+        .filter(|job| job.submit < end)
+        .map(|job| Job {
+            submit: job.submit - origin,
+            estimate: if whole.exact_estimates {
+                job.runtime.max(Seconds(1))
+            } else {
+                job.estimate
+            },
+            deadline: Seconds::FAR,
+            ..job.clone()
+        })
+        .collect();
+    if jobs.is_empty() {
+        return Err(WorkloadError::NoJobs {
+            label: label.to_owned(),
+            records,
+        });
+    }
+    if let Some(copy) = whole.copy {
+        // The key without the copy: all loads see the same draws.
+        let key = format!("{};days={:?}", settings.source_key(), whole.days);
+        let mut draws = stream(&key);
+        let horizon = end - origin;
+        add_copies(&mut jobs, copy, horizon, &mut draws);
+    }
+    let factor = match settings.compression {
+        Compression::Factor { factor } => factor,
+        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
+            let offered = offered_load(&jobs, settings.nodes).filter(|offered| *offered > 0.0);
+            let none = || WorkloadError::NoLoad {
+                label: label.to_owned(),
+                part: "the jobs of the trace".to_owned(),
+            };
+            offered.ok_or_else(none)? / load
+        }
+    };
+    jobs.sort_by_key(|job| job.submit);
+    for (job, id) in jobs.iter_mut().zip(0..) {
+        job.id = JobId(id);
+        job.submit = Seconds((job.submit.0 as f64 * factor).floor() as i64);
+        job.release = job.submit;
+    }
+    Ok((jobs.into(), factor))
+}
+
+/// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
+/// `most` but not below 0, and ids anew in order of submission, ties as before (`prediction.md`
+/// §10).
+#[must_use]
+pub fn shaken(jobs: &[Job], most: u32, draws: &mut Stream) -> Arc<[Job]> {
+    let most = i64::from(most);
+    let mut jobs: Vec<Job> = jobs.to_vec();
+    for job in &mut jobs {
+        let moved = job.submit.0 + draws.random_range(-most..=most);
+        job.submit = Seconds(moved.max(0));
+        job.release = job.submit;
+    }
+    jobs.sort_by_key(|job| job.submit);
+    for (job, id) in jobs.iter_mut().zip(0..) {
+        job.id = JobId(id);
+    }
+    jobs.into()
+}
+
+fn add_copies(jobs: &mut Vec<Job>, copy: TraceCopy, horizon: Seconds, draws: &mut Stream) {
+    let mut copies = Vec::new();
+    for job in jobs.iter() {
+        let chance: f64 = draws.random_range(0.0..100.0);
+        let within: i64 = draws.random_range(0..DAY.0);
+        if chance < copy.percent {
+            let shift = match copy.shift {
+                CopyShift::WithinADay => Seconds(within),
+                CopyShift::AWeek => DAY * 7,
+            };
+            copies.push(Job {
+                submit: job.submit + shift,
+                ..job.clone()
+            });
+        }
+    }
+    copies.retain(|job| job.submit < horizon);
+    jobs.append(&mut copies);
+}
+
+fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), WorkloadError> {
+    let impossible = |key, found: String, allowed| {
+        Err(WorkloadError::ImpossibleSetting {
+            key,
+            found,
+            allowed,
+        })
+    };
+    if settings.nodes.0 == 0 {
+        return impossible("nodes", "0".to_owned(), "at least 1");
+    }
+    let (Compression::Factor { factor: value }
+    | Compression::TargetLoad { load: value }
+    | Compression::BatteryLoad { load: value }) = settings.compression;
+    if !(value.is_finite() && value > 0.0) {
+        return impossible("compression", value.to_string(), "a finite number above 0");
+    }
+    if let Some(days) = whole.days
+        && !(days.is_finite() && days > 0.0)
+    {
+        return impossible("days", days.to_string(), "a number of days above 0");
+    }
+    if let Some(copy) = whole.copy
+        && !(0.0..=100.0).contains(&copy.percent)
+    {
+        return impossible("copy_percent", copy.percent.to_string(), "0 to 100");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+    use crate::units::Nodes;
+
+    use crate::workload::{CleaningRules, WorkloadSource};
+
+    fn settings(whole: WholeTrace) -> WorkloadSettings {
+        WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "test.swf".to_owned(),
+            },
+            nodes: Nodes(10),
+            evaluation_jobs: 1,
+            battery_jobs: 1,
+            cleaning: CleaningRules::default(),
+            compression: Compression::Factor { factor: 1.0 },
+            laxity: 2.0,
+            whole: Some(whole),
+            fresh: false,
+        }
+    }
+
+    fn copies(key: &str) -> Stream {
+        random::stream(1, key, 0, "trace copy")
+    }
+
+    /// A job an hour for ten days, from second 500 on.
+    fn hourly() -> Vec<Job> {
+        (0..240)
+            .map(|hour| Job {
+                trace_number: hour + 1,
+                ..Job::rigid(
+                    JobId(0),
+                    Seconds(500 + hour * 3_600),
+                    Nodes(2),
+                    Seconds(7_200),
+                )
+                .running_for(Seconds(600))
+                .due_by(Seconds(0))
+            })
+            .collect()
+    }
+
+    fn jobs(whole: WholeTrace) -> Arc<[Job]> {
+        super::whole("test", 240, &hourly(), &settings(whole), &whole, copies)
+            .unwrap()
+            .0
+    }
+
+    #[test]
+    fn a_trace_of_some_days_begins_at_its_first_job() {
+        let two = jobs(WholeTrace {
+            days: Some(2.0),
+            exact_estimates: true,
+            ..WholeTrace::default()
+        });
+        assert_eq!(two.len(), 48);
+        assert_eq!(two[0].submit, Seconds(0));
+        assert!(two.iter().all(|job| job.estimate == Seconds(600)));
+    }
+
+    #[test]
+    fn a_copy_adds_about_its_percentage_and_a_larger_one_contains_the_smaller() {
+        let copied = |percent, shift| {
+            jobs(WholeTrace {
+                copy: Some(TraceCopy { percent, shift }),
+                ..WholeTrace::default()
+            })
+        };
+        let (small, large) = (
+            copied(20.0, CopyShift::WithinADay),
+            copied(40.0, CopyShift::WithinADay),
+        );
+        assert!((270..310).contains(&small.len()), "{}", small.len());
+        assert!(large.len() > small.len());
+        for job in small.iter() {
+            assert!(
+                large
+                    .iter()
+                    .any(|other| (other.submit, other.trace_number)
+                        == (job.submit, job.trace_number))
+            );
+        }
+        assert!(large.is_sorted_by_key(|job| job.submit));
+        let weekly = copied(100.0, CopyShift::AWeek);
+        assert_eq!(weekly.len(), 480);
+        assert_eq!(weekly[479].submit, Seconds(239 * 3_600 + 7 * 86_400));
+    }
+
+    #[test]
+    fn a_trace_without_usable_jobs_is_an_error_that_says_what_a_usable_job_needs() {
+        let settings = settings(WholeTrace::default());
+        let error = super::whole(
+            "bare log",
+            7,
+            &[],
+            &settings,
+            &WholeTrace::default(),
+            copies,
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            error.contains("bare log") && error.contains("requested time"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn shaken_jobs_keep_everything_but_a_few_seconds() {
+        let job = |id: u32| Job {
+            trace_number: i64::from(id),
+            ..Job::rigid(
+                JobId(id),
+                Seconds(i64::from(id) * 7),
+                Nodes(1),
+                Seconds(100),
+            )
+            .running_for(Seconds(50))
+        };
+        let jobs: Vec<Job> = (0..500).map(job).collect();
+        let draw = |replication| {
+            shaken(
+                &jobs,
+                30,
+                &mut random::stream(1, "key", replication, "shake"),
+            )
+        };
+        let moved = draw(0);
+        assert_eq!(moved, draw(0));
+        assert_ne!(moved, draw(1));
+        assert!(moved.is_sorted_by_key(|job| job.submit));
+        let mut back = moved.to_vec();
+        back.sort_by_key(|job| job.trace_number);
+        let shifts = back.iter().zip(&jobs).map(|(moved, job)| {
+            assert_eq!((moved.estimate, moved.nodes), (job.estimate, job.nodes));
+            (moved.submit - job.submit).0
+        });
+        let shifts: Vec<i64> = shifts.collect();
+        assert!(shifts.iter().all(|shift| (-30..=30).contains(shift)));
+        assert!(shifts.contains(&-30) && shifts.contains(&30));
+        let ids: Vec<u32> = moved.iter().map(|job| job.id.0).collect();
+        assert_eq!(ids, (0..500).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,65 @@
+//! Across clusters: a broker that co-reserves parts at several of them (spec `co-reservation.md`).
+//!
+//! A client's [`CoRequest`](bookahead_core::workload::CoRequest) becomes candidate starts, probes
+//! to every cluster, a lazy tree of candidates and a search that reserves part after part.
+//! [`Algorithm`] says which of this an algorithm of the thesis does.
+
+mod algorithm;
+mod assignment;
+pub mod broker;
+mod counting;
+pub mod evaluation;
+mod exchange;
+mod failures;
+mod inputs;
+mod listed;
+pub mod local;
+mod machine;
+mod matching;
+pub mod measures;
+pub mod messages;
+mod network;
+mod outcome;
+mod scene;
+
+mod cluster_setup;
+mod outlook;
+mod ranked;
+mod search;
+mod settings;
+mod site;
+mod starts;
+mod table;
+#[cfg(test)]
+mod tests;
+#[cfg(any(test, feature = "testutils"))]
+pub mod testutils;
+mod waiting;
+#[cfg(test)]
+mod watched_cluster;
+mod worst_case;
+
+pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
+pub use cluster_setup::clusters;
+pub use exchange::{Exchange, Task};
+pub use failures::OutageEvents;
+pub use inputs::{ClusterWorkload, CoReservationInputs, CoReservationRun};
+pub use machine::{
+    ClusterAnswer, ClusterProgress, ClusterQuestion, CoReservationInput, CoReservationOutput,
+    CoReservations, MAXIMUM_IDLE_WINDOWS, WINDOW,
+};
+pub use network::Network;
+pub use outcome::{
+    AttemptFate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts,
+    TimeLine, TimeLineSample,
+};
+pub use scene::co_reservation_scene;
+pub use search::{Search, SearchCounts, SearchRules, Step};
+pub use settings::{
+    ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice, RiskSettings,
+    SearchSettings, SecondThoughts, SortBy, StartCap,
+};
+pub use site::Site;
+pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
+pub use table::Candidate;
+pub use worst_case::{variations, worst_case};

@@ -1,0 +1,143 @@
+//! The broker: turns requests for parts at several clusters into reservations, or says no (§2.4,
+//! §2.5).
+//!
+//! A pure state machine. It is told what was submitted, which answers came and which times ran out,
+//! and says which instructions go to which cluster and when it wants to be woken. Any number of
+//! requests may be under way at once; each is a process of its own that asks one thing after
+//! another, and the only thing that they share are the clusters.
+
+mod process;
+
+use std::collections::BTreeMap;
+
+use bookahead_core::random::StreamSeed;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{CoRequest, CoRequestId};
+
+use self::process::Process;
+use super::messages::{Answer, Instruction};
+use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings, SecondThoughts};
+use crate::co_reservation::local::ClusterId;
+
+/// What the broker wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// An instruction is to be sent.
+    Send(ClusterId, Instruction),
+    /// [`Broker::expire`] is to be called with this timer then.
+    Wake(Seconds, Timer),
+}
+
+/// A time that runs out unless an answer comes. Timers are never taken back: one whose answer came
+/// is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// The request.
+    pub request: CoRequestId,
+    /// What is waited for.
+    pub wait: Wait,
+}
+
+/// What an answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The probes of this round.
+    Probes(u32),
+    /// This order to reserve.
+    Order(u32),
+    /// The cancellation of this order.
+    Cancel(u32),
+    /// Nothing: a renegotiable request is issued anew.
+    Renegotiation,
+}
+
+/// What every process goes by.
+#[derive(Debug)]
+struct Rules {
+    /// Sizes of the clusters, which the information service tells (steps 2 and 3, §5.3).
+    sizes: Vec<Nodes>,
+    search: SearchSettings,
+    latency: Seconds,
+    timeout: Seconds,
+    renegotiate: bool,
+    second_thoughts: Option<SecondThoughts>,
+    risk: Option<RiskSettings>,
+    seed: StreamSeed,
+}
+
+/// The reservation broker (GRS).
+#[derive(Debug)]
+pub struct Broker {
+    rules: Rules,
+    processes: BTreeMap<CoRequestId, Process>,
+    effects: Vec<Effect>,
+}
+
+impl Broker {
+    /// A broker for clusters of these sizes. The order of a request's candidates is drawn from a
+    /// stream of its own (Q25).
+    #[must_use]
+    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: StreamSeed) -> Self {
+        Self {
+            rules: Rules {
+                sizes,
+                search: settings.search.clone(),
+                latency: settings.messages.latency,
+                timeout: settings.messages.timeout,
+                renegotiate: settings.renegotiate,
+                second_thoughts: settings.second_thoughts,
+                risk: settings.risk.clone(),
+                seed,
+            },
+            processes: BTreeMap::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// A client asks (step 1).
+    pub fn submit(&mut self, now: Seconds, request: CoRequest) {
+        let id = request.id;
+        let process = Process::begin(&self.rules, now, request, &mut self.effects);
+        self.processes.insert(id, process);
+    }
+
+    /// A cluster answers.
+    pub fn receive(&mut self, now: Seconds, from: ClusterId, answer: Answer) {
+        let request = match &answer {
+            Answer::Probed { request, .. }
+            | Answer::Reserved { request, .. }
+            | Answer::Cancelled { request, .. } => *request,
+            Answer::Lost(part) => part.request,
+        };
+        if let Some(process) = self.processes.get_mut(&request) {
+            process.receive(&self.rules, now, from, answer, &mut self.effects);
+        }
+    }
+
+    /// A timer that was asked for by [`Effect::Wake`] has run out.
+    pub fn expire(&mut self, now: Seconds, timer: Timer) {
+        if let Some(process) = self.processes.get_mut(&timer.request) {
+            process.expire(&self.rules, now, timer.wait, &mut self.effects);
+        }
+    }
+
+    /// What is to be done since the last call, in order.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Whether every request has its verdict and no answer is waited for.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.processes.values().all(Process::is_idle)
+    }
+
+    /// What became of the requests so far, in their order.
+    #[must_use]
+    pub fn into_outcomes(self) -> Vec<CoOutcome> {
+        self.processes
+            .into_values()
+            .map(Process::into_outcome)
+            .collect()
+    }
+}

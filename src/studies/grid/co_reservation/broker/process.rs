@@ -1,0 +1,583 @@
+//! One request on its way to a verdict, and what is done for it afterwards (§2.5).
+
+mod plan;
+mod promised;
+mod renegotiation;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+pub(super) use self::plan::Plan;
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::CoRequest;
+
+use self::plan::{Purpose, fitting, has_room, pof_of_all};
+use super::{Effect, Rules, Timer, Wait};
+use crate::co_reservation::local::{ClusterId, ProbeAnswer, Refusal};
+use crate::co_reservation::messages::{Answer, Instruction};
+use crate::co_reservation::{
+    Algorithm, AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, ProbeCounts,
+    Search, Step, worst_case,
+};
+
+/// A request under way, or what is left to do for it.
+#[derive(Debug)]
+pub(super) struct Process {
+    outcome: CoOutcome,
+    stage: Stage,
+    rounds: u32,
+    orders: u32,
+    /// The common start of what is promised. A part that was lost while it ran and found elsewhere
+    /// starts later, and ends with the others.
+    begin: Option<Seconds>,
+    /// What the client was promised: a place a part, most CPUs first; empty until all parts are
+    /// reserved.
+    promised: Vec<Option<Held>>,
+    /// Places of promised parts that were lost and are still to be sought, with the cluster that
+    /// lost each.
+    to_replace: VecDeque<(usize, ClusterId)>,
+    /// Cancellations that were not acknowledged yet.
+    cancelling: BTreeMap<u32, ClusterId>,
+    /// Orders whose loss was told before their grant.
+    lost_early: BTreeSet<u32>,
+}
+
+/// A part that a cluster has granted.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    order: u32,
+    candidate: Candidate,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Probes are out.
+    Probing {
+        plan: Plan,
+        outstanding: BTreeSet<ClusterId>,
+        offered: Vec<Candidate>,
+    },
+    /// Parts are being reserved, one after another.
+    Searching(Box<Searching>),
+    /// Everything is given back before the whole request is tried anew.
+    GivingBack { outstanding: BTreeSet<u32> },
+    /// Nothing is sought.
+    Settled,
+}
+
+#[derive(Debug)]
+struct Searching {
+    plan: Plan,
+    search: Search,
+    held: Vec<Held>,
+    waiting: Option<Waiting>,
+    /// Clusters that are to be given up before the next step.
+    gone: Vec<ClusterId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Reserve(Held),
+    Cancel(u32),
+}
+
+impl Stage {
+    /// The order to reserve that is waited for, if it is this one; it is waited for no more.
+    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, Held)> {
+        let Self::Searching(searching) = self else {
+            return None;
+        };
+        match searching.waiting {
+            Some(Waiting::Reserve(pending)) if pending.order == order => {
+                searching.waiting = None;
+                Some((searching, pending))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Process {
+    /// Takes a request and sends what is to be sent first.
+    pub(super) fn begin(
+        rules: &Rules,
+        now: Seconds,
+        request: CoRequest,
+        effects: &mut Vec<Effect>,
+    ) -> Self {
+        let plan = Plan::first(rules, &request);
+        let row = rules.search.algorithm.row();
+        let places = request.largest_first();
+        let starts = plan.starts.len();
+        let is_possible = starts > 0 && has_room(rules, &request, &places);
+        let mut process = Self {
+            outcome: CoOutcome {
+                verdict: CoVerdict::Impossible,
+                answered: now,
+                start: None,
+                clusters: Vec::new(),
+                cost: None,
+                pof: 0.0,
+                messages: MessageCounts::default(),
+                starts: starts as u32,
+                candidates: 0.0,
+                // Over the candidates that A1 would build (Q7).
+                worst_case: worst_case(
+                    starts as u64,
+                    &fitting(rules, &request, &places),
+                    row.repair,
+                ),
+                bounds: None,
+                probes: Vec::new(),
+                waiting_before: 0,
+                waiting_after: 0,
+                lost_parts: 0,
+                replaced_parts: 0,
+                first_start: None,
+                renegotiations: 0,
+                improvements: 0,
+                attempts: Vec::new(),
+                request,
+            },
+            stage: Stage::Settled,
+            rounds: 0,
+            orders: 0,
+            begin: None,
+            promised: Vec::new(),
+            to_replace: VecDeque::new(),
+            cancelling: BTreeMap::new(),
+            lost_early: BTreeSet::new(),
+        };
+        if is_possible {
+            process.seek(rules, now, plan, effects);
+        }
+        process
+    }
+
+    /// An answer to this request, or news of a lost part.
+    pub(super) fn receive(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        from: ClusterId,
+        answer: Answer,
+        effects: &mut Vec<Effect>,
+    ) {
+        match answer {
+            Answer::Probed { round, offers, .. } => {
+                self.probed(rules, now, from, round, offers, effects);
+            }
+            Answer::Reserved { order, verdict, .. } => {
+                self.reserved(rules, now, order, verdict, effects);
+            }
+            Answer::Cancelled { order, .. } => {
+                if self.cancelling.remove(&order).is_some() {
+                    self.cancelled(rules, now, order, None, effects);
+                }
+            }
+            Answer::Lost(part) => self.lost(rules, now, from, part, effects),
+        }
+    }
+
+    /// An answer did not come in time.
+    pub(super) fn expire(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        wait: Wait,
+        effects: &mut Vec<Effect>,
+    ) {
+        match wait {
+            Wait::Probes(round) => {
+                if let Stage::Probing { outstanding, .. } = &self.stage
+                    && round == self.rounds
+                {
+                    self.outcome.messages.timed_out += outstanding.len() as u32;
+                    self.search(rules, now, effects);
+                }
+            }
+            Wait::Order(order) => {
+                let Some((searching, pending)) = self.stage.take_pending(order) else {
+                    return;
+                };
+                // It may have been granted all the same: it is taken back until that is
+                // acknowledged.
+                searching.search.answer(false);
+                searching.gone.push(pending.candidate.cluster);
+                self.outcome.messages.timed_out += 1;
+                self.cancel(
+                    rules,
+                    now,
+                    pending.order,
+                    pending.candidate.cluster,
+                    effects,
+                );
+                self.proceed(rules, now, effects);
+            }
+            Wait::Cancel(order) => {
+                let Some(&cluster) = self.cancelling.get(&order) else {
+                    return;
+                };
+                self.outcome.messages.timed_out += 1;
+                self.outcome.messages.repeated += 1;
+                self.send_cancel(rules, now, order, cluster, effects);
+                self.cancelled(rules, now, order, Some(cluster), effects);
+            }
+            Wait::Renegotiation => self.renegotiate(rules, now, effects),
+        }
+    }
+
+    /// Whether nothing is waited for any more.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.stage, Stage::Settled) && self.cancelling.is_empty()
+    }
+
+    pub(super) fn into_outcome(self) -> CoOutcome {
+        self.outcome
+    }
+
+    /// Begins a round: probes every cluster, or goes straight to the search where the algorithm
+    /// does not probe.
+    fn seek(&mut self, rules: &Rules, now: Seconds, plan: Plan, effects: &mut Vec<Effect>) {
+        self.rounds += 1;
+        let clusters = plan.clusters(rules);
+        if !rules.search.algorithm.row().probes || clusters.is_empty() {
+            let offered = plan.unprobed(rules, &self.outcome.request);
+            self.stage = Stage::Probing {
+                plan,
+                outstanding: BTreeSet::new(),
+                offered,
+            };
+            self.search(rules, now, effects);
+            return;
+        }
+        let probe = plan.probe(rules, &self.outcome.request);
+        for &cluster in &clusters {
+            self.outcome.messages.probes += probe.parts.len() as u32;
+            let round = self.rounds;
+            let probe = probe.clone();
+            effects.push(Effect::Send(cluster, Instruction::Probe { round, probe }));
+        }
+        self.wake(rules, now, Wait::Probes(self.rounds), effects);
+        self.stage = Stage::Probing {
+            plan,
+            outstanding: clusters.into_iter().collect(),
+            offered: Vec::new(),
+        };
+    }
+
+    fn probed(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        from: ClusterId,
+        round: u32,
+        answer: ProbeAnswer,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Stage::Probing {
+            plan,
+            outstanding,
+            offered,
+        } = &mut self.stage
+        else {
+            return;
+        };
+        if round != self.rounds || !outstanding.remove(&from) {
+            return;
+        }
+        if plan.purpose == Purpose::First {
+            self.outcome.probes.push(ProbeCounts {
+                cluster: from,
+                counts: answer.counts,
+                backlog_now: answer.backlog_now,
+                backlog_earliest: answer.backlog_earliest,
+            });
+        }
+        let candidates = answer.offered.iter();
+        // Those who have not answered yet will hardly offer much more.
+        offered.reserve(candidates.len() * (outstanding.len() + 1));
+        offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
+        if outstanding.is_empty() {
+            self.search(rules, now, effects);
+        }
+    }
+
+    /// All answers that will come are there: the search for a complete candidate begins.
+    fn search(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        let Stage::Probing { plan, offered, .. } =
+            std::mem::replace(&mut self.stage, Stage::Settled)
+        else {
+            return;
+        };
+        // In the order of clusters, whichever answered first: the draw alone decides the order of
+        // candidates.
+        self.outcome.probes.sort_by_key(|probe| probe.cluster);
+        let mut candidates = offered;
+        candidates.sort_by_key(|candidate| candidate.cluster);
+        let request = &self.outcome.request;
+        let mut stream = plan::shuffle_stream(rules, request, self.rounds);
+        if plan.purpose == Purpose::First && rules.search.algorithm == Algorithm::Rigid {
+            candidates = plan::drawn(rules, request, &mut stream);
+        }
+        let mut search = Search::new(
+            plan::search_rules(rules, request),
+            plan.places.len(),
+            candidates,
+            &mut stream,
+        );
+        if plan.purpose == Purpose::First {
+            self.outcome.candidates = search.candidates();
+            self.outcome.bounds = search.bounds();
+        }
+        self.stage = Stage::Searching(Box::new(Searching {
+            plan,
+            search,
+            held: Vec::new(),
+            waiting: None,
+            gone: Vec::new(),
+        }));
+        self.proceed(rules, now, effects);
+    }
+
+    /// Takes steps of the search until one of them has to wait for an answer.
+    fn proceed(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        loop {
+            let Stage::Searching(searching) = &mut self.stage else {
+                return;
+            };
+            for cluster in std::mem::take(&mut searching.gone) {
+                searching.search.give_up(cluster);
+            }
+            match searching.search.step() {
+                Step::Reserve(candidate) => {
+                    let order = self.orders;
+                    self.orders += 1;
+                    let held = Held { order, candidate };
+                    searching.waiting = Some(Waiting::Reserve(held));
+                    let part =
+                        searching
+                            .plan
+                            .order(rules, &self.outcome.request, order, &candidate, {
+                                let held = searching.held.iter().map(|held| held.candidate.pof);
+                                let kept = self.promised.iter().flatten();
+                                pof_of_all(held.chain(kept.map(|kept| kept.candidate.pof)))
+                            });
+                    self.outcome.attempts.push(CoAttempt {
+                        part: self.outcome.request.largest_first()[usize::from(part.part)] as u16,
+                        cluster: candidate.cluster,
+                        nodes: part.nodes,
+                        start: part.start,
+                        duration: part.duration,
+                        sent: now,
+                        answered: None,
+                        given_up: None,
+                        // Until the answer comes.
+                        fate: AttemptFate::TimedOut,
+                    });
+                    effects.push(Effect::Send(candidate.cluster, Instruction::Reserve(part)));
+                    self.wake(rules, now, Wait::Order(order), effects);
+                    return;
+                }
+                Step::Cancel(candidate) => {
+                    let place = searching.held.iter().position(|held| {
+                        held.candidate.cluster == candidate.cluster
+                            && held.candidate.part == candidate.part
+                    });
+                    // What was lost needs no cancellation.
+                    if let Some(place) = place {
+                        let held = searching.held.remove(place);
+                        searching.waiting = Some(Waiting::Cancel(held.order));
+                        self.cancel(rules, now, held.order, held.candidate.cluster, effects);
+                        return;
+                    }
+                }
+                Step::Granted(candidates) => {
+                    self.conclude(rules, now, Some(&candidates), CoVerdict::Granted, effects);
+                    return;
+                }
+                Step::Exhausted => {
+                    self.conclude(rules, now, None, CoVerdict::Refused, effects);
+                    return;
+                }
+                Step::NoCandidate => {
+                    self.conclude(rules, now, None, CoVerdict::NoCandidate, effects);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn reserved(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        order: u32,
+        verdict: Result<(), Refusal>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some((searching, pending)) = self.stage.take_pending(order) else {
+            return;
+        };
+        searching.search.answer(verdict.is_ok());
+        let attempt = &mut self.outcome.attempts[order as usize];
+        attempt.answered = Some(now);
+        if let Err(refusal) = verdict {
+            attempt.fate = AttemptFate::Refused(refusal);
+            self.outcome.messages.refused += 1;
+        } else {
+            self.outcome.messages.granted += 1;
+            if self.lost_early.remove(&order) {
+                attempt.fate = AttemptFate::Lost;
+                searching.gone.push(pending.candidate.cluster);
+            } else {
+                attempt.fate = AttemptFate::Reserved;
+                searching.held.push(pending);
+            }
+        }
+        self.proceed(rules, now, effects);
+    }
+
+    /// A cancellation is acknowledged, or `unanswered` by a cluster: the request goes on either
+    /// way.
+    fn cancelled(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        order: u32,
+        unanswered: Option<ClusterId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        match &mut self.stage {
+            Stage::Searching(searching) => {
+                if !matches!(searching.waiting, Some(Waiting::Cancel(waiting)) if waiting == order)
+                {
+                    return;
+                }
+                searching.waiting = None;
+                searching.gone.extend(unanswered);
+                self.proceed(rules, now, effects);
+            }
+            Stage::GivingBack { outstanding } => {
+                if outstanding.remove(&order) && outstanding.is_empty() {
+                    let plan = Plan::anew(rules, now, &self.outcome.request);
+                    self.seek(rules, now, plan, effects);
+                }
+            }
+            Stage::Probing { .. } | Stage::Settled => {}
+        }
+    }
+
+    /// The search has come to an end.
+    fn conclude(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        granted: Option<&[Candidate]>,
+        verdict: CoVerdict,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Stage::Searching(searching) = std::mem::replace(&mut self.stage, Stage::Settled) else {
+            return;
+        };
+        let Searching { plan, mut held, .. } = *searching;
+        held.sort_by_key(|held| held.candidate.part);
+        let is_complete = granted.is_some_and(|candidates| {
+            let granted = candidates.iter().map(|part| (part.part, part.cluster));
+            granted.eq(held
+                .iter()
+                .map(|held| (held.candidate.part, held.candidate.cluster)))
+        });
+        debug_assert_eq!(is_complete, granted.is_some(), "a grant is what is held");
+        if !is_complete {
+            // Nothing is held where a search ended without a grant; were it otherwise, it would not
+            // leak.
+            for part in held.drain(..) {
+                self.cancel(rules, now, part.order, part.candidate.cluster, effects);
+            }
+        }
+        match plan.purpose {
+            Purpose::First => {
+                self.outcome.answered = now;
+                self.outcome.verdict = verdict;
+                if is_complete {
+                    self.promise(rules, &held);
+                    self.think_again(rules, now, effects);
+                }
+            }
+            Purpose::Better => {
+                if is_complete {
+                    self.keep_the_better(rules, now, held, effects);
+                }
+            }
+            Purpose::Anew => {
+                if is_complete {
+                    self.begin = held.first().map(|held| held.candidate.start);
+                    self.promised = held.into_iter().map(Some).collect();
+                    self.outcome.replaced_parts = self.outcome.lost_parts;
+                    self.tell_clusters();
+                }
+            }
+            Purpose::Replace => {
+                let place = plan.places[0];
+                if is_complete {
+                    self.promised[place] = held.first().map(|part| Held {
+                        candidate: Candidate {
+                            part: place as u16,
+                            ..part.candidate
+                        },
+                        ..*part
+                    });
+                    self.outcome.replaced_parts += 1;
+                    self.tell_clusters();
+                } else if self.give_back(rules, now, effects) {
+                    return;
+                }
+            }
+        }
+        self.replace_next(rules, now, effects);
+    }
+
+    fn cancel(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        order: u32,
+        cluster: ClusterId,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.outcome.messages.cancelled += 1;
+        self.give_up(now, order, AttemptFate::Cancelled);
+        self.cancelling.insert(order, cluster);
+        self.send_cancel(rules, now, order, cluster, effects);
+    }
+
+    /// An order is taken back, or its part is lost.
+    fn give_up(&mut self, now: Seconds, order: u32, fate: AttemptFate) {
+        let attempt = &mut self.outcome.attempts[order as usize];
+        attempt.given_up = Some(now);
+        if attempt.fate == AttemptFate::Reserved {
+            attempt.fate = fate;
+        }
+    }
+
+    fn send_cancel(
+        &self,
+        rules: &Rules,
+        now: Seconds,
+        order: u32,
+        cluster: ClusterId,
+        effects: &mut Vec<Effect>,
+    ) {
+        let request = self.outcome.request.id;
+        effects.push(Effect::Send(
+            cluster,
+            Instruction::Cancel { request, order },
+        ));
+        self.wake(rules, now, Wait::Cancel(order), effects);
+    }
+
+    fn wake(&self, rules: &Rules, now: Seconds, wait: Wait, effects: &mut Vec<Effect>) {
+        let request = self.outcome.request.id;
+        effects.push(Effect::Wake(now + rules.timeout, Timer { request, wait }));
+    }
+}

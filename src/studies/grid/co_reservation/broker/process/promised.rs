@@ -1,0 +1,125 @@
+//! What is done for a request after it was granted: parts that clusters lose are sought elsewhere
+//! (§9, 3 and 4).
+
+use std::collections::BTreeSet;
+
+use bookahead_core::units::Seconds;
+
+use super::plan::{Plan, pof_of_all};
+use super::{Effect, Held, Process, Rules, Stage, Waiting};
+use crate::co_reservation::AttemptFate;
+use crate::co_reservation::local::{ClusterId, LostPart};
+
+impl Process {
+    /// All parts of the request are reserved (step 12b).
+    pub(super) fn promise(&mut self, rules: &Rules, held: &[Held]) {
+        self.begin = held.first().map(|held| held.candidate.start);
+        self.outcome.start = self.begin;
+        self.outcome.pof = pof_of_all(held.iter().map(|held| held.candidate.pof));
+        // Whoever does not ask does not know the price.
+        if rules.search.algorithm.row().probes {
+            self.outcome.cost = Some(held.iter().map(|held| held.candidate.cost).sum());
+        }
+        self.promised = held.iter().copied().map(Some).collect();
+        self.tell_clusters();
+    }
+
+    /// Writes down where the parts are, in the order in which they were asked; a lost part stays
+    /// where it was.
+    pub(super) fn tell_clusters(&mut self) {
+        let places = self.outcome.request.largest_first();
+        self.outcome.clusters.resize(places.len(), ClusterId(0));
+        for (place, part) in places.into_iter().enumerate() {
+            if let Some(held) = &self.promised[place] {
+                self.outcome.clusters[part] = held.candidate.cluster;
+            }
+        }
+    }
+
+    /// A cluster cannot keep what it has granted.
+    pub(super) fn lost(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        from: ClusterId,
+        part: LostPart,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_it = |held: &Held| held.order == part.order && held.candidate.cluster == from;
+        if let Stage::Searching(searching) = &mut self.stage {
+            if let Some(place) = searching.held.iter().position(is_it) {
+                searching.held.remove(place);
+                searching.gone.push(from);
+                self.give_up(now, part.order, AttemptFate::Lost);
+                return;
+            }
+            if matches!(&searching.waiting, Some(Waiting::Reserve(pending)) if is_it(pending)) {
+                self.lost_early.insert(part.order);
+                self.give_up(now, part.order, AttemptFate::Lost);
+                return;
+            }
+        }
+        let promised = self.promised.iter();
+        let place = promised
+            .enumerate()
+            .find(|(_, held)| held.as_ref().is_some_and(is_it))
+            .map(|(place, _)| place);
+        let Some(place) = place else {
+            return;
+        };
+        self.promised[place] = None;
+        self.give_up(now, part.order, AttemptFate::Lost);
+        self.outcome.lost_parts += 1;
+        if rules.renegotiate {
+            self.to_replace.push_back((place, from));
+            self.replace_next(rules, now, effects);
+        }
+    }
+
+    /// Seeks the next lost part elsewhere, if nothing else is being sought.
+    pub(super) fn replace_next(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        if !matches!(self.stage, Stage::Settled) {
+            return;
+        }
+        while let Some((place, lost_at)) = self.to_replace.pop_front() {
+            let Some(start) = self.begin else { continue };
+            let kept = self.promised.iter().flatten();
+            let mut taken: BTreeSet<ClusterId> = kept.map(|held| held.candidate.cluster).collect();
+            taken.insert(lost_at);
+            let request = &self.outcome.request;
+            if let Some(plan) = Plan::replace(rules, now, request, start, place, taken) {
+                self.seek(rules, now, plan, effects);
+                return;
+            }
+        }
+    }
+
+    /// Gives back what is left of a request whose lost part was not found elsewhere, so that the
+    /// whole can be tried anew. Nothing is given back, and `false` is the answer, where it has
+    /// begun or where its window is too narrow for another start.
+    pub(super) fn give_back(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let request = &self.outcome.request;
+        let has_begun = self.begin.is_none_or(|begin| begin <= now);
+        if has_begun || Plan::anew(rules, now, request).starts.is_empty() {
+            return false;
+        }
+        self.to_replace.clear();
+        let parts: Vec<Held> = self.promised.drain(..).flatten().collect();
+        let outstanding: BTreeSet<u32> = parts.iter().map(|held| held.order).collect();
+        for part in parts {
+            self.cancel(rules, now, part.order, part.candidate.cluster, effects);
+        }
+        if outstanding.is_empty() {
+            let plan = Plan::anew(rules, now, &self.outcome.request);
+            self.seek(rules, now, plan, effects);
+        } else {
+            self.stage = Stage::GivingBack { outstanding };
+        }
+        true
+    }
+}

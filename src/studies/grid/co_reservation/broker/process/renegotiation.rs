@@ -1,0 +1,112 @@
+//! Requests that are issued anew after they were granted (§7.3): as long as what they hold has not
+//! started, something better may turn up.
+
+use rand::RngExt;
+
+use bookahead_core::units::Seconds;
+
+use super::plan::{Plan, search_rules};
+use super::{Effect, Held, Process, Rules, Stage};
+use crate::co_reservation::broker::{Timer, Wait};
+use crate::co_reservation::{Order, SortBy};
+
+impl Process {
+    /// After the grant: a request of the renegotiable class is issued anew later. The class is
+    /// drawn from a stream of the request's own, so that a larger share contains the smaller one.
+    pub(super) fn think_again(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        let Some(settings) = rules.second_thoughts else {
+            return;
+        };
+        let name = format!("co-request {} class", self.outcome.request.id.0);
+        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
+        if drawn < settings.share_percent {
+            self.outcome.first_start = self.begin;
+            self.wake_for_renegotiation(now + settings.every, effects);
+        }
+    }
+
+    fn wake_for_renegotiation(&self, at: Seconds, effects: &mut Vec<Effect>) {
+        // What starts by then is not given up any more.
+        if self.begin.is_some_and(|begin| at < begin) {
+            let request = self.outcome.request.id;
+            let wait = Wait::Renegotiation;
+            effects.push(Effect::Wake(at, Timer { request, wait }));
+        }
+    }
+
+    /// The identical request once more, unless parts were lost or something is under way for it
+    /// already.
+    pub(super) fn renegotiate(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        let Some(settings) = rules.second_thoughts else {
+            return;
+        };
+        self.wake_for_renegotiation(now + settings.every, effects);
+        let is_waiting = self.begin.is_some_and(|begin| now < begin)
+            && self.promised.iter().all(Option::is_some)
+            && matches!(self.stage, Stage::Settled);
+        if !is_waiting {
+            return;
+        }
+        let plan = Plan::better(rules, now, &self.outcome.request);
+        if !plan.starts.is_empty() {
+            self.outcome.renegotiations += 1;
+            self.seek(rules, now, plan, effects);
+        }
+    }
+
+    /// Two reservations are held, the one that was promised and a new one: the worse is given back,
+    /// of equals the new one. One that may have started before its cancellation arrives stays. A
+    /// reservation that lost a part meanwhile is worse than any other.
+    pub(super) fn keep_the_better(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        new: Vec<Held>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let begun = self.begin.is_none_or(|begin| begin <= now + rules.latency);
+        let is_whole = self.promised.iter().all(Option::is_some);
+        let old: Vec<Held> = self.promised.iter().copied().flatten().collect();
+        let takes_new = !begun && (!is_whole || self.is_better(rules, &new, &old));
+        let worse = if takes_new {
+            self.outcome.improvements += 1;
+            if !is_whole {
+                self.to_replace.clear();
+                self.outcome.replaced_parts = self.outcome.lost_parts;
+            }
+            self.promise(rules, &new);
+            old
+        } else {
+            new
+        };
+        for part in worse {
+            self.cancel(rules, now, part.order, part.candidate.cluster, effects);
+        }
+    }
+
+    /// Whether one reservation is better than another: by the client's weights where the algorithm
+    /// goes by them (eq. 2 over the two), else by its start, and by its cost where both start
+    /// together.
+    fn is_better(&self, rules: &Rules, one: &[Held], other: &[Held]) -> bool {
+        let value = |parts: &[Held]| {
+            let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);
+            let cost = parts.iter().map(|it| match rules.search.sort_by {
+                SortBy::Algorithm => it.candidate.expected,
+                SortBy::ReservationDegree => it.candidate.cost,
+            });
+            (start, cost.sum::<f64>())
+        };
+        let (one, other) = (value(one), value(other));
+        if rules.search.sort_by == SortBy::Algorithm {
+            let found = search_rules(rules, &self.outcome.request);
+            if found.order == Order::Value {
+                let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
+                    let start = f64::from(u8::from(it.0 > than.0)) * found.preference.start_weight;
+                    start + f64::from(u8::from(it.1 > than.1)) * found.preference.cost_weight
+                };
+                return weighed(one, other) < weighed(other, one);
+            }
+        }
+        one < other
+    }
+}

@@ -1,0 +1,283 @@
+//! The order of events of several clusters and a broker: what is done next, at which cluster, at
+//! which instant (Q49).
+//!
+//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out
+//! one [`Task`] after another, or several of one instant that do not depend on each other. The
+//! machine around it ([`CoReservations`](super::CoReservations)) has clusters carry them out and
+//! hands the reports back.
+
+use bookahead_core::kernel::Agenda;
+use bookahead_core::random::StreamSeed;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::CoRequest;
+
+use super::broker::{Broker, Effect, Timer};
+use super::messages::{Answer, Command, Envelope, Instruction, Report};
+use super::{CoOutcome, CoReservationSettings, Network};
+use crate::co_reservation::local::{ClusterId, OutageEvent};
+
+/// Something to be done at one cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// When.
+    pub at: Seconds,
+    /// Where.
+    pub cluster: ClusterId,
+    /// What.
+    pub command: Command,
+}
+
+/// What happens, in the order of [`Event::class`] at one instant.
+#[derive(Debug)]
+enum Event {
+    /// A cluster or nodes of it fail or come back.
+    Outage(ClusterId, OutageEvent),
+    /// A granted part starts: if it cannot, that is noticed.
+    Start(ClusterId),
+    /// An envelope arrives.
+    Arrival(Envelope),
+    /// A time has run out.
+    Timer(Timer),
+    /// A request is submitted.
+    Submission(CoRequest),
+}
+
+impl Event {
+    /// Ends and starts at clusters come before anything that is done to them; jobs of the instant
+    /// come after all of it, for clusters are settled without them. With a latency of 0 all the
+    /// envelopes of one request arrive before the next is taken. An answer that comes in the
+    /// instant in which the time for it runs out comes in time.
+    fn class(&self) -> u8 {
+        match self {
+            Self::Outage(..) => 0,
+            Self::Start(_) => 1,
+            Self::Arrival(_) => 2,
+            Self::Timer(_) => 3,
+            Self::Submission(_) => 4,
+        }
+    }
+}
+
+/// Broker, network and calendar of a simulation.
+#[derive(Debug)]
+pub struct Exchange {
+    broker: Broker,
+    network: Network,
+    events: Agenda<Event>,
+    /// Starts, envelopes and submissions among the events.
+    under_way: usize,
+    /// The start of the part that the task under way asks for.
+    asked: Option<Seconds>,
+    /// Whether a cluster may be unable to keep what it promised, so that its parts are watched.
+    loses_parts: bool,
+}
+
+impl Exchange {
+    /// Nothing is under way yet, among clusters of these sizes.
+    #[must_use]
+    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &StreamSeed) -> Self {
+        let network = Network::new(&settings.messages, seed.stream("messages"));
+        Self {
+            broker: Broker::new(sizes, settings, seed.clone()),
+            network,
+            events: Agenda::default(),
+            under_way: 0,
+            asked: None,
+            loses_parts: settings.risk.is_some(),
+        }
+    }
+
+    /// There will be outages: a cluster may lose what it promised.
+    pub(super) fn expect_outages(&mut self) {
+        self.loses_parts = true;
+    }
+
+    /// The same exchange over a network whose messages are late by up to `jitter`, each by its own
+    /// draw ([`Network::with_jitter`]).
+    #[must_use]
+    pub fn with_jitter(mut self, jitter: Seconds) -> Self {
+        self.network = self.network.with_jitter(jitter);
+        self
+    }
+
+    /// Takes requests, in order of submission, none before what has been worked off.
+    pub fn submit(&mut self, requests: impl IntoIterator<Item = CoRequest>) {
+        for request in requests {
+            self.push(request.submit, Event::Submission(request));
+        }
+    }
+
+    /// Takes outages, in order.
+    pub fn apply_outage(
+        &mut self,
+        outages: impl IntoIterator<Item = (Seconds, ClusterId, OutageEvent)>,
+    ) {
+        for (at, cluster, outage) in outages {
+            self.push(at, Event::Outage(cluster, outage));
+        }
+    }
+
+    /// When something is to be done next.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        self.events.next_time()
+    }
+
+    /// Whether every request has its verdict, nothing is under way and every granted part has
+    /// started. Outages go on for ever.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.broker.is_idle()
+    }
+
+    /// What is to be done next before `until`: one task, or several of one instant at different
+    /// clusters, none of which has to do with the reports of the others. The reports are due
+    /// ([`Exchange::report`]) in the order of the tasks before the next call.
+    pub fn next_tasks(&mut self, until: Seconds) -> Vec<Task> {
+        let mut tasks = Vec::from_iter(self.next_task(until));
+        while self.goes_with(&tasks) {
+            tasks.extend(self.next_task(until));
+        }
+        tasks
+    }
+
+    /// Whether the next event is a task that may be done together with these.
+    fn goes_with(&self, tasks: &[Task]) -> bool {
+        let Some(last) = tasks.last() else {
+            return false;
+        };
+        let stands_alone = match &last.command {
+            Command::Settle => false,
+            Command::Deliver(instruction) => may_start(instruction),
+            Command::Outage(_) => true,
+        };
+        if stands_alone || self.events.next_time() != Some(last.at) {
+            return false;
+        }
+        let next = match self.events.next() {
+            Some(Event::Start(cluster)) if self.loses_parts => cluster,
+            Some(Event::Arrival(Envelope::ToCluster(cluster, instruction)))
+                if !may_start(instruction) =>
+            {
+                cluster
+            }
+            _ => return false,
+        };
+        tasks.iter().all(|task| task.cluster != *next)
+    }
+
+    fn next_task(&mut self, until: Seconds) -> Option<Task> {
+        while let Some((at, event)) = self.events.pop_before(until) {
+            let task = |cluster, command| Task {
+                at,
+                cluster,
+                command,
+            };
+            match event {
+                Event::Outage(cluster, outage) => {
+                    return Some(task(cluster, Command::Outage(outage)));
+                }
+                Event::Start(cluster) => {
+                    self.under_way -= 1;
+                    // The cluster is settled once for all of its parts that start now.
+                    if self.loses_parts && !self.starts_next(at, cluster) {
+                        return Some(task(cluster, Command::Settle));
+                    }
+                }
+                Event::Arrival(Envelope::ToCluster(cluster, instruction)) => {
+                    self.under_way -= 1;
+                    self.asked = match &instruction {
+                        Instruction::Reserve(part) => Some(part.start),
+                        Instruction::Probe { .. } | Instruction::Cancel { .. } => None,
+                    };
+                    return Some(task(cluster, Command::Deliver(instruction)));
+                }
+                Event::Arrival(Envelope::ToBroker(from, answer)) => {
+                    self.under_way -= 1;
+                    self.broker.receive(at, from, answer);
+                }
+                Event::Timer(timer) => self.broker.expire(at, timer),
+                Event::Submission(request) => {
+                    self.under_way -= 1;
+                    self.broker.submit(at, request);
+                }
+            }
+            self.carry_out_effects(at);
+        }
+        None
+    }
+
+    /// What came of the task at this instant and cluster.
+    pub fn report(&mut self, at: Seconds, cluster: ClusterId, report: Report) {
+        debug_assert!(self.loses_parts || report.lost.is_empty());
+        for part in report.lost {
+            let arrival = self.network.send_until_received(at);
+            let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
+            self.push(arrival, Event::Arrival(envelope));
+        }
+        let Some(answer) = report.answer else {
+            return;
+        };
+        let is_granted = matches!(
+            &answer,
+            Answer::Reserved {
+                verdict: Ok(()),
+                ..
+            }
+        );
+        if is_granted && let Some(start) = self.asked.take() {
+            self.push(start.max(at), Event::Start(cluster));
+        }
+        self.send(at, Envelope::ToBroker(cluster, answer));
+    }
+
+    /// What became of the requests, in order.
+    #[must_use]
+    pub fn finish(self) -> Vec<CoOutcome> {
+        self.broker.into_outcomes()
+    }
+
+    fn carry_out_effects(&mut self, now: Seconds) {
+        for effect in self.broker.take_effects() {
+            match effect {
+                Effect::Send(cluster, instruction) => {
+                    self.send(now, Envelope::ToCluster(cluster, instruction));
+                }
+                Effect::Wake(at, timer) => self.push(at, Event::Timer(timer)),
+            }
+        }
+    }
+
+    fn send(&mut self, now: Seconds, envelope: Envelope) {
+        if let Some(arrival) = self.network.send(now) {
+            self.push(arrival, Event::Arrival(envelope));
+        }
+    }
+
+    fn push(&mut self, at: Seconds, event: Event) {
+        let class = event.class();
+        match &event {
+            Event::Outage(..) | Event::Timer(_) => {}
+            Event::Start(_) | Event::Arrival(_) | Event::Submission(_) => self.under_way += 1,
+        }
+        match event {
+            // Clusters start their parts in the order of their numbers.
+            Event::Start(cluster) => {
+                self.events
+                    .push_ranked(at, class, u64::from(cluster.0), event);
+            }
+            _ => self.events.push(at, class, event),
+        }
+    }
+
+    /// Whether the next event is a start at this cluster, too, in the same instant.
+    fn starts_next(&self, at: Seconds, cluster: ClusterId) -> bool {
+        self.events.next_time() == Some(at)
+            && matches!(self.events.next(), Some(Event::Start(other)) if *other == cluster)
+    }
+}
+
+/// Whether a part may start because of it, at this very instant, before anything else is done.
+fn may_start(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Reserve(_))
+}

@@ -1,0 +1,112 @@
+//! What every cluster's reservation service decides in the same way: the order of the filters, and
+//! the quota.
+
+use bookahead_core::units::{Nodes, Seconds};
+
+use super::{FilterCounts, LocalSettings, PartOrder, ProbeFilters};
+
+/// What a cluster has for a part over its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Not enough CPUs, or a start that is past.
+    Occupied,
+    /// CPUs, but not within the quota.
+    OverQuota,
+    /// CPUs.
+    Free,
+}
+
+/// A start against the backlog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fairness {
+    /// The backlog will be worked off by then.
+    pub(super) is_fair: bool,
+    /// The part would be over before the next scheduling event.
+    pub(super) is_harmless: bool,
+}
+
+impl FilterCounts {
+    /// Passes one TR candidate that the machine is large enough for through the filters in their
+    /// order: CPUs, quota, backlog (§3.2 to §3.4). Counts what became of it, and returns whether it
+    /// is admitted.
+    pub(super) fn admits(
+        &mut self,
+        filters: ProbeFilters,
+        fairness: Fairness,
+        room: impl FnOnce() -> Room,
+    ) -> bool {
+        self.unfiltered += 1;
+        if filters.counting {
+            match room() {
+                Room::Free => {}
+                Room::OverQuota => {
+                    self.quota += 1;
+                    return false;
+                }
+                Room::Occupied => {
+                    self.counting += 1;
+                    return false;
+                }
+            }
+        }
+        if !filters.backlog || fairness.is_fair {
+            return true;
+        }
+        let is_exempt = filters.backfill && fairness.is_harmless;
+        if is_exempt {
+            self.exempt += 1;
+        } else {
+            self.backlog += 1;
+        }
+        is_exempt
+    }
+}
+
+/// What parts hold from `start` on for `duration`, in CPU-seconds.
+pub(super) fn held<'a>(
+    parts: impl Iterator<Item = &'a PartOrder>,
+    start: Seconds,
+    duration: Seconds,
+) -> i64 {
+    let end = start + duration;
+    parts
+        .map(|part| {
+            let overlap = end.min(part.start + part.duration) - start.max(part.start);
+            part.nodes.for_span(overlap.max(Seconds::ZERO)).0
+        })
+        .sum()
+}
+
+/// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is
+/// reserved over the interval of a part of `nodes` CPUs, beside others that hold so many
+/// CPU-seconds of it.
+pub(super) fn reservation_degree(
+    held: i64,
+    machine: Nodes,
+    duration: Seconds,
+    nodes: Nodes,
+) -> f64 {
+    (held + nodes.for_span(duration).0) as f64 / machine.for_span(duration).0.max(1) as f64
+}
+
+impl LocalSettings {
+    /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than
+    /// their share of a machine over its interval, on average (§9, 1).
+    pub(super) fn within_quota<'a>(
+        &self,
+        parts: impl Iterator<Item = &'a PartOrder>,
+        machine: Nodes,
+        start: Seconds,
+        duration: Seconds,
+        nodes: Nodes,
+    ) -> bool {
+        let Some(quota) = self.quota else {
+            return true;
+        };
+        let held = held(parts, start, duration);
+        let asked = nodes.for_span(duration).0;
+        let most = quota * machine.for_span(duration).0 as f64;
+        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
+        (held + asked) as f64 <= most + 1e-6
+    }
+}

@@ -1,0 +1,148 @@
+//! Answers to status queries: which starts are admitted, for which parts, at what cost and at which
+//! risk (§3.2–3.4, §3.6.1).
+
+use bookahead_core::scheduling::Policy;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::Job;
+
+use super::{Open, ReservationService, booked, limit};
+use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
+use crate::co_reservation::local::filters::{Fairness, Room, held, reservation_degree};
+use crate::co_reservation::local::{
+    BacklogWork, FilterCounts, LocalService, NextEventSource, OfferedPart, Probe, ProbeAnswer,
+};
+
+impl<P: Policy + ?Sized> ReservationService<P> {
+    /// Answers a status query. A part has CPUs where its window can be had with at most the
+    /// cluster's PoF.
+    ///
+    /// Without that filter (A1), every candidate is offered, those that cannot be had at all with a
+    /// PoF of 1 where risk is told.
+    pub(super) fn answer(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
+        let filters = probe.filters;
+        let mut backlog = self.backlog(now, filters.exact_limits);
+        let next_event = if filters.backfill {
+            self.next_scheduling_event()
+        } else {
+            now
+        };
+        let backlog_now = backlog.now();
+        let mut backlog_earliest = None;
+        let mut counts = FilterCounts::default();
+        let mut offered = Vec::with_capacity(probe.starts.len() * probe.parts.len());
+        for &start in &probe.starts {
+            let end = start + probe.duration;
+            let backlog_time = backlog.before(start);
+            backlog_earliest.get_or_insert(backlog_time);
+            let fairness = Fairness {
+                is_fair: start >= now + backlog_time,
+                is_harmless: end < next_event,
+            };
+            let mut cost_of_one = None;
+            let mut held_by_parts = None;
+            let widest = self.widest(probe, start);
+            for (part, &nodes) in (0_u16..).zip(&probe.parts) {
+                if nodes > self.nodes() {
+                    continue;
+                }
+                let quote = match self.pof_max {
+                    Some(_) => self.machine.quote_window(nodes, start, end),
+                    None => None,
+                };
+                let admitted = counts.admits(filters, fairness, || {
+                    let has_nodes = match self.pof_max {
+                        Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
+                        None => widest.is_some_and(|widest| nodes <= widest),
+                    };
+                    if !self.is_up || !has_nodes {
+                        Room::Occupied
+                    } else if self.is_within_quota(nodes, start, probe.duration) {
+                        Room::Free
+                    } else {
+                        Room::OverQuota
+                    }
+                });
+                if !admitted {
+                    continue;
+                }
+                let one = *cost_of_one.get_or_insert_with(|| {
+                    self.settings
+                        .cost_of_one(self.cluster, start, probe.duration)
+                });
+                let degree = if probe.degrees {
+                    let reserved = *held_by_parts
+                        .get_or_insert_with(|| held(self.orders(), start, probe.duration));
+                    reservation_degree(reserved, self.nodes(), probe.duration, nodes)
+                } else {
+                    0.0
+                };
+                let pof = || quote.map_or(1.0, |quote| quote.success.pof());
+                offered.push(OfferedPart {
+                    part,
+                    start,
+                    cost: f64::from(nodes.0) * one,
+                    pof: if self.pof_max.is_some() { pof() } else { 0.0 },
+                    degree,
+                });
+            }
+        }
+        ProbeAnswer {
+            offered,
+            counts,
+            backlog_now,
+            backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
+        }
+    }
+
+    /// CPUs of the widest part that has them at `start`, where no part is put at risk: what is free
+    /// for it is free for those behind it, which want no more.
+    fn widest(&mut self, probe: &Probe, start: Seconds) -> Option<Nodes> {
+        if self.pof_max.is_some() || !probe.filters.counting {
+            return None;
+        }
+        let end = start + probe.duration;
+        let machine = &mut self.machine;
+        let mut parts = probe.parts.iter().copied();
+        parts.find(|&nodes| machine.quote_window(nodes, start, end).is_some())
+    }
+
+    /// Whether the quota leaves room for a part beside all that are promised.
+    pub(super) fn is_within_quota(&self, nodes: Nodes, start: Seconds, duration: Seconds) -> bool {
+        self.settings
+            .within_quota(self.orders(), self.nodes(), start, duration, nodes)
+    }
+
+    /// What jobs and parts in the system are expected to need (§3.3, Q9, Q10).
+    fn backlog(&self, now: Seconds, exact_limits: bool) -> Backlog {
+        let accuracy = self.accuracy.by(&self.settings, exact_limits);
+        let rule = self.settings.backlog_work;
+        // Of what is booked, that of which only the rest counts.
+        let (mut begun, mut rest) = (0, 0.0);
+        if rule == BacklogWork::Remaining {
+            let is_job = |job: &Job| matches!(self.open.get(&job.id), Some(Open::Job(_)));
+            for (job, since) in self.running().filter(|(job, _)| is_job(job)) {
+                begun += booked(job);
+                rest += job_work(accuracy, limit(job), now - since, job.nodes);
+            }
+        }
+        let orders = self.orders();
+        let parts = orders.map(|order| PartWork::of(order, order.start <= now, rule, now));
+        let mut parts: Vec<PartWork> = parts.collect();
+        parts.sort_by_key(PartWork::start);
+        let jobs = (self.booked - begun) as f64 * accuracy + rest;
+        Backlog::new(jobs, parts, self.nodes())
+    }
+
+    /// The next end of a running job or part, as far as the service knows (Q13); [`Seconds::FAR`]
+    /// if nothing runs.
+    fn next_scheduling_event(&self) -> Seconds {
+        let ends = self.running().map(|(job, since)| {
+            since
+                + match self.settings.next_event {
+                    NextEventSource::Estimate => limit(job),
+                    NextEventSource::Oracle => job.runtime.min(job.estimate),
+                }
+        });
+        ends.min().unwrap_or(Seconds::FAR)
+    }
+}

@@ -1,0 +1,252 @@
+//! What a broker and a local reservation service say to each other, and what else happens to a
+//! cluster.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{CoRequestId, Job};
+
+use super::ProbeFilters;
+
+/// A cluster's place among the clusters of a simulation, from 0.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct ClusterId(pub u16);
+
+/// A status query (step 4): which of these starts would you admit, for which parts?
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// The request that it is about.
+    pub request: CoRequestId,
+    /// How long every part lasts.
+    pub duration: Seconds,
+    /// CPUs of the parts, most first.
+    pub parts: Vec<Nodes>,
+    /// Candidate starts, rising.
+    pub starts: Vec<Seconds>,
+    /// By which rules.
+    pub filters: ProbeFilters,
+    /// Whether the answer says how far the cluster would be reserved.
+    pub degrees: bool,
+}
+
+/// An admitted TR candidate: a part at a start on the cluster that answered (step 7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfferedPart {
+    /// Index into [`Probe::parts`].
+    pub part: u16,
+    /// Start.
+    pub start: Seconds,
+    /// Partial cost in units of money (§3.6.1).
+    pub cost: f64,
+    /// The probability that the part is not there when it starts, in `[0, 1]`; 0 on clusters that
+    /// do not overbook.
+    pub pof: f64,
+    /// The mean share of the cluster's CPUs that parts would hold over the part's interval, this
+    /// one included, in `[0, 1]`; 0 where it was not asked for.
+    pub degree: f64,
+}
+
+/// The answer to a [`Probe`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProbeAnswer {
+    /// What is admitted, in the order of (start, part).
+    pub offered: Vec<OfferedPart>,
+    /// How many candidates there were and why some are missing.
+    pub counts: FilterCounts,
+    /// Backlog time as of now (Q22, first reading): of jobs, and parts that have started.
+    pub backlog_now: Seconds,
+    /// Backlog time as the filter uses it for the first candidate start (Q22, second reading).
+    pub backlog_earliest: Seconds,
+}
+
+/// What became of the TR candidates of one request at one cluster (§6.2, 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilterCounts {
+    /// Candidates that A1 would build.
+    pub unfiltered: u32,
+    /// Discarded for want of free CPUs (also those whose start is past, Q36).
+    pub counting: u32,
+    /// Discarded because the backlog would not be worked off.
+    pub backlog: u32,
+    /// Discarded by the quota.
+    pub quota: u32,
+    /// Kept only because they end before the next scheduling event.
+    pub exempt: u32,
+}
+
+/// An order to reserve one part (step 8).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartOrder {
+    /// The request.
+    pub request: CoRequestId,
+    /// Tells the orders of one request apart; a cancellation names it.
+    pub order: u32,
+    /// Index of the part, most CPUs first.
+    pub part: u16,
+    /// CPUs.
+    pub nodes: Nodes,
+    /// Start.
+    pub start: Seconds,
+    /// Duration.
+    pub duration: Seconds,
+    /// The highest PoF at which the part is still wanted; 0 asks for free CPUs.
+    pub pof_limit: f64,
+}
+
+/// Why a part was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// Not enough free CPUs.
+    Occupied,
+    /// The start is past.
+    Past,
+    /// The part would exceed the quota.
+    Quota,
+    /// A cancellation of this order came before the order.
+    Cancelled,
+}
+
+/// What hits a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutageEvent {
+    /// The whole cluster goes down: running jobs start anew later, running parts are lost, messages
+    /// are not answered.
+    ClusterDown,
+    /// It is back, with its queue and its table of later parts.
+    ClusterUp,
+    /// CPUs go down: whatever runs on them is hit.
+    NodesDown {
+        /// The first CPU.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// They are back.
+    NodesUp {
+        /// The first CPU.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+}
+
+/// A promised part that the cluster cannot keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostPart {
+    /// When it was lost.
+    pub at: Seconds,
+    /// The request.
+    pub request: CoRequestId,
+    /// The order that it was granted for.
+    pub order: u32,
+    /// Whether it was running.
+    pub running: bool,
+}
+
+/// What became of a promised part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PartOutcome {
+    /// The order.
+    pub order: PartOrder,
+    /// When it was cancelled or lost; `None` for a part that was kept to its end.
+    pub gone: Option<Seconds>,
+    /// Whether the cluster lost it (and nobody cancelled it).
+    pub lost: bool,
+}
+
+/// Sums over a simulation that a cluster keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LocalTotals {
+    /// CPU-seconds of jobs before the end of submissions.
+    pub job_work: NodeSeconds,
+    /// CPU-seconds held by parts before the end of submissions.
+    pub part_work: NodeSeconds,
+    /// When the last job or part ended.
+    pub drained: Seconds,
+    /// Jobs that were hit and started anew.
+    pub restarts: u64,
+    /// Parts that were lost.
+    pub lost_parts: u64,
+}
+
+/// CPUs in use at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLinePoint {
+    /// The instant.
+    pub time: Seconds,
+    /// CPUs that run jobs.
+    pub jobs: u32,
+    /// CPUs that parts hold.
+    pub parts: u32,
+}
+
+/// A cluster as a broker and the actors see it. Everything happens at a time that is given; nothing
+/// reads a clock.
+///
+/// At one instant: what ends ends, parts start, whoever can start starts
+/// ([`LocalService::settle`]); then messages are answered; then jobs of that instant are submitted,
+/// and whoever can start starts (Q49).
+pub trait LocalService: Send {
+    /// Its size in CPUs.
+    fn nodes(&self) -> Nodes;
+
+    /// Hands over jobs in the order of submission, none before the time that has been worked off.
+    fn submit(&mut self, jobs: &[Job]);
+
+    /// Works off everything that happens before `until`.
+    fn advance(&mut self, until: Seconds);
+
+    /// Works off everything before `now` and, at `now`, ends, starts of parts and starts of waiting
+    /// jobs, but no submission.
+    fn settle(&mut self, now: Seconds);
+
+    /// Answers a status query. [`LocalService::settle`] has been called for `now`.
+    fn probe(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer;
+
+    /// Reserves a part, or says why not. An order that is repeated is granted again without effect.
+    ///
+    /// # Errors
+    ///
+    /// The refusal.
+    fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal>;
+
+    /// Gives a part back. Cancelling twice, or what was never granted, does nothing, but an order
+    /// that comes after its cancellation is refused. Returns whether something was given back.
+    fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
+
+    /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a
+    /// repair: that comes before anything else of its instant, so that it is there for a part that
+    /// starts then.
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent);
+
+    /// Whether the cluster is up and answers messages.
+    fn is_up(&self) -> bool;
+
+    /// When something will happen by itself; `None` when nothing is left.
+    fn next_event(&self) -> Option<Seconds>;
+
+    /// Whether every job has its outcome and no part is left.
+    fn is_idle(&self) -> bool;
+
+    /// Outcomes of jobs that became final since the last call.
+    fn take_job_outcomes(&mut self) -> Vec<JobOutcome>;
+
+    /// Outcomes of parts that became final since the last call.
+    fn take_part_outcomes(&mut self) -> Vec<PartOutcome>;
+
+    /// Parts that were lost since the last call.
+    fn take_lost_parts(&mut self) -> Vec<LostPart>;
+
+    /// Totals over the jobs so far.
+    fn metrics(&self) -> SimulationMetrics;
+
+    /// Sums so far; work counts before `stop` only.
+    fn totals(&self) -> LocalTotals;
+
+    /// CPUs in use now.
+    fn in_use(&self) -> TimeLinePoint;
+}

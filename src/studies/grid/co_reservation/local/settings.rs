@@ -1,0 +1,154 @@
+//! How a cluster works off its queue, and by which rules its reservation service answers.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::scheduling::queue::Backfilling;
+use bookahead_core::units::Seconds;
+
+/// One week.
+pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
+
+/// The local scheduler and its reservation service (§4, §8).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalSettings {
+    /// How waiting jobs overtake: aggressively (EASY, the thesis), conservatively or not at all.
+    pub backfilling: Backfilling,
+    /// Whether reservations that the scheduler made for waiting jobs block parts (Q12): for the
+    /// head of the queue under EASY, for every waiting job under conservative backfilling.
+    pub planned_visible: bool,
+    /// How much of a running job counts as backlog (Q9).
+    pub backlog_work: BacklogWork,
+    /// Where the accuracy of wall-clock limits comes from (Q10).
+    pub accuracy: AccuracySource,
+    /// A factor on that accuracy: below 1 the backlog looks shorter (§9, 6).
+    pub accuracy_factor: f64,
+    /// What the next scheduling event is reckoned from (Q13).
+    pub next_event: NextEventSource,
+    /// The most of a cluster that parts may hold on average over a candidate's interval, in
+    /// `(0, 1]` (§9, 1); `None` for no limit.
+    pub quota: Option<f64>,
+    /// What CPU-hours cost.
+    pub tariff: Tariff,
+    /// Which hours are charged (Q8).
+    pub hour_edge: HourEdge,
+    /// Which second of the week, from Monday 00:00, second 0 of the simulation is (§5.8: Wednesday
+    /// 18:00).
+    pub calendar_origin: Seconds,
+}
+
+impl Default for LocalSettings {
+    /// The decisions of the specification, but for the work of running jobs, where the thesis's
+    /// listing and its measurements agree against it (Q9).
+    fn default() -> Self {
+        Self {
+            backfilling: Backfilling::Aggressive,
+            planned_visible: true,
+            backlog_work: BacklogWork::Full,
+            accuracy: AccuracySource::History,
+            accuracy_factor: 1.0,
+            next_event: NextEventSource::Estimate,
+            quota: None,
+            tariff: Tariff::DayNightCheapWeekends,
+            hour_edge: HourEdge::HalfOpen,
+            calendar_origin: Seconds((2 * 24 + 18) * 3_600),
+        }
+    }
+}
+
+/// How much of what is running counts as backlog (Q9).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BacklogWork {
+    /// What is left of it: the thesis's definition of backlog time ("the time that the batch system
+    /// needs to work off its backlog").
+    Remaining,
+    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or
+    /// running, and subtracts nothing. With it the printed failure rates are met.
+    #[default]
+    Full,
+}
+
+/// Where the accuracy of wall-clock limits comes from (Q10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccuracySource {
+    /// A constant of the cluster: the mean of run time ÷ limit over the jobs of its workload.
+    #[default]
+    History,
+    /// Another constant: work ÷ work booked by limits over the jobs of its workload (ratio of
+    /// sums). Long and wide jobs count more.
+    Work,
+    /// A running mean over the jobs that ended, which begins with that constant as one job.
+    Running,
+}
+
+/// What the next scheduling event is reckoned from (Q13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextEventSource {
+    /// Limits of running jobs and ends of active parts: what the service can know.
+    #[default]
+    Estimate,
+    /// True ends of running jobs: what only the simulator knows.
+    Oracle,
+}
+
+/// Prices of a CPU-hour by weekday and hour (§3.6.1, Table 18).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tariff {
+    /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere; half of that at weekends at the second
+    /// and the fourth cluster (Q15).
+    #[default]
+    DayNightCheapWeekends,
+    /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere.
+    DayNight,
+    /// 1 at any hour, everywhere.
+    Flat,
+    /// The example of Figure 11's section: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
+    Example,
+    /// Rows of one's own: of those that apply to an hour the last counts, and 1 where none applies.
+    Table(Vec<TariffRow>),
+}
+
+/// A price for some hours of some weekdays, at some clusters. Ranges may go over midnight and over
+/// the end of the week.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TariffRow {
+    /// First weekday, Monday is 0.
+    pub from_day: u8,
+    /// Last weekday, inclusive.
+    pub to_day: u8,
+    /// First hour, 0 to 23.
+    pub from_hour: u8,
+    /// End of the last hour, 1 to 24.
+    pub to_hour: u8,
+    /// Price of a CPU-hour in units of money.
+    pub rate: f64,
+    /// Clusters that it is about; all, if empty.
+    pub clusters: Vec<u16>,
+}
+
+/// Which commenced hours are charged (Q8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HourEdge {
+    /// Those that begin before the end.
+    #[default]
+    HalfOpen,
+    /// Also one that begins at the end: the listing as printed.
+    Inclusive,
+}
+
+/// Which filters a probe applies beside the machine's size (§3.7): a row of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeFilters {
+    /// Enough free CPUs over the whole interval (A2).
+    pub counting: bool,
+    /// No start before the backlog is worked off (A3).
+    pub backlog: bool,
+    /// Limits are taken as they stand in the backlog (A3*: accuracy 1).
+    pub exact_limits: bool,
+    /// What ends before the next scheduling event is exempt from the backlog test (A3+BF).
+    pub backfill: bool,
+}

@@ -1,0 +1,236 @@
+//! What became of co-reservation requests, and what it took.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::CoRequest;
+
+use crate::co_reservation::local::{ClusterId, FilterCounts, Refusal};
+
+/// What became of one request (§12.2).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoOutcome {
+    /// The request.
+    pub request: CoRequest,
+    /// Granted, or why not.
+    pub verdict: CoVerdict,
+    /// When the client had its answer.
+    pub answered: Seconds,
+    /// The common start, where it was granted (the first one, if parts were lost and sought anew;
+    /// the last one of a renegotiable request).
+    pub start: Option<Seconds>,
+    /// The cluster of each part, in the order of [`CoRequest::parts`]; empty where it was not
+    /// granted. After a renegotiation, where the parts are in the end.
+    pub clusters: Vec<ClusterId>,
+    /// Total cost of the granted candidate.
+    pub cost: Option<f64>,
+    /// Probability that at least one part is not there, as promised; 0 on clusters that do not
+    /// overbook.
+    pub pof: f64,
+    /// Messages by kind.
+    pub messages: MessageCounts,
+    /// Candidate starts, `z`.
+    pub starts: u32,
+    /// Complete candidates of the pruned tree (of all candidates without probe).
+    pub candidates: f64,
+    /// Worst case `N` of reserve and cancel messages over the unfiltered candidates (§6.2, 8; A5:
+    /// `(2r−1)·C`, Q6).
+    pub worst_case: f64,
+    /// Over the complete candidates that were built; `None` where there was none.
+    pub bounds: Option<OfferBounds>,
+    /// One a cluster, in order; empty where nothing was probed.
+    pub probes: Vec<ProbeCounts>,
+    /// Jobs waiting at the submission of the request on the clusters that it got (`warte_vor`,
+    /// Q23).
+    pub waiting_before: u32,
+    /// Those of them still waiting when its parts start (`warte_noch`).
+    pub waiting_after: u32,
+    /// Parts that a cluster lost.
+    pub lost_parts: u32,
+    /// Parts that were found elsewhere after they were lost.
+    pub replaced_parts: u32,
+    /// The common start that was granted first; `None` where it was not granted, or is negotiated
+    /// once.
+    pub first_start: Option<Seconds>,
+    /// How often it was issued anew after that.
+    pub renegotiations: u32,
+    /// How often that gave something better.
+    pub improvements: u32,
+    /// Every order to reserve a part, in the order in which they were sent.
+    pub attempts: Vec<CoAttempt>,
+}
+
+/// An order to reserve a part at a cluster, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoAttempt {
+    /// The part, as an index into [`CoRequest::parts`].
+    pub part: u16,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Its CPUs.
+    pub nodes: Nodes,
+    /// The start that was tried.
+    pub start: Seconds,
+    /// How long it was wanted.
+    pub duration: Seconds,
+    /// When the order was sent.
+    pub sent: Seconds,
+    /// When its answer came; `None` where none came in time.
+    pub answered: Option<Seconds>,
+    /// When the part was taken back, or its loss was told.
+    pub given_up: Option<Seconds>,
+    /// What became of it.
+    pub fate: AttemptFate,
+}
+
+/// What became of an order to reserve a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttemptFate {
+    /// It was reserved, and stayed so.
+    Reserved,
+    /// It was reserved, and taken back because another part could not be had, or for a better
+    /// reservation.
+    Cancelled,
+    /// It was reserved, and the cluster lost it.
+    Lost,
+    /// No answer came in time; it was taken back, should it have been reserved.
+    TimedOut,
+    /// The cluster refused it.
+    Refused(Refusal),
+}
+
+impl AttemptFate {
+    /// Every fate, in the order of tables.
+    pub const ALL: [Self; 8] = [
+        Self::Reserved,
+        Self::Cancelled,
+        Self::Lost,
+        Self::TimedOut,
+        Self::Refused(Refusal::Occupied),
+        Self::Refused(Refusal::Past),
+        Self::Refused(Refusal::Quota),
+        Self::Refused(Refusal::Cancelled),
+    ];
+
+    /// Its name in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Cancelled => "cancelled",
+            Self::Lost => "lost",
+            Self::TimedOut => "timed-out",
+            Self::Refused(Refusal::Occupied) => "refused-occupied",
+            Self::Refused(Refusal::Past) => "refused-past",
+            Self::Refused(Refusal::Quota) => "refused-quota",
+            Self::Refused(Refusal::Cancelled) => "refused-cancelled",
+        }
+    }
+}
+
+/// Granted, or why not. Only the first is a success (§2.4, step 18).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoVerdict {
+    /// Every part was reserved.
+    Granted,
+    /// Not one complete candidate: no order was sent.
+    NoCandidate,
+    /// Every candidate was refused.
+    Refused,
+    /// The window holds no start, or there are more parts than clusters that could hold them.
+    Impossible,
+}
+
+impl CoVerdict {
+    /// Every verdict, in the order of tables.
+    pub const ALL: [Self; 4] = [
+        Self::Granted,
+        Self::NoCandidate,
+        Self::Refused,
+        Self::Impossible,
+    ];
+
+    /// Its name in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::NoCandidate => "no-candidate",
+            Self::Refused => "refused",
+            Self::Impossible => "impossible",
+        }
+    }
+}
+
+/// Messages of one request. Reserve and cancel orders are what the thesis counts; status queries
+/// are counted as it does in Table 9, one a part and cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageCounts {
+    /// Status queries, `r·c`.
+    pub probes: u32,
+    /// Reserve orders that were granted.
+    pub granted: u32,
+    /// Reserve orders that were refused.
+    pub refused: u32,
+    /// Cancellations.
+    pub cancelled: u32,
+    /// Answers that did not come in time.
+    pub timed_out: u32,
+    /// Messages sent again because no answer came (cancellations until they are acknowledged).
+    pub repeated: u32,
+}
+
+impl MessageCounts {
+    /// `n` of the thesis: reserve orders, granted or not, and cancellations.
+    #[must_use]
+    pub fn reservation_step(self) -> u32 {
+        self.granted + self.refused + self.cancelled
+    }
+}
+
+/// Extremes over the complete candidates that were built (§6.2, 9 and 10).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OfferBounds {
+    /// Earliest start.
+    pub earliest: Seconds,
+    /// Latest start.
+    pub latest: Seconds,
+    /// Least total cost.
+    pub cheapest: f64,
+    /// Highest total cost.
+    pub dearest: f64,
+}
+
+/// What a probe found at one cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProbeCounts {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Candidates and why some are missing.
+    pub counts: FilterCounts,
+    /// Backlog time as of the query.
+    pub backlog_now: Seconds,
+    /// Backlog time for the first candidate start.
+    pub backlog_earliest: Seconds,
+}
+
+/// How the CPUs of one cluster were used over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeLine {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Samples, in order of time.
+    pub samples: Vec<TimeLineSample>,
+}
+
+/// One sample of a [`TimeLine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLineSample {
+    /// When.
+    pub time: Seconds,
+    /// CPUs that run jobs.
+    pub jobs: u32,
+    /// CPUs that parts hold.
+    pub parts: u32,
+}

@@ -1,0 +1,476 @@
+//! Best candidate first (§3.6): children in the order of the best complete candidate below them,
+//! built where the search comes by.
+
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::Preference;
+
+use super::algorithm::Repair;
+use super::listed::Move;
+use super::outlook::{Outlook, Prefix, Weight};
+use super::table::Entry;
+
+/// How far from the next-best candidate repair may stay with what is reserved (§3.6.3).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tolerance {
+    pub start: Seconds,
+    pub cost: f64,
+}
+
+/// Candidates by value, best-first repair, chronological repair, or none.
+#[derive(Debug)]
+pub(super) struct Ranked {
+    repair: Repair,
+    tolerance: Tolerance,
+    scale: Scale,
+    built: bool,
+    /// Children of the root from those starts that were opened, the best one last.
+    root: Vec<Child>,
+    /// The other starts, the one with the best candidate last.
+    unopened: Vec<Unopened>,
+    /// Places of the first part's candidates in the shuffled list.
+    rank: Vec<u32>,
+    path: Vec<Node>,
+    trying: Option<Child>,
+    repairing: Option<Repairing>,
+    /// The next tie-break of a part that was put back: behind its equals.
+    next_tie: u32,
+}
+
+/// A start of which no part was considered yet.
+#[derive(Clone, Copy, Debug)]
+struct Unopened {
+    start: u32,
+    /// Value of its best complete candidate.
+    value: f64,
+    /// The first place in the shuffled list of one of its candidates of the first part.
+    tie: u32,
+}
+
+/// Turns cost and start into a value (eq. 2).
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    preference: Preference,
+    cost: (f64, f64),
+    start: (Seconds, Seconds),
+}
+
+/// A part that may be reserved next.
+#[derive(Debug)]
+struct Child {
+    entry: Entry,
+    /// Value and expected cost of the best complete candidate below it.
+    value: f64,
+    cost: f64,
+    /// Orders equal values.
+    tie: u32,
+    /// As of how many removals the best is right.
+    seen: u32,
+    /// What is left below it, where it was reserved before.
+    node: Option<Box<Node>>,
+}
+
+/// A part that is reserved, or was.
+#[derive(Debug)]
+struct Node {
+    entry: Entry,
+    /// With all parts before it.
+    prefix: Prefix,
+    /// What was not tried below it, the best one last.
+    children: Vec<Child>,
+    /// Whether its cluster was given up.
+    gone: bool,
+}
+
+/// What happens between a refusal and the next order.
+#[derive(Clone, Copy, Debug)]
+enum Repairing {
+    /// To look for the next-best candidate.
+    Due,
+    /// Back to this many reserved parts, below which it hangs.
+    To {
+        level: usize,
+        start: Seconds,
+        cost: f64,
+    },
+    /// Nothing is left: everything goes back.
+    Over,
+}
+
+impl Scale {
+    fn value(&self, cost: f64, start: Seconds) -> f64 {
+        let share = |offset: f64, span: f64| if span > 0.0 { offset / span } else { 0.0 };
+        let cost = share(cost - self.cost.0, self.cost.1 - self.cost.0);
+        let start = share(
+            (start - self.start.0).0 as f64,
+            (self.start.1 - self.start.0).0 as f64,
+        );
+        self.preference.cost_weight * cost + self.preference.start_weight * start
+    }
+}
+
+impl Ranked {
+    pub fn new(repair: Repair, preference: Preference, tolerance: Tolerance) -> Self {
+        Self {
+            repair,
+            tolerance,
+            scale: Scale {
+                preference,
+                cost: (0.0, 0.0),
+                start: (Seconds::ZERO, Seconds::ZERO),
+            },
+            built: false,
+            root: Vec::new(),
+            unopened: Vec::new(),
+            rank: Vec::new(),
+            path: Vec::new(),
+            trying: None,
+            repairing: None,
+            next_tie: 0,
+        }
+    }
+
+    pub fn next(&mut self, outlook: &mut Outlook) -> Move {
+        if !self.built {
+            self.build(outlook);
+        }
+        loop {
+            if self.path.iter().any(|node| node.gone) {
+                self.repairing = Some(Repairing::Due);
+                match self.path.pop() {
+                    Some(node) if !node.gone => return Move::Cancel(node.entry),
+                    _ => continue,
+                }
+            }
+            match self.repairing {
+                None => {
+                    if self.path.len() == outlook.table.parts() {
+                        return Move::Granted;
+                    }
+                    self.settle(self.path.len(), outlook);
+                    if let Some(child) = self.children(self.path.len()).pop() {
+                        let entry = child.entry;
+                        self.trying = Some(child);
+                        return Move::Reserve(entry);
+                    }
+                    if self.path.is_empty() {
+                        return Move::Exhausted;
+                    }
+                    self.repairing = Some(Repairing::Due);
+                }
+                Some(Repairing::Due) => self.repairing = Some(self.next_best(outlook)),
+                Some(Repairing::To { level, start, cost }) => {
+                    let here = self.path.len();
+                    if here == level || self.is_close(here, start, cost, outlook) {
+                        self.repairing = None;
+                    } else if let Some(node) = self.path.pop() {
+                        let entry = node.entry;
+                        self.put_back(node, outlook);
+                        return Move::Cancel(entry);
+                    }
+                }
+                Some(Repairing::Over) => {
+                    return self
+                        .path
+                        .pop()
+                        .map_or(Move::Exhausted, |node| Move::Cancel(node.entry));
+                }
+            }
+        }
+    }
+
+    pub fn granted(&mut self, outlook: &mut Outlook, entry: Entry) {
+        let Some(child) = self.trying.take() else {
+            return;
+        };
+        let node = child.node.unwrap_or_else(|| {
+            let before = self
+                .path
+                .last()
+                .map_or_else(Prefix::default, |node| node.prefix.clone());
+            let prefix = outlook.extended(&before, entry);
+            let mut children = Vec::new();
+            if prefix.clusters.len() < outlook.table.parts() {
+                let seen = outlook.removals;
+                let found = outlook.children(entry.start, &prefix);
+                let start = outlook.table.start(entry.start);
+                children.extend(found.into_iter().map(|(entry, cost)| Child {
+                    entry,
+                    value: self.scale.value(cost, start),
+                    cost,
+                    tie: entry.index,
+                    seen,
+                    node: None,
+                }));
+                sort(&mut children);
+            }
+            Box::new(Node {
+                entry,
+                prefix,
+                children,
+                gone: false,
+            })
+        });
+        self.path.push(*node);
+    }
+
+    pub fn refused(&mut self) {
+        self.trying = None;
+        self.repairing = Some(if self.repair == Repair::None {
+            Repairing::Over
+        } else {
+            Repairing::Due
+        });
+    }
+
+    /// Returns whether a part was reserved there, which is gone now.
+    pub fn give_up(&mut self, cluster: u16) -> bool {
+        if matches!(self.repairing, Some(Repairing::To { .. })) {
+            self.repairing = Some(Repairing::Due);
+        }
+        let lost = self
+            .path
+            .iter_mut()
+            .find(|node| node.entry.cluster == cluster && !node.gone);
+        let Some(node) = lost else {
+            return false;
+        };
+        node.gone = true;
+        true
+    }
+
+    pub fn path(&self) -> impl Iterator<Item = Entry> {
+        self.path.iter().map(|node| node.entry)
+    }
+
+    /// Extremes over all complete candidates, and the best one of each start.
+    fn build(&mut self, outlook: &mut Outlook) {
+        self.built = true;
+        self.next_tie = outlook.table.len() as u32;
+        self.rank = vec![0; outlook.table.shuffled().len()];
+        for (place, &index) in outlook.table.shuffled().iter().enumerate() {
+            self.rank[index as usize] = place as u32;
+        }
+        let same = outlook.table.expected().same().is_some();
+        let nothing = Prefix::default();
+        let mut best = Vec::with_capacity(outlook.table.starts() as usize);
+        let mut cost = (f64::INFINITY, f64::NEG_INFINITY);
+        for start in 0..outlook.table.starts() {
+            let Some(least) = outlook.best(start, &nothing, Weight::Expected, 0.0) else {
+                continue;
+            };
+            let most = if same {
+                Some(least)
+            } else {
+                outlook.best(start, &nothing, Weight::HighestExpected, 0.0)
+            };
+            cost = (cost.0.min(least), cost.1.max(most.unwrap_or(least)));
+            best.push((least, start));
+        }
+        if let (Some(&(_, first)), Some(&(_, last))) = (best.first(), best.last()) {
+            self.scale.cost = cost;
+            self.scale.start = (outlook.table.start(first), outlook.table.start(last));
+        }
+        for (cost, start) in best {
+            let value = self.scale.value(cost, outlook.table.start(start));
+            let group = outlook.table.group(0, start);
+            let ranks = &self.rank[group.start as usize..group.end as usize];
+            self.unopened.push(Unopened {
+                start,
+                value,
+                tie: ranks.iter().copied().min().unwrap_or(0),
+            });
+        }
+        self.unopened
+            .sort_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
+    }
+
+    /// The children of the part at which `level` parts are reserved, the best one last.
+    fn children(&mut self, level: usize) -> &mut Vec<Child> {
+        match level.checked_sub(1) {
+            None => &mut self.root,
+            Some(above) => &mut self.path[above].children,
+        }
+    }
+
+    /// Makes sure that the best child at `level` is the best.
+    fn settle(&mut self, level: usize, outlook: &mut Outlook) {
+        if let Some(above) = level.checked_sub(1) {
+            let node = &mut self.path[above];
+            settle(&mut node.children, &node.prefix, &self.scale, outlook);
+            return;
+        }
+        loop {
+            settle(&mut self.root, &Prefix::default(), &self.scale, outlook);
+            let Some(&nearest) = self.unopened.last() else {
+                return;
+            };
+            // Nothing at an unopened start is better than its bound, nor earlier in the shuffled
+            // list than its first candidate. A bound may be off by a rounding error: unless it is a
+            // tie, a start is opened rather too early than too late.
+            let settled = self.root.last().is_some_and(|first| {
+                let room = 1e-12 * (1.0 + first.value.abs());
+                nearest.value > first.value + room
+                    || (nearest.value >= first.value && nearest.tie > first.tie)
+            });
+            if settled {
+                return;
+            }
+            self.unopened.pop();
+            let seen = outlook.removals;
+            let at = outlook.table.start(nearest.start);
+            for (entry, cost) in outlook.children(nearest.start, &Prefix::default()) {
+                let child = Child {
+                    entry,
+                    value: self.scale.value(cost, at),
+                    cost,
+                    tie: self.rank[entry.index as usize],
+                    seen,
+                    node: None,
+                };
+                insert(&mut self.root, child);
+            }
+        }
+    }
+
+    /// Where the next candidate hangs: with best-first repair the best of all that are left, the
+    /// deepest among equals; else the deepest.
+    fn next_best(&mut self, outlook: &mut Outlook) -> Repairing {
+        if self.repair == Repair::None {
+            return Repairing::Over;
+        }
+        let mut found: Option<(usize, f64, f64, u32)> = None;
+        for level in (0..=self.path.len()).rev() {
+            self.settle(level, outlook);
+            let Some(first) = self.children(level).last() else {
+                continue;
+            };
+            if found.is_none_or(|(_, value, _, _)| first.value < value) {
+                found = Some((level, first.value, first.cost, first.entry.start));
+            }
+            if self.repair == Repair::Chronological {
+                break;
+            }
+        }
+        match found {
+            Some((level, _, cost, start)) => Repairing::To {
+                level,
+                start: outlook.table.start(start),
+                cost,
+            },
+            None => Repairing::Over,
+        }
+    }
+
+    /// Whether what is left below the last reserved part is within the tolerances of the next-best
+    /// candidate.
+    fn is_close(&mut self, level: usize, start: Seconds, cost: f64, outlook: &mut Outlook) -> bool {
+        if self.repair != Repair::BestFirst {
+            return false;
+        }
+        let tolerance = self.tolerance;
+        self.settle(level, outlook);
+        self.children(level).last().is_some_and(|first| {
+            outlook.table.start(first.entry.start) < start + tolerance.start
+                && first.cost < cost + tolerance.cost
+        })
+    }
+
+    /// A cancelled part goes back among its siblings while anything below it was not tried, behind
+    /// its equals.
+    fn put_back(&mut self, node: Node, outlook: &Outlook) {
+        let Some(first) = node.children.last() else {
+            return;
+        };
+        let child = Child {
+            entry: node.entry,
+            value: first.value,
+            cost: first.cost,
+            tie: self.next_tie,
+            seen: outlook.removals,
+            node: None,
+        };
+        self.next_tie += 1;
+        let level = self.path.len();
+        insert(
+            self.children(level),
+            Child {
+                node: Some(Box::new(node)),
+                ..child
+            },
+        );
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        fn below(children: &[Child]) -> usize {
+            children
+                .iter()
+                .filter_map(|child| child.node.as_deref())
+                .map(node_bytes)
+                .sum()
+        }
+        fn node_bytes(node: &Node) -> usize {
+            size_of::<Node>()
+                + node.prefix.clusters.capacity() * size_of::<u16>()
+                + node.children.capacity() * size_of::<Child>()
+                + below(&node.children)
+        }
+        let path: usize = self.path.iter().map(node_bytes).sum();
+        let trying = self.trying.as_ref().and_then(|child| child.node.as_deref());
+        self.root.capacity() * size_of::<Child>()
+            + below(&self.root)
+            + self.unopened.capacity() * size_of::<Unopened>()
+            + self.rank.capacity() * size_of::<u32>()
+            + self.path.capacity() * size_of::<Node>()
+            + path
+            + trying.map_or(0, node_bytes)
+    }
+}
+
+/// The best one last; of equal values the one that came first in the shuffled list.
+fn sort(children: &mut [Child]) {
+    children.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
+}
+
+fn insert(children: &mut Vec<Child>, child: Child) {
+    let place = children.partition_point(|other| {
+        other
+            .value
+            .total_cmp(&child.value)
+            .then(other.tie.cmp(&child.tie))
+            .is_gt()
+    });
+    children.insert(place, child);
+}
+
+/// Brings the best child up to date with what was removed. Removing only makes children worse, so
+/// what is on top and up to date is the best.
+fn settle(children: &mut Vec<Child>, prefix: &Prefix, scale: &Scale, outlook: &mut Outlook) {
+    while children
+        .last()
+        .is_some_and(|first| first.seen != outlook.removals)
+    {
+        let Some(mut child) = children.pop() else {
+            return;
+        };
+        if outlook.is_removed(child.entry.index) {
+            continue;
+        }
+        let cost = match &mut child.node {
+            Some(node) => {
+                settle(&mut node.children, &node.prefix, scale, outlook);
+                node.children.last().map(|first| first.cost)
+            }
+            None => {
+                let longer = outlook.extended(prefix, child.entry);
+                outlook.best(child.entry.start, &longer, Weight::Expected, longer.cost)
+            }
+        };
+        if let Some(cost) = cost {
+            child.cost = cost;
+            child.value = scale.value(cost, outlook.table.start(child.entry.start));
+            child.seen = outlook.removals;
+            insert(children, child);
+        }
+    }
+}

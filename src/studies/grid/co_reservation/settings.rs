@@ -1,0 +1,178 @@
+//! How a broker searches, what its messages suffer, and what hits the clusters.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::scheduling::Reliability;
+use bookahead_core::units::Seconds;
+
+use super::Algorithm;
+use crate::co_reservation::local::LocalSettings;
+
+/// A study of co-reservation: broker, clusters, network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoReservationSettings {
+    /// How candidates are made and searched.
+    pub search: SearchSettings,
+    /// What messages take and suffer.
+    pub messages: MessageSettings,
+    /// The clusters.
+    pub local: LocalSettings,
+    /// What hits them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<ClusterFailureSettings>,
+    /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
+    pub renegotiate: bool,
+    /// Clients that go on looking for something better after they were granted; `None` where
+    /// everybody negotiates once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_thoughts: Option<SecondThoughts>,
+    /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep
+    /// what they promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk: Option<RiskSettings>,
+}
+
+/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew
+/// every so often until what it holds starts, and the worse of two reservations is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondThoughts {
+    /// How many requests are renegotiable, in percent: each is drawn on its own with this
+    /// probability.
+    pub share_percent: f64,
+    /// How long after one negotiation the next one begins.
+    pub every: Seconds,
+}
+
+/// How candidates are made and searched (§3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchSettings {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Whether the algorithm orders candidates, or how far they reserve their clusters.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sort_by: SortBy,
+    /// `minsize`, the least time between candidate starts.
+    pub minimum_step: Seconds,
+    /// `max_zeitfenster`, the most candidate starts.
+    pub maximum_starts: u32,
+    /// Whether that is kept to the envelope (Q1).
+    pub start_cap: StartCap,
+    /// Whether a refused TR candidate is remembered for the rest of its request and not tried
+    /// again.
+    pub memoise: bool,
+    /// A5: how much later than the best a candidate may start and still be kept in repair (Q27).
+    pub start_tolerance: Seconds,
+    /// A5: how much dearer it may be.
+    pub cost_tolerance: f64,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self {
+            algorithm: Algorithm::default(),
+            sort_by: SortBy::default(),
+            minimum_step: Seconds(300),
+            maximum_starts: 20,
+            start_cap: StartCap::default(),
+            memoise: false,
+            start_tolerance: Seconds::ZERO,
+            cost_tolerance: 0.0,
+        }
+    }
+}
+
+/// What decides which complete candidate is tried first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    /// The algorithm: chance, the start, or the client's preference.
+    #[default]
+    Algorithm,
+    /// The least sum over its parts of the degree to which their clusters would be reserved
+    /// meanwhile (§7.1, extension).
+    ReservationDegree,
+}
+
+fn is_default(sort_by: &SortBy) -> bool {
+    *sort_by == SortBy::default()
+}
+
+/// How many candidate starts there are (Q1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartCap {
+    /// At most `maximum_starts`: the text.
+    #[default]
+    Capped,
+    /// Both ends of the window: the listing, one more where the step divides the window.
+    Literal,
+}
+
+/// What messages between broker and clusters take and suffer (§5.3, §7.4 of the thesis).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessageSettings {
+    /// How long a message, or its answer, is on its way.
+    pub latency: Seconds,
+    /// How long the broker waits for an answer before it gives the cluster up for this request.
+    pub timeout: Seconds,
+    /// The probability that a message, or its answer, is lost, in `[0, 1)`.
+    pub loss: f64,
+}
+
+impl Default for MessageSettings {
+    /// No time passes and nothing is lost (Q24).
+    fn default() -> Self {
+        Self {
+            latency: Seconds::ZERO,
+            timeout: Seconds(60),
+            loss: 0.0,
+        }
+    }
+}
+
+/// Failures of clusters and of their nodes, drawn with exponential times between failures and of
+/// repair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClusterFailureSettings {
+    /// Mean time between failures of one whole cluster; `None` for none.
+    pub cluster_mtbf: Option<Seconds>,
+    /// Mean time until it is back.
+    pub cluster_repair: Seconds,
+    /// Mean time between failures of one node; `None` for none.
+    pub node_mtbf: Option<Seconds>,
+    /// Mean time until it is back.
+    pub node_repair: Seconds,
+    /// CPUs of a node, which fail together.
+    pub node_cpus: u32,
+}
+
+/// Clusters that overbook and a broker that weighs risk: the joint study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RiskSettings {
+    /// How the broker picks.
+    pub choice: RiskChoice,
+    /// Penalty ÷ fee, ρ: what a lost part costs the cluster.
+    pub penalty_ratio: f64,
+    /// The highest PoF of a part that a cluster offers, in `[0, 1]`.
+    pub pof_max: f64,
+    /// How the clusters plan: the name of a strategy of `scheduling::registry`.
+    pub strategy: String,
+    /// What they believe of their nodes where these fail by a source; `None` where they know what
+    /// is drawn ([`ClusterFailureSettings`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliability: Option<Reliability>,
+}
+
+/// How a broker picks among candidates with a price and a risk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RiskChoice {
+    /// The least expected cost: price + PoF × penalty.
+    ExpectedCost,
+    /// The algorithm's order, among candidates whose parts together fail with at most this
+    /// probability.
+    Limit {
+        /// The client's limit, in `[0, 1]`.
+        pof: f64,
+    },
+}

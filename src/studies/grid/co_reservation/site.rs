@@ -1,0 +1,116 @@
+//! A cluster of a simulation as its broker meets it.
+
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::Job;
+
+use super::messages::{Answer, Command, Instruction, Report};
+use super::{TimeLine, TimeLineSample};
+use crate::co_reservation::local::{ClusterId, LocalService, OutageEvent};
+
+/// A cluster behind its reservation service, which is looked at every hour: how many CPUs run jobs,
+/// how many parts hold. A look comes after everything of its second but submissions.
+pub struct Site {
+    service: Box<dyn LocalService>,
+    line: TimeLine,
+    next_look: Seconds,
+}
+
+impl Site {
+    /// A cluster that has not worked off anything yet.
+    #[must_use]
+    pub fn new(cluster: ClusterId, service: Box<dyn LocalService>) -> Self {
+        Self {
+            service,
+            line: TimeLine {
+                cluster,
+                samples: Vec::new(),
+            },
+            next_look: Seconds::ZERO,
+        }
+    }
+
+    /// Hands over jobs, in order of submission.
+    pub fn submit(&mut self, jobs: &[Job]) {
+        self.service.submit(jobs);
+    }
+
+    /// Works off everything before `until`.
+    pub fn advance(&mut self, until: Seconds) {
+        self.look_before(until);
+        self.service.advance(until);
+    }
+
+    /// Carries out a command: the one place where a broker's simulation touches a cluster.
+    pub fn carry_out(&mut self, now: Seconds, command: &Command) -> Report {
+        self.look_before(now);
+        let service = self.service.as_mut();
+        match command {
+            // What is repaired at an instant is there for the parts that start then.
+            Command::Outage(OutageEvent::ClusterUp | OutageEvent::NodesUp { .. }) => {
+                service.advance(now)
+            }
+            _ => service.settle(now),
+        }
+        let mut report = Report::default();
+        match command {
+            Command::Outage(outage) => service.apply_outage(now, *outage),
+            Command::Settle => {}
+            Command::Deliver(instruction) => {
+                if service.is_up() {
+                    report.answer = Some(answer(service, now, instruction));
+                }
+            }
+        }
+        report.lost = service.take_lost_parts();
+        report
+    }
+
+    /// The reservation service, for what it says about itself.
+    pub fn service(&mut self) -> &mut dyn LocalService {
+        self.service.as_mut()
+    }
+
+    /// How its CPUs were used.
+    #[must_use]
+    pub fn take_line(&mut self) -> TimeLine {
+        TimeLine {
+            cluster: self.line.cluster,
+            samples: std::mem::take(&mut self.line.samples),
+        }
+    }
+
+    fn look_before(&mut self, until: Seconds) {
+        while self.next_look < until {
+            self.service.settle(self.next_look);
+            let seen = self.service.in_use();
+            self.line.samples.push(TimeLineSample {
+                time: self.next_look,
+                jobs: seen.jobs,
+                parts: seen.parts,
+            });
+            self.next_look += Seconds::HOUR;
+        }
+    }
+}
+
+fn answer(service: &mut dyn LocalService, now: Seconds, instruction: &Instruction) -> Answer {
+    match instruction {
+        Instruction::Probe { round, probe } => Answer::Probed {
+            request: probe.request,
+            round: *round,
+            offers: service.probe(now, probe),
+        },
+        Instruction::Reserve(part) => Answer::Reserved {
+            request: part.request,
+            order: part.order,
+            verdict: service.reserve(now, part),
+        },
+        Instruction::Cancel { request, order } => {
+            service.cancel(now, *request, *order);
+            Answer::Cancelled {
+                request: *request,
+                order: *order,
+            }
+        }
+    }
+}

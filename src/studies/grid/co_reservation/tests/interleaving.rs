@@ -1,0 +1,281 @@
+//! Random small grids, random requests at the same time, late and lost messages, failures: whatever
+//! happens, nothing leaks.
+//!
+//! Everything is judged by what the clusters say became of parts, not by what the broker believes.
+
+use bookahead_core::random::StreamSeed;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bookahead_core::kernel::drive;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{CoRequestId, JobId};
+
+use crate::co_reservation::local::{ClusterId, LocalService, PartOutcome};
+use crate::co_reservation::scene::scene_of;
+use crate::co_reservation::testutils::{Situation, situation};
+use crate::co_reservation::watched_cluster::{Record, Said, WatchedCluster};
+use crate::co_reservation::*;
+
+fn run(situation: &Situation) -> (CoReservationRun, Vec<Said>) {
+    let Situation {
+        inputs,
+        settings,
+        jitter,
+    } = situation;
+    let record = Record::default();
+    let watched = (0..).zip(clusters(inputs, settings).unwrap());
+    let services = watched
+        .map(|(id, inner)| -> Box<dyn LocalService> {
+            Box::new(WatchedCluster {
+                id: ClusterId(id),
+                inner,
+                record: Arc::clone(&record),
+            })
+        })
+        .collect();
+    let seed = StreamSeed::default();
+    let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
+    let exchange = Exchange::new(sizes.clone(), settings, &seed).with_jitter(*jitter);
+    let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, &seed);
+    let scene = scene_of(inputs, services, exchange, outages);
+    let run = CoReservationRun::of(drive(scene, true), inputs);
+    let said = record.lock().unwrap().clone();
+    (run, said)
+}
+
+/// From when until when a part held its CPUs.
+fn held(part: &PartOutcome) -> (Seconds, Seconds) {
+    let end = part.order.start + part.order.duration;
+    let gone = part.gone.unwrap_or(end).min(end);
+    (part.order.start, gone.max(part.order.start))
+}
+
+/// §10.3, 1: at no instant do parts and jobs hold more CPUs than a cluster has.
+fn check_capacity(inputs: &CoReservationInputs, run: &CoReservationRun) {
+    for (parts, workload) in run.parts.iter().zip(&inputs.clusters) {
+        let mut changes: Vec<(Seconds, i64)> = Vec::new();
+        let mut hold = |from, until, nodes: Nodes| {
+            if from < until {
+                changes.push((from, i64::from(nodes.0)));
+                changes.push((until, -i64::from(nodes.0)));
+            }
+        };
+        for part in parts {
+            let (from, until) = held(part);
+            hold(from, until, part.order.nodes);
+        }
+        let ids: BTreeSet<JobId> = workload.jobs.iter().map(|job| job.id).collect();
+        for job in run.jobs.iter().filter(|it| ids.contains(&it.job.id)) {
+            if let (Some(start), Some(end)) = (job.start, job.end) {
+                hold(start, end, job.job.nodes);
+            }
+        }
+        // What ends at an instant makes room for what begins then.
+        changes.sort_unstable();
+        let mut busy = 0;
+        for (at, change) in changes {
+            busy += change;
+            assert!(busy <= i64::from(workload.nodes.0), "{busy} CPUs at {at}");
+        }
+    }
+}
+
+/// What must hold whatever happened.
+fn check(situation: &Situation, run: &CoReservationRun, said: &[Said]) {
+    let Situation {
+        inputs, settings, ..
+    } = situation;
+    assert_eq!(
+        run.requests.len(),
+        inputs.requests.len(),
+        "one verdict each"
+    );
+    let jobs: usize = inputs.clusters.iter().map(|it| it.jobs.len()).sum();
+    assert_eq!(run.jobs.len(), jobs, "every job has its outcome");
+    check_capacity(inputs, run);
+
+    let mut cancelled: BTreeMap<(ClusterId, CoRequestId, u32), Seconds> = BTreeMap::new();
+    let mut granted = BTreeSet::new();
+    for said in said {
+        match said {
+            Said::Granted(cluster, _, order) => {
+                granted.insert((*cluster, order.request, order.order));
+            }
+            Said::Cancelled(cluster, at, request, order) => {
+                cancelled.entry((*cluster, *request, *order)).or_insert(*at);
+            }
+        }
+    }
+    // What nobody gave back belongs to its request, in the end or until its cluster lost it.
+    let mut kept: BTreeMap<CoRequestId, Vec<(ClusterId, PartOutcome)>> = BTreeMap::new();
+    let mut lost: BTreeMap<CoRequestId, u32> = BTreeMap::new();
+    for (id, parts) in (0..).map(ClusterId).zip(&run.parts) {
+        for part in parts {
+            let key = (id, part.order.request, part.order.order);
+            assert!(granted.remove(&key), "{part:?} was granted once");
+            match cancelled.get(&key) {
+                Some(&at) => {
+                    // Given back at once; or it was over when the first cancellation came.
+                    let (_, until) = held(part);
+                    assert!(
+                        part.gone == Some(at) || until <= at,
+                        "{part:?} held after {at}"
+                    );
+                }
+                None if part.lost => *lost.entry(part.order.request).or_default() += 1,
+                None => kept
+                    .entry(part.order.request)
+                    .or_default()
+                    .push((id, *part)),
+            }
+        }
+    }
+    assert!(granted.is_empty(), "granted and never ended: {granted:?}");
+
+    for outcome in &run.requests {
+        let request = &outcome.request;
+        let r = request.parts.len() as u32;
+        let parts = kept.remove(&request.id).unwrap_or_default();
+        let lost = lost.remove(&request.id).unwrap_or_default();
+        let places: BTreeSet<u16> = parts.iter().map(|(_, part)| part.order.part).collect();
+        let hosts: BTreeSet<ClusterId> = parts.iter().map(|(cluster, _)| *cluster).collect();
+        assert_eq!(places.len(), parts.len(), "a part twice: {parts:?}");
+        assert_eq!(hosts.len(), parts.len(), "a cluster twice: {parts:?}");
+        let is_granted = outcome.verdict == CoVerdict::Granted;
+        if is_granted {
+            assert!(outcome.lost_parts <= lost, "{outcome:?}");
+            assert!(outcome.replaced_parts <= outcome.lost_parts);
+            if outcome.replaced_parts == outcome.lost_parts || !settings.renegotiate {
+                let missing = outcome.lost_parts - outcome.replaced_parts;
+                assert_eq!(parts.len() as u32 + missing, r, "{outcome:?}");
+            }
+        } else {
+            // §10.3, 2.
+            assert!(parts.is_empty(), "{outcome:?} holds {parts:?}");
+            assert_eq!((outcome.start, outcome.lost_parts), (None, 0));
+        }
+        let asked = request.largest_first();
+        for (cluster, part) in &parts {
+            let place = asked[usize::from(part.order.part)];
+            assert_eq!(outcome.clusters[place], *cluster, "{outcome:?} {parts:?}");
+            assert_eq!(part.order.nodes, request.parts[place]);
+            assert!(request.earliest <= part.order.start);
+            assert!(part.order.start + part.order.duration <= request.deadline);
+            assert!(part.order.duration <= request.duration);
+            if outcome.replaced_parts == 0 {
+                assert_eq!(Some(part.order.start), outcome.start);
+                assert_eq!(part.order.duration, request.duration);
+            }
+        }
+        // Whatever was replaced, all end together.
+        let ends = parts
+            .iter()
+            .map(|(_, part)| part.order.start + part.order.duration);
+        let ends: BTreeSet<Seconds> = ends.collect();
+        assert!(ends.len() <= 1, "{outcome:?} {parts:?}");
+        if settings.renegotiate && outcome.replaced_parts < outcome.lost_parts {
+            assert!((parts.len() as u32) < r, "{outcome:?}");
+        }
+        if let Some(first) = outcome.first_start
+            && outcome.lost_parts == 0
+            && settings.search.algorithm.row().order != Order::Value
+        {
+            // Who goes by the start never gets a later one for an earlier one.
+            assert!(outcome.start <= Some(first), "{outcome:?}");
+        }
+        let messages = outcome.messages;
+        let fails = settings.failures.is_some() || !inputs.failures.events.is_empty();
+        if settings.messages.loss == 0.0 && !fails && messages.timed_out == 0 {
+            // §10.3, 2 to 4.
+            let expected = if is_granted { r } else { 0 };
+            assert_eq!(messages.granted - messages.cancelled, expected);
+            assert_eq!(parts.len() as u32, expected);
+            let once = outcome.renegotiations == 0;
+            assert!(!once || f64::from(messages.reservation_step()) <= outcome.worst_case);
+            assert_eq!((messages.repeated, outcome.lost_parts), (0, 0));
+            if outcome.verdict == CoVerdict::NoCandidate {
+                assert_eq!(messages.reservation_step(), 0);
+            }
+            if settings.messages.latency == Seconds::ZERO
+                && situation.jitter == Seconds::ZERO
+                && settings.search.algorithm.row().probes
+                && is_granted
+                && once
+            {
+                assert_eq!(messages.reservation_step(), r, "nobody came between");
+            }
+        }
+    }
+    assert!(kept.is_empty(), "parts of nobody: {kept:?}");
+}
+
+fn try_out(numbers: std::ops::Range<u64>) {
+    let mut granted = 0;
+    let mut stormy = 0;
+    let mut replaced = 0;
+    for number in numbers.clone() {
+        let situation = situation(number);
+        let (run, said) = run(&situation);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&situation, &run, &said)
+        }));
+        assert!(checked.is_ok(), "in situation {number}");
+        for outcome in &run.requests {
+            granted += u64::from(outcome.verdict == CoVerdict::Granted);
+            stormy += u64::from(outcome.messages.timed_out > 0);
+            replaced += u64::from(outcome.replaced_parts);
+        }
+    }
+    // The situations are not so harmless that nothing could have leaked.
+    let tried = numbers.end - numbers.start;
+    assert!(
+        granted > tried && stormy > tried / 4 && replaced > tried / 200,
+        "{granted} {stormy} {replaced}"
+    );
+}
+
+#[test]
+fn nothing_leaks_in_1000_random_interleavings_with_failures_and_lost_messages() {
+    try_out(0..1_000);
+}
+
+#[test]
+#[ignore = "nightly: minutes"]
+fn nothing_leaks_in_100000_random_interleavings_with_failures_and_lost_messages() {
+    try_out(1_000..101_000);
+}
+
+#[test]
+fn nothing_leaks_where_requests_are_issued_anew_while_they_hold_parts() {
+    let (mut renegotiated, mut improved) = (0, 0);
+    for number in 0..600 {
+        let mut situation = situation(number);
+        situation.settings.second_thoughts = Some(SecondThoughts {
+            share_percent: if number % 3 == 0 { 50.0 } else { 100.0 },
+            every: Seconds(3 + number as i64 % 17),
+        });
+        let (run, said) = run(&situation);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&situation, &run, &said)
+        }));
+        assert!(checked.is_ok(), "in situation {number}");
+        for outcome in &run.requests {
+            renegotiated += outcome.renegotiations;
+            improved += outcome.improvements;
+            assert!(outcome.improvements <= outcome.renegotiations);
+        }
+    }
+    assert!(
+        renegotiated > 500 && improved > 20,
+        "{renegotiated} {improved}"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    for number in 0..20 {
+        let situation = situation(number);
+        assert_eq!(run(&situation), run(&situation));
+    }
+}

@@ -1,0 +1,88 @@
+//! A cluster for tests that writes down what its broker told it.
+
+use std::sync::{Arc, Mutex};
+
+use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{CoRequestId, Job};
+
+use crate::co_reservation::local::{
+    ClusterId, LocalService, LocalTotals, LostPart, OutageEvent, PartOrder, PartOutcome, Probe,
+    ProbeAnswer, Refusal, TimeLinePoint,
+};
+
+/// What was said to which cluster, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Said {
+    Granted(ClusterId, Seconds, PartOrder),
+    Cancelled(ClusterId, Seconds, CoRequestId, u32),
+}
+
+pub(super) type Record = Arc<Mutex<Vec<Said>>>;
+
+pub(super) struct WatchedCluster {
+    pub(super) id: ClusterId,
+    pub(super) inner: Box<dyn LocalService>,
+    pub(super) record: Record,
+}
+
+impl LocalService for WatchedCluster {
+    fn nodes(&self) -> Nodes {
+        self.inner.nodes()
+    }
+    fn submit(&mut self, jobs: &[Job]) {
+        self.inner.submit(jobs);
+    }
+    fn advance(&mut self, until: Seconds) {
+        self.inner.advance(until);
+    }
+    fn settle(&mut self, now: Seconds) {
+        self.inner.settle(now);
+    }
+    fn probe(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
+        self.inner.probe(now, probe)
+    }
+    fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal> {
+        let verdict = self.inner.reserve(now, order);
+        if verdict.is_ok() {
+            let said = Said::Granted(self.id, now, *order);
+            self.record.lock().unwrap().push(said);
+        }
+        verdict
+    }
+    fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool {
+        let said = Said::Cancelled(self.id, now, request, order);
+        self.record.lock().unwrap().push(said);
+        self.inner.cancel(now, request, order)
+    }
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent) {
+        self.inner.apply_outage(now, outage);
+    }
+    fn is_up(&self) -> bool {
+        self.inner.is_up()
+    }
+    fn next_event(&self) -> Option<Seconds> {
+        self.inner.next_event()
+    }
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
+    fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
+        self.inner.take_job_outcomes()
+    }
+    fn take_part_outcomes(&mut self) -> Vec<PartOutcome> {
+        self.inner.take_part_outcomes()
+    }
+    fn take_lost_parts(&mut self) -> Vec<LostPart> {
+        self.inner.take_lost_parts()
+    }
+    fn metrics(&self) -> SimulationMetrics {
+        self.inner.metrics()
+    }
+    fn totals(&self) -> LocalTotals {
+        self.inner.totals()
+    }
+    fn in_use(&self) -> TimeLinePoint {
+        self.inner.in_use()
+    }
+}

@@ -1,0 +1,521 @@
+//! A market over clusters: single jobs are offered to several overbooking clusters, and a broker
+//! delegates each to the best quote.
+//!
+//! # What happens
+//!
+//! At the submission of a job every cluster settles what happened until then, and quotes the slot
+//! that its policy would give the job, with the probability of failure (PoF) of that slot
+//! ([`bookahead_core::scheduling::Policy::quote_job`]). A provider says `o` times that PoF: `o` is
+//! 1 for an honest provider and less for an optimistic one, who also takes on jobs by its true PoF.
+//! Its price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the PoF
+//! that it says and `d` the discount. The job goes to one cluster, which accepts it at this price,
+//! or to none.
+//!
+//! # What it is worth
+//!
+//! In fees of the job: kept, it is worth `v` to its customer, who pays the price. Broken, it costs
+//! the customer a damage `g` and the provider a penalty `r`, which the customer gets. So the
+//! customer expects
+//!
+//! ```text
+//! score = (1 − p) · (v · fee − price) + p · (r − g) · fee
+//! ```
+//!
+//! where `p` is what the broker believes of the quote. It delegates to the highest score above 0;
+//! of equal ones to the earliest planned end, of those to one drawn at random.
+//!
+//! # What it believes
+//!
+//! Of each provider the broker counts the promises that were decided (kept or broken), and `k`
+//! imaginary ones. With Beta counts its realised failure rate is `(k + F) / (…)` and its promised
+//! one `(k + Q) / (…)`, with `F` broken promises, `Q` the sum of their promised PoFs, and the same
+//! number of promises below both. So it multiplies what the provider says by `(k + F) / (k + Q)`.
+//! Counts age with every decided promise of the provider, to a half in `half_life_jobs`. A provider
+//! that says 0 is believed, as no factor helps there.
+//!
+//! With `migration` a job that is interrupted may go on at another cluster: `market/migration.rs`.
+
+mod cluster;
+mod machine;
+mod measured;
+mod migration;
+mod reputation;
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+pub use self::cluster::{Asked, MarketAnswer, MarketCluster, MarketQuestion};
+pub use self::machine::{Market, MarketInput, market_scene};
+pub use self::migration::{MigrationSettings, Move};
+pub use self::reputation::Reputation;
+use bookahead_core::estimates::EstimateModel;
+use bookahead_core::failures::FailureTrace;
+use bookahead_core::kernel::Desk;
+use bookahead_core::random::Stream;
+use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::{JobOutcome, JobQuote, PolicySettings, SimulationMetrics};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId};
+
+/// Whom the broker delegates to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelegationRule {
+    /// The best score by what it believes of each provider.
+    #[default]
+    Reputation,
+    /// The best score by what providers say.
+    Promised,
+    /// The lowest price, whatever the risk.
+    Cheapest,
+    /// Any that quotes, drawn at random.
+    Random,
+}
+
+/// What determines a market, beside jobs, statistics and failures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MarketSettings {
+    /// How many clusters there are.
+    pub clusters: u32,
+    /// What each of them plans with.
+    pub policy: PolicySettings,
+    /// Whom the broker delegates to.
+    pub rule: DelegationRule,
+    /// v: what a kept promise is worth, in fees.
+    pub value: f64,
+    /// g: what a broken promise costs the customer, in fees.
+    pub damage: f64,
+    /// r: what a broken promise costs the provider, in fees.
+    pub penalty: f64,
+    /// d: how much of the fee a certain failure would cost less.
+    pub discount: f64,
+    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last
+    /// ones.
+    pub optimists: f64,
+    /// o: by what those multiply the PoF that they say.
+    pub optimism: f64,
+    /// k: how many imaginary broken promises the broker begins with.
+    pub prior_failures: f64,
+    /// Decided promises of a provider after which earlier ones count half; 0: they never age.
+    pub half_life_jobs: f64,
+    /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration: Option<MigrationSettings>,
+}
+
+impl MarketSettings {
+    /// By what a provider multiplies the PoF that it says.
+    #[must_use]
+    pub fn optimism_of(&self, provider: u32) -> f64 {
+        let optimists = libm::round(self.optimists * f64::from(self.clusters));
+        if f64::from(self.clusters - provider) <= optimists {
+            self.optimism
+        } else {
+            1.0
+        }
+    }
+}
+
+/// What a market is simulated with.
+#[derive(Clone, Debug)]
+pub struct MarketInputs {
+    /// Size of each cluster.
+    pub nodes: Nodes,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Statistics that all providers share; needed by policies that overbook.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// The failures of each cluster; where there are fewer, the others have none.
+    pub failures: Vec<FailureTrace>,
+    /// Decides between equal quotes.
+    pub ties: Stream,
+    /// Whether the outcome of every job is kept.
+    pub keep_outcomes: bool,
+}
+
+/// What became of a market.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MarketRun {
+    /// Totals of all clusters.
+    pub metrics: SimulationMetrics,
+    /// The providers, in order of their number.
+    pub providers: Vec<ProviderResult>,
+    /// Its measures.
+    pub measured: Measured,
+    /// The moves between clusters, in order of time.
+    pub moves: Vec<Move>,
+}
+
+/// What became of one provider. Amounts in node-seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderResult {
+    /// By what it multiplied the PoF that it said.
+    pub optimism: f64,
+    /// Promises that it gave: jobs that were delegated to it, and rests that other providers
+    /// bought.
+    pub jobs: u64,
+    /// The rests among them.
+    pub rests: u64,
+    /// Broken promises among them.
+    pub broken: u64,
+    /// Broken promises of rests.
+    pub broken_rests: u64,
+    /// Sum of the PoFs that it said of them.
+    pub promised: f64,
+    /// Prices of kept promises, less what it paid for rests.
+    pub revenue: f64,
+    /// The same without the penalties of broken ones.
+    pub gain: f64,
+    /// What the broker believed its failure rate to be after each decided promise.
+    pub believed: Vec<f64>,
+    /// The outcomes of its jobs, numbered as they came to it; empty unless asked for.
+    pub outcomes: Vec<JobOutcome>,
+}
+
+impl ProviderResult {
+    /// Share of its promises that were broken; 0 without any.
+    #[must_use]
+    pub fn failure_rate(&self) -> f64 {
+        self.broken as f64 / (self.jobs as f64).max(1.0)
+    }
+
+    /// After how many decided promises the broker's belief stayed within `tolerance` of the rate
+    /// that the whole simulation showed; `None` if it was outside at the end.
+    #[must_use]
+    pub fn known_after(&self, tolerance: f64) -> Option<usize> {
+        let truth = self.failure_rate();
+        let is_outside = |belief: &f64| (belief - truth).abs() >= tolerance;
+        let known = self
+            .believed
+            .iter()
+            .rposition(is_outside)
+            .map_or(0, |last| last + 1);
+        (known < self.believed.len()).then_some(known)
+    }
+}
+
+/// A cluster as the broker knows it.
+struct Provider {
+    /// What it last said of itself: when something happens there next, and whether it has no jobs.
+    next_event: Option<Seconds>,
+    is_idle: bool,
+    /// Outcomes that the broker has not learned from.
+    decided: Vec<JobOutcome>,
+    /// Jobs that were interrupted and not yet offered to others.
+    interrupted: Vec<JobId>,
+    /// The job that went to it since it was last asked something: the next question hands it over.
+    taken: Option<Job>,
+    optimism: f64,
+    reputation: Reputation,
+    /// What was agreed of each of its jobs, in order of their ids there.
+    contracts: Vec<Contract>,
+    result: ProviderResult,
+}
+
+/// A delegated job.
+#[derive(Clone, Copy)]
+struct Contract {
+    fee: f64,
+    price: f64,
+    promised: f64,
+    /// The provider that bought it as the rest of its contract with this number; `None` where a
+    /// customer did.
+    buyer: Option<(usize, usize)>,
+}
+
+/// A quote as the broker weighs it.
+#[derive(Clone, Copy)]
+struct Offer {
+    provider: usize,
+    contract: Contract,
+    score: f64,
+    end: Seconds,
+}
+
+/// The broker's side of a market.
+struct Broker {
+    settings: MarketSettings,
+    keep_outcomes: bool,
+    providers: Vec<Provider>,
+    ties: Stream,
+    /// What customers gained.
+    customers: f64,
+    moves: Vec<Move>,
+    /// How many jobs came, and the sum of their fees in node-seconds.
+    submitted: u64,
+    offered: f64,
+}
+
+impl Broker {
+    fn new(settings: &MarketSettings, inputs: &MarketInputs) -> Self {
+        let provider = |number| Provider::new(settings, settings.optimism_of(number));
+        Self {
+            settings: settings.clone(),
+            keep_outcomes: inputs.keep_outcomes,
+            providers: (0..settings.clusters).map(provider).collect(),
+            ties: inputs.ties.clone(),
+            customers: 0.0,
+            moves: Vec::new(),
+            submitted: 0,
+            offered: 0.0,
+        }
+    }
+
+    /// Offers jobs as they come, and lets happen at all clusters what happens before `until`.
+    async fn work_off(&mut self, desk: &Desk<MarketCluster>, jobs: Vec<Job>, until: Seconds) {
+        for job in jobs {
+            self.offer(desk, job).await;
+        }
+        if self.settings.migration.is_some() {
+            self.migrate_before(desk, until).await;
+        } else {
+            self.ask_all(desk, |_| true, &Asked::WorkOff(until)).await;
+        }
+    }
+
+    async fn offer(&mut self, desk: &Desk<MarketCluster>, job: Job) {
+        self.submitted += 1;
+        self.offered += job.fee().0 as f64;
+        if self.settings.migration.is_some() {
+            self.migrate_before(desk, job.submit + Seconds(1)).await;
+        }
+        let quote = Asked::Quote(job.clone());
+        let answers = self.ask_all(desk, |_| true, &quote).await;
+        self.learn();
+        let offers: Vec<Offer> = (answers.iter())
+            .filter_map(|(number, answer)| {
+                let quote = answer.quote.as_ref()?;
+                Some(self.providers[*number].offer(*number, &job, quote, &self.settings))
+            })
+            .collect();
+        let Some(best) = choose(&offers, self.settings.rule, &mut self.ties) else {
+            return;
+        };
+        let submit = job.submit;
+        let provider = &mut self.providers[best.provider];
+        let id = provider.agree(best.contract);
+        provider.taken = Some(Job { id, ..job });
+        if self.settings.migration.is_some() {
+            // What happens next at this cluster may come before the next question.
+            let nothing_more = Asked::WorkOff(submit);
+            self.ask(desk, best.provider, nothing_more).await;
+        }
+    }
+
+    /// Asks a cluster, and takes note of what it says of itself.
+    async fn ask(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        number: usize,
+        asked: Asked,
+    ) -> MarketAnswer {
+        let provider = &mut self.providers[number];
+        let taken = provider.taken.take();
+        let question = MarketQuestion::Broker { taken, asked };
+        let mut answer = desk.ask(number, question).await;
+        provider.note(&mut answer);
+        answer
+    }
+
+    /// Asks these clusters the same, and takes note of what they say of themselves.
+    async fn ask_all(
+        &mut self,
+        desk: &Desk<MarketCluster>,
+        is_asked: impl Fn(usize) -> bool,
+        asked: &Asked,
+    ) -> Vec<(usize, MarketAnswer)> {
+        let providers = self.providers.iter_mut().enumerate();
+        let questions: Vec<_> = providers
+            .filter(|(number, _)| is_asked(*number))
+            .map(|(number, provider)| {
+                let (taken, asked) = (provider.taken.take(), asked.clone());
+                (number, MarketQuestion::Broker { taken, asked })
+            })
+            .collect();
+        let numbers: Vec<usize> = questions.iter().map(|(number, _)| *number).collect();
+        let mut answers = desk.ask_all(questions).await;
+        for (&number, answer) in numbers.iter().zip(&mut answers) {
+            self.providers[number].note(answer);
+        }
+        numbers.into_iter().zip(answers).collect()
+    }
+
+    /// Reads the outcomes since the last time, and what they were worth to customers.
+    fn learn(&mut self) {
+        for number in 0..self.providers.len() {
+            let outcomes = std::mem::take(&mut self.providers[number].decided);
+            let worth = outcomes
+                .iter()
+                .map(|outcome| {
+                    let contract = outcome.job.id.0 as usize;
+                    self.decided(number, contract, !outcome.verdict.is_successful())
+                })
+                .sum::<f64>();
+            self.customers += worth;
+            if self.keep_outcomes {
+                self.providers[number].result.outcomes.extend(outcomes);
+            }
+        }
+    }
+
+    /// A promise was kept or broken, and with it those for which it was bought; what that was worth
+    /// to the customer.
+    fn decided(&mut self, provider: usize, number: usize, is_broken: bool) -> f64 {
+        let contract = self.providers[provider].decided(number, is_broken, &self.settings);
+        let fee = contract.fee;
+        match contract.buyer {
+            Some((buyer, bought_for)) => {
+                let result = &mut self.providers[buyer].result;
+                if is_broken {
+                    result.gain += self.settings.penalty * fee;
+                } else {
+                    result.gain -= contract.price;
+                    result.revenue -= contract.price;
+                }
+                self.decided(buyer, bought_for, is_broken)
+            }
+            None if is_broken => (self.settings.penalty - self.settings.damage) * fee,
+            None => self.settings.value * fee - contract.price,
+        }
+    }
+}
+
+impl Provider {
+    fn new(settings: &MarketSettings, optimism: f64) -> Self {
+        Self {
+            next_event: None,
+            is_idle: true,
+            decided: Vec::new(),
+            interrupted: Vec::new(),
+            taken: None,
+            optimism,
+            reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
+            contracts: Vec::new(),
+            result: ProviderResult {
+                optimism,
+                jobs: 0,
+                rests: 0,
+                broken: 0,
+                broken_rests: 0,
+                promised: 0.0,
+                revenue: 0.0,
+                gain: 0.0,
+                believed: Vec::new(),
+                outcomes: Vec::new(),
+            },
+        }
+    }
+
+    fn note(&mut self, answer: &mut MarketAnswer) {
+        self.decided.append(&mut answer.outcomes);
+        self.interrupted.append(&mut answer.interrupted);
+        (self.next_event, self.is_idle) = (answer.next_event, answer.is_idle);
+    }
+
+    fn offer(
+        &self,
+        provider: usize,
+        job: &Job,
+        quote: &JobQuote,
+        settings: &MarketSettings,
+    ) -> Offer {
+        let contract = self.contract(job.fee().0 as f64, quote, settings);
+        let Contract { fee, price, .. } = contract;
+        let believed = self.believed(contract.promised, settings.rule);
+        let kept = settings.value * fee - price;
+        let broken = (settings.penalty - settings.damage) * fee;
+        Offer {
+            provider,
+            contract,
+            score: (1.0 - believed) * kept + believed * broken,
+            end: quote.end,
+        }
+    }
+
+    /// It takes on a job under this contract; the id of the job there.
+    fn agree(&mut self, contract: Contract) -> JobId {
+        let number = u32::try_from(self.contracts.len()).unwrap_or(u32::MAX);
+        self.contracts.push(contract);
+        JobId(number)
+    }
+
+    /// What it asks for work with this fee.
+    fn contract(&self, fee: f64, quote: &JobQuote, settings: &MarketSettings) -> Contract {
+        let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
+        Contract {
+            fee,
+            price: fee * (1.0 - settings.discount * promised),
+            promised,
+            buyer: None,
+        }
+    }
+
+    /// What the broker believes where it says this.
+    fn believed(&self, promised: f64, rule: DelegationRule) -> f64 {
+        match rule {
+            DelegationRule::Reputation => self.reputation.believed(promised),
+            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
+                promised
+            }
+        }
+    }
+
+    /// Counts one of its promises.
+    fn decided(&mut self, number: usize, is_broken: bool, settings: &MarketSettings) -> Contract {
+        let contract = self.contracts[number];
+        self.reputation.decided(contract.promised, is_broken);
+        let is_rest = contract.buyer.is_some();
+        let result = &mut self.result;
+        result.jobs += 1;
+        result.rests += u64::from(is_rest);
+        result.promised += contract.promised;
+        result.believed.push(self.reputation.failure_rate());
+        if is_broken {
+            result.broken += 1;
+            result.broken_rests += u64::from(is_rest);
+            result.gain -= settings.penalty * contract.fee;
+        } else {
+            result.revenue += contract.price;
+            result.gain += contract.price;
+        }
+        contract
+    }
+}
+
+/// The offer that is taken.
+fn choose(offers: &[Offer], rule: DelegationRule, ties: &mut Stream) -> Option<Offer> {
+    let better = |one: &Offer, other: &Offer| match rule {
+        DelegationRule::Reputation | DelegationRule::Promised => {
+            (one.score.total_cmp(&other.score)).then(other.end.cmp(&one.end))
+        }
+        DelegationRule::Cheapest => {
+            (other.contract.price.total_cmp(&one.contract.price)).then(other.end.cmp(&one.end))
+        }
+        DelegationRule::Random => std::cmp::Ordering::Equal,
+    };
+    let is_wanted = |offer: &&Offer| match rule {
+        DelegationRule::Reputation | DelegationRule::Promised => offer.score > 0.0,
+        DelegationRule::Cheapest | DelegationRule::Random => true,
+    };
+    let mut best: Vec<&Offer> = Vec::new();
+    for offer in offers.iter().filter(is_wanted) {
+        match best.first().map(|first| better(offer, first)) {
+            Some(std::cmp::Ordering::Less) => {}
+            Some(std::cmp::Ordering::Equal) => best.push(offer),
+            Some(std::cmp::Ordering::Greater) | None => {
+                best.clear();
+                best.push(offer);
+            }
+        }
+    }
+    match best.len() {
+        0 => None,
+        1 => Some(*best[0]),
+        several => Some(*best[ties.random_range(0..several)]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! A cluster as a market meets it: what it may be asked, and what it says.
+
+use bookahead_core::failures::NodeEvent;
+use bookahead_core::kernel::Service;
+use bookahead_core::scheduling::{ClusterMachine, JobOutcome, JobQuote, MovedJob};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::{Job, JobId};
+
+/// A cluster behind the broker of a market.
+pub struct MarketCluster {
+    pub(super) machine: ClusterMachine,
+}
+
+/// What comes to a cluster of a market.
+#[derive(Clone, Debug)]
+pub enum MarketQuestion {
+    /// Nodes of it fail or are repaired.
+    Nodes(Vec<NodeEvent>),
+    /// What the broker asks.
+    Broker {
+        /// The job that went to this cluster since the last question, when it was submitted.
+        taken: Option<Job>,
+        /// What it asks then.
+        asked: Asked,
+    },
+}
+
+/// What the broker of a market asks a cluster.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// Settle what happens until this job is submitted, and quote what it would be promised.
+    Quote(Job),
+    /// Work off what happens before this time; stop after the first instant in which jobs were
+    /// interrupted, or when none is left.
+    WorkOff(Seconds),
+    /// Settle what happens until this instant.
+    Settle(Seconds),
+    /// What would leave with this interrupted job, and what is its rest promised here?
+    Rest(JobId),
+    /// What would this job be promised, given what was done of it?
+    QuoteRest(Box<MovedJob>),
+    /// Let this job go, now.
+    HandOver(JobId, Seconds),
+    /// Take on the rest of a job, now.
+    Receive(Box<MovedJob>, Seconds),
+}
+
+/// What a cluster of a market answers, whatever it is asked.
+#[derive(Clone, Debug, Default)]
+pub struct MarketAnswer {
+    /// What it promises; `None` where it does not, or was not asked.
+    pub quote: Option<JobQuote>,
+    /// What would leave, where that was asked and the job is not over.
+    pub rest: Option<Box<MovedJob>>,
+    /// Outcomes since the last answer, in the order in which they became final.
+    pub outcomes: Vec<JobOutcome>,
+    /// Jobs that were interrupted since the last answer, in the order in which they were.
+    pub interrupted: Vec<JobId>,
+    /// The instant until which it has settled what happens.
+    pub now: Seconds,
+    /// When something happens next.
+    pub next_event: Option<Seconds>,
+    /// Whether every job that it took has its outcome.
+    pub is_idle: bool,
+}
+
+impl MarketCluster {
+    fn take(&mut self, job: Job) {
+        let now = job.submit;
+        self.machine.submit([job]);
+        self.machine.settle(now);
+    }
+
+    fn asked(&mut self, asked: Asked) -> MarketAnswer {
+        let machine = &mut self.machine;
+        let mut answer = MarketAnswer::default();
+        match asked {
+            Asked::Quote(job) => {
+                machine.settle(job.submit);
+                answer.quote = machine.quote_job(&job);
+            }
+            Asked::WorkOff(before) => {
+                while !machine.is_idle()
+                    && answer.interrupted.is_empty()
+                    && let Some(next) = machine.next_event().filter(|&next| next < before)
+                {
+                    machine.settle(next);
+                    answer.interrupted = machine.take_interrupted();
+                }
+            }
+            Asked::Settle(now) => machine.settle(now),
+            Asked::Rest(job) => {
+                answer.rest = machine.interrupted(job).map(Box::new);
+                if answer.rest.is_some() {
+                    answer.quote = machine.quote_planned_rest(job);
+                }
+            }
+            Asked::QuoteRest(moved) => answer.quote = machine.quote_moved(&moved),
+            Asked::HandOver(job, now) => {
+                machine.hand_over(job);
+                machine.settle(now);
+            }
+            Asked::Receive(moved, now) => {
+                machine.receive(&moved);
+                machine.settle(now);
+            }
+        }
+        answer
+    }
+}
+
+impl Service for MarketCluster {
+    type Question = MarketQuestion;
+    type Answer = MarketAnswer;
+
+    fn answer(&mut self, question: MarketQuestion) -> MarketAnswer {
+        let mut answer = match question {
+            MarketQuestion::Nodes(events) => {
+                self.machine.inject(&events);
+                MarketAnswer::default()
+            }
+            MarketQuestion::Broker { taken, asked } => {
+                if let Some(job) = taken {
+                    self.take(job);
+                }
+                self.asked(asked)
+            }
+        };
+        answer.outcomes = self.machine.take_outcomes();
+        answer
+            .interrupted
+            .append(&mut self.machine.take_interrupted());
+        answer.now = self.machine.cluster().now();
+        answer.next_event = self.machine.next_event();
+        answer.is_idle = self.machine.is_idle();
+        answer
+    }
+}

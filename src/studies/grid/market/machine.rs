@@ -1,0 +1,149 @@
+//! The broker of a market as a machine, and the scene that it stands in.
+
+use std::sync::Arc;
+
+use bookahead_core::failures::NodeEvent;
+use bookahead_core::kernel::{Listed, Machine, Played, Questions, Scene, Step};
+use bookahead_core::scheduling::ClusterMachine;
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::Job;
+use bookahead_overbooking::registry;
+
+use super::cluster::{MarketAnswer, MarketCluster, MarketQuestion};
+use super::measured::result;
+use super::{Broker, MarketInputs, MarketRun, MarketSettings};
+
+/// What comes to a market from outside.
+#[derive(Clone, Debug, Default)]
+pub struct MarketInput {
+    /// Jobs in order of submission.
+    pub jobs: Vec<Job>,
+    /// Failures and repairs of nodes in order of time, by cluster.
+    pub node_events: Vec<(usize, Vec<NodeEvent>)>,
+}
+
+/// The broker of a market. In each window it tells clusters of their failures and offers them the
+/// jobs that come; then all of them work off the rest.
+pub struct Market {
+    /// `None` while it is at work.
+    broker: Option<Broker>,
+    at_work: Option<Questions<MarketCluster, Broker>>,
+    jobs: Vec<Job>,
+    node_events: Vec<(usize, Vec<NodeEvent>)>,
+    /// The clusters that were told of failures.
+    told: Vec<usize>,
+}
+
+impl Market {
+    /// The broker while nobody asks it to go on.
+    fn broker(&self) -> Option<&Broker> {
+        self.broker.as_ref()
+    }
+}
+
+impl Machine for Market {
+    type Input = MarketInput;
+    type Output = ();
+    type Service = MarketCluster;
+
+    fn take(&mut self, input: MarketInput) {
+        self.jobs = input.jobs;
+        self.node_events = input.node_events;
+    }
+
+    fn advance(&mut self, until: Seconds) -> Step<MarketCluster> {
+        if !self.node_events.is_empty() {
+            let failing = std::mem::take(&mut self.node_events);
+            self.told = failing.iter().map(|(cluster, _)| *cluster).collect();
+            let questions = failing.into_iter();
+            let questions = questions.map(|(it, events)| (it, MarketQuestion::Nodes(events)));
+            return Step::Ask(questions.collect());
+        }
+        if let Some(mut broker) = self.broker.take() {
+            let jobs = std::mem::take(&mut self.jobs);
+            self.at_work = Some(Questions::new(async move |desk| {
+                broker.work_off(&desk, jobs, until).await;
+                broker
+            }));
+        }
+        if let Some(questions) = &mut self.at_work {
+            match questions.go_on() {
+                Err(next) => return Step::Ask(next),
+                Ok(broker) => (self.broker, self.at_work) = (Some(broker), None),
+            }
+        }
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answers: Vec<MarketAnswer>) {
+        if let Some(questions) = &mut self.at_work {
+            questions.answered(answers);
+        } else if let Some(broker) = &mut self.broker {
+            for (cluster, mut answer) in self.told.drain(..).zip(answers) {
+                broker.providers[cluster].note(&mut answer);
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        let providers = self.broker().into_iter().flat_map(|it| &it.providers);
+        let busy = providers.filter(|provider| !provider.is_idle);
+        busy.filter_map(|provider| provider.next_event).min()
+    }
+
+    fn is_idle(&self) -> bool {
+        let all_idle = |broker: &Broker| broker.providers.iter().all(|it| it.is_idle);
+        self.broker().is_some_and(all_idle)
+    }
+
+    fn hand_out(&mut self) {}
+}
+
+/// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each
+/// cluster when; `None` where no such policy is registered.
+#[must_use]
+pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Scene<Market>> {
+    let strategy = registry::strategy(&settings.policy.strategy)?;
+    let market = Market {
+        broker: Some(Broker::new(settings, inputs)),
+        at_work: None,
+        jobs: Vec::new(),
+        node_events: Vec::new(),
+        told: Vec::new(),
+    };
+    let mut scene = Scene::new("broker", market);
+    scene.service_name = "cluster";
+    let cluster = |_| {
+        let policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
+        let mut machine = ClusterMachine::new(inputs.nodes, policy);
+        if settings.migration.is_some() {
+            machine.record_interruptions();
+        }
+        MarketCluster { machine }
+    };
+    scene.services = (0..settings.clusters).map(cluster).collect();
+    let submit = |input: &mut MarketInput, jobs: &[Job]| input.jobs.extend_from_slice(jobs);
+    let jobs = Arc::clone(&inputs.jobs);
+    scene = scene.with("client", Listed::new(jobs, |job: &Job| job.submit, submit));
+    let failing = inputs.failures.iter().take(settings.clusters as usize);
+    for (cluster, failures) in failing.enumerate() {
+        let inject = move |input: &mut MarketInput, events: &[NodeEvent]| {
+            input.node_events.push((cluster, events.to_vec()));
+        };
+        let events = failures.events.clone();
+        let injector = Listed::new(events, |event: &NodeEvent| event.time, inject);
+        scene = scene.with("failure injector", injector.beside());
+    }
+    Some(scene)
+}
+
+impl MarketRun {
+    /// What a [`market_scene`] came to.
+    #[must_use]
+    pub fn of(played: Played<Market>) -> Self {
+        let Some(broker) = played.machine.broker else {
+            unreachable!("a scene is played until its machine has worked off its last window");
+        };
+        result(broker, &played.services)
+    }
+}

@@ -1,0 +1,139 @@
+//! What a market measures when it is over.
+
+use bookahead_core::scheduling::SimulationMetrics;
+use bookahead_core::scheduling::measures::Measured;
+
+use super::{Broker, DelegationRule, MarketCluster, MarketRun, ProviderResult, migration};
+
+/// How near the broker's belief must be to the truth to count as knowledge.
+const KNOWN_WITHIN: f64 = 0.02;
+
+pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRun {
+    broker.learn();
+    let Broker {
+        settings,
+        customers,
+        moves,
+        submitted,
+        offered,
+        ..
+    } = broker;
+    let mut metrics = SimulationMetrics::default();
+    for cluster in clusters {
+        metrics = cluster.machine.metrics().beside(&metrics);
+    }
+    let providers = broker.providers.into_iter();
+    let results: Vec<ProviderResult> = providers.map(|provider| provider.result).collect();
+    let not_delegated = submitted - metrics.submitted;
+    metrics.submitted += not_delegated;
+    metrics.dropped += not_delegated;
+    let mut measured = Measured::default();
+    // Rests were delegated before.
+    let delegated: u64 = results
+        .iter()
+        .map(|result| result.jobs - result.rests)
+        .sum();
+    let broken: u64 = (results.iter())
+        .map(|result| result.broken - result.broken_rests)
+        .sum();
+    let percent = |measured: &mut Measured, name, above: f64, below: f64| {
+        measured.add_ratio(name, 100.0 * above, below);
+    };
+    let gain: f64 = results.iter().map(|result| result.gain).sum();
+    percent(&mut measured, "market_provider_gain_percent", gain, offered);
+    percent(
+        &mut measured,
+        "market_customer_gain_percent",
+        customers,
+        offered,
+    );
+    let total = submitted as f64;
+    percent(
+        &mut measured,
+        "market_delegated_percent",
+        delegated as f64,
+        total,
+    );
+    let kept = (delegated - broken) as f64;
+    percent(&mut measured, "market_kept_percent", kept, delegated as f64);
+    let sum: f64 = results.iter().map(|result| result.revenue).sum();
+    let squares: f64 = results
+        .iter()
+        .map(|result| result.revenue * result.revenue)
+        .sum();
+    let clusters = results.len() as f64;
+    percent(
+        &mut measured,
+        "market_jain_percent",
+        sum * sum,
+        clusters * squares,
+    );
+    for (is_honest, names) in [(true, &HONEST), (false, &OPTIMISTIC)] {
+        let of_kind: Vec<&ProviderResult> = results
+            .iter()
+            .filter(|result| (result.optimism == 1.0) == is_honest)
+            .collect();
+        let number = of_kind.len() as f64;
+        let sum = |value: fn(&ProviderResult) -> f64| -> f64 {
+            of_kind.iter().map(|result| value(result)).sum()
+        };
+        let jobs = sum(|result| result.jobs as f64);
+        // An equal share of all fees is 100 %.
+        percent(
+            &mut measured,
+            names[0],
+            sum(|result| result.gain) * clusters,
+            offered * number,
+        );
+        percent(
+            &mut measured,
+            names[1],
+            jobs * clusters,
+            delegated as f64 * number,
+        );
+        percent(&mut measured, names[2], sum(|result| result.promised), jobs);
+        percent(
+            &mut measured,
+            names[3],
+            sum(|result| result.broken as f64),
+            jobs,
+        );
+        if settings.rule == DelegationRule::Reputation {
+            let known: Vec<f64> = of_kind
+                .iter()
+                .filter_map(|result| result.known_after(KNOWN_WITHIN))
+                .map(|jobs| jobs as f64)
+                .collect();
+            measured.add_ratio(names[4], known.iter().sum(), known.len() as f64);
+            percent(&mut measured, names[5], known.len() as f64, number);
+        }
+    }
+    measured.extend(&metrics.checkpoints.measures());
+    if settings.migration.is_some() {
+        measured.extend(&migration::measures(&moves, &results, offered));
+    }
+    MarketRun {
+        metrics,
+        providers: results,
+        measured,
+        moves,
+    }
+}
+
+/// Measures of honest providers, and of the others in the same order.
+const HONEST: [&str; 6] = [
+    "market_honest_gain_percent",
+    "market_honest_share_percent",
+    "market_honest_promised_percent",
+    "market_honest_broken_percent",
+    "market_honest_known_after_jobs",
+    "market_honest_known_percent",
+];
+const OPTIMISTIC: [&str; 6] = [
+    "market_optimistic_gain_percent",
+    "market_optimistic_share_percent",
+    "market_optimistic_promised_percent",
+    "market_optimistic_broken_percent",
+    "market_optimistic_known_after_jobs",
+    "market_optimistic_known_percent",
+];

@@ -1,0 +1,81 @@
+//! How the users of a battery of jobs react to what becomes of them.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::units::Seconds;
+
+/// What users do beside submitting their jobs at the times of the list. By default nothing: an open
+/// loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClientSettings {
+    /// How often a job that was rejected is submitted again (default never).
+    pub resubmit_rejected: u32,
+    /// How often a job that was accepted and failed is submitted again (default never).
+    pub resubmit_failed: u32,
+    /// How long after the rejection or failure (default 1 h; at least [`super::REACTION`]).
+    pub resubmit_after: Seconds,
+    /// Whose end a job waits for (default nobody's).
+    pub dependencies: Dependencies,
+    /// For [`Dependencies::Sessions`]: the longest think time within a session (default 20 min).
+    pub session_gap: Seconds,
+    /// The mean time that a user waits for the first start of a job before taking it back; drawn
+    /// for each job from an exponential distribution. `None` (default): for ever.
+    pub patience: Option<Seconds>,
+}
+
+/// Whose end a job waits for before it is submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dependencies {
+    /// Nobody's: it is submitted when the list says so.
+    #[default]
+    None,
+    /// The preceding job of the log (field 17 of the Standard Workload Format), and then the think
+    /// time (field 18).
+    Trace,
+    /// The last job of its user that had ended in the log when it was submitted there, if that was
+    /// not long ago; the time in between is the think time.
+    Sessions,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self {
+            resubmit_rejected: 0,
+            resubmit_failed: 0,
+            resubmit_after: Seconds::HOUR,
+            dependencies: Dependencies::default(),
+            session_gap: Seconds(20 * 60),
+            patience: None,
+        }
+    }
+}
+
+impl ClientSettings {
+    /// Whether nothing that becomes of a job changes what is submitted.
+    #[must_use]
+    pub fn is_open_loop(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The same with everything that is not read set to its default.
+    #[must_use]
+    pub fn normalised(self) -> Self {
+        let default = Self::default();
+        let resubmits = self.resubmit_rejected + self.resubmit_failed > 0;
+        Self {
+            resubmit_after: if resubmits {
+                self.resubmit_after
+            } else {
+                default.resubmit_after
+            },
+            session_gap: if self.dependencies == Dependencies::Sessions {
+                self.session_gap
+            } else {
+                default.session_gap
+            },
+            ..self
+        }
+    }
+}

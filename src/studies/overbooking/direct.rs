@@ -1,0 +1,188 @@
+//! A whole simulation as one function call, without actors: what tests and benchmarks compare the
+//! actor system with.
+
+use std::sync::Arc;
+
+use bookahead_core::estimates::EstimateModel;
+use bookahead_core::failures::{FailureTrace, NodeEvent};
+use bookahead_core::kernel::{Played, Scene, drive};
+use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::{
+    Allocation, ClusterMachine, JobOutcome, Learned, PolicySettings, SimulationMetrics,
+    outcomes_by_job, with_failures, with_jobs,
+};
+use bookahead_core::units::Nodes;
+use bookahead_core::workload::Job;
+
+use crate::client::ClosedLoop;
+use crate::registry;
+
+/// What a cluster is to do.
+pub enum Work {
+    /// Jobs in order of submission, with ids from 0, whatever becomes of them.
+    Jobs(Arc<[Job]>),
+    /// What clients submit that wait for answers.
+    Clients(Box<ClosedLoop>),
+}
+
+/// A cluster, who submits to it, and which nodes fail when.
+#[must_use]
+pub fn cluster_scene(
+    machine: ClusterMachine,
+    work: Work,
+    failures: &Arc<FailureTrace>,
+) -> Scene<ClusterMachine> {
+    let scene = Scene::new("cluster", machine);
+    let scene = match work {
+        Work::Jobs(jobs) => with_jobs(scene, jobs),
+        Work::Clients(clients) => scene.with("client", *clients),
+    };
+    with_failures(scene, failures)
+}
+
+/// What one simulation of a policy on its cluster produced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterRun {
+    /// Totals.
+    pub metrics: SimulationMetrics,
+    /// One outcome a job in order of job id; empty unless they were kept.
+    pub outcomes: Vec<JobOutcome>,
+    /// The node events that happened before the last job ended; empty unless outcomes were kept.
+    pub node_events: Vec<NodeEvent>,
+    /// What clients did that wait for answers.
+    pub of_clients: Measured,
+}
+
+impl ClusterRun {
+    /// What a [`cluster_scene`] with these failures came to.
+    #[must_use]
+    pub fn of(mut played: Played<ClusterMachine>, failures: &FailureTrace) -> Self {
+        let machine = &played.machine;
+        let (metrics, nodes) = (machine.metrics(), machine.cluster().nodes());
+        let outcomes = outcomes_by_job(&mut played);
+        let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
+        let happened = |event: &&NodeEvent| {
+            event.node.0 < nodes.0 && last_end.is_some_and(|end| event.time <= end)
+        };
+        let clients = played.take_source::<ClosedLoop>();
+        Self {
+            metrics,
+            outcomes,
+            node_events: failures.events.iter().filter(happened).copied().collect(),
+            of_clients: clients.map(|it| it.measures()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Runs `jobs` through the strategy that `settings` names and returns the totals and the outcomes
+/// in order of job id, or `None` when no such strategy is registered.
+#[must_use]
+pub fn simulate(
+    nodes: Nodes,
+    settings: &PolicySettings,
+    estimates: Option<Arc<EstimateModel>>,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> Option<(SimulationMetrics, Vec<JobOutcome>)> {
+    let machine = machine_of(nodes, settings, estimates, None)?;
+    Some(result_of(machine, jobs, failures))
+}
+
+/// What a policy knows after it has run these batteries one after the other, each on an idle
+/// machine with the failures beside it: what calibration begins with. `None` where no such strategy
+/// is registered or it learns nothing.
+#[must_use]
+pub fn learn_from_batteries(
+    nodes: Nodes,
+    settings: &PolicySettings,
+    estimates: Option<&Arc<EstimateModel>>,
+    batteries: &[(Arc<[Job]>, Arc<FailureTrace>)],
+) -> Option<Learned> {
+    let strategy = registry::strategy(&settings.strategy)?;
+    let mut learned: Option<Learned> = None;
+    for (jobs, failures) in batteries {
+        let mut policy = (strategy.build)(nodes, settings, estimates.cloned());
+        if let Some(learned) = learned.take() {
+            policy.resume(learned.for_next_battery());
+        }
+        let machine = ClusterMachine::new(nodes, policy);
+        let played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
+        learned = played.machine.learned().cloned();
+    }
+    learned.map(Learned::for_next_battery)
+}
+
+/// A simulation with everything that can be seen of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// The totals.
+    pub metrics: SimulationMetrics,
+    /// The outcomes in order of job id.
+    pub outcomes: Vec<JobOutcome>,
+    /// Every attempt of every job on its nodes, by start, then job.
+    pub allocations: Vec<Allocation>,
+}
+
+/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs;
+/// writes down which nodes jobs held and when.
+#[must_use]
+pub fn replay(
+    nodes: Nodes,
+    settings: &PolicySettings,
+    estimates: Option<Arc<EstimateModel>>,
+    before: &[(Arc<[Job]>, Arc<FailureTrace>)],
+    jobs: &[Job],
+    failures: &FailureTrace,
+    clients: Option<ClosedLoop>,
+) -> Option<Replay> {
+    let learned = learn_from_batteries(nodes, settings, estimates.as_ref(), before);
+    let mut machine = machine_of(nodes, settings, estimates, learned)?;
+    machine.record_allocations();
+    let work = match clients {
+        Some(clients) => Work::Clients(Box::new(clients)),
+        None => Work::Jobs(jobs.into()),
+    };
+    let failures = Arc::new(failures.clone());
+    let mut played = play(machine, work, &failures);
+    let mut allocations = played.machine.take_allocations();
+    allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
+    let run = ClusterRun::of(played, &failures);
+    Some(Replay {
+        metrics: run.metrics,
+        outcomes: run.outcomes,
+        allocations,
+    })
+}
+
+fn machine_of(
+    nodes: Nodes,
+    settings: &PolicySettings,
+    estimates: Option<Arc<EstimateModel>>,
+    learned: Option<Learned>,
+) -> Option<ClusterMachine> {
+    let strategy = registry::strategy(&settings.strategy)?;
+    let mut policy = (strategy.build)(nodes, settings, estimates);
+    if let Some(learned) = learned {
+        policy.resume(learned);
+    }
+    Some(ClusterMachine::new(nodes, policy))
+}
+
+fn result_of(
+    machine: ClusterMachine,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let failures = Arc::new(failures.clone());
+    let played = play(machine, Work::Jobs(jobs.into()), &failures);
+    let run = ClusterRun::of(played, &failures);
+    (run.metrics, run.outcomes)
+}
+
+fn play(
+    machine: ClusterMachine,
+    work: Work,
+    failures: &Arc<FailureTrace>,
+) -> Played<ClusterMachine> {
+    drive(cluster_scene(machine, work, failures), true)
+}

@@ -1,0 +1,21 @@
+//! The policies that plan a cluster: node by node, by the number of free nodes, and with shortened
+//! durations; each with and without overbooking.
+
+mod comprehensive;
+mod disabled;
+mod displaced;
+mod heuristic;
+mod overbooking_2008;
+mod shortening;
+#[cfg(test)]
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use comprehensive::Comprehensive;
+pub use heuristic::Heuristic;
+pub use overbooking_2008::{
+    AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
+    is_promising, longer_duration, place_shortened, shortened_duration,
+};
+pub use shortening::Shortening;

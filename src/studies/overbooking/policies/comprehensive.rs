@@ -1,0 +1,591 @@
+//! Conservative backfilling and comprehensive overbooking: every job is bound to concrete nodes at
+//! its submission (spec §3.8, §3.14.4).
+//!
+//! Conservative backfilling books full estimates and keeps each reservation until its planned end.
+//! Comprehensive overbooking also books gaps that are too short, when the completion-time
+//! distributions of the predecessors and the job's own runtime distribution promise success often
+//! enough; it releases nodes at the real end and starts the next jobs on them early.
+//!
+//! A fixed reservation is bound to the lowest-numbered nodes that nobody holds in its whole window:
+//! reservations in the plan never overlap, and jobs are killed at the end of theirs, so those in
+//! front of it are certainly gone at its start, and no distribution of theirs is asked for. Jobs
+//! that run early in front of it get a window that ends at its start. To the jobs behind it, it is
+//! a predecessor that certainly holds its nodes until its window ends: an early end of a
+//! reservation is not counted on (spec §3.1.3: no predecessor may be a fixed reservation), but it
+//! is used when it comes. If its nodes are not all there at its start, it may take others that are
+//! idle and unplanned in its window: unlike for other jobs, which can wait for theirs, it is then
+//! or never.
+
+mod completions;
+mod fixed;
+mod likely;
+mod resume;
+mod windows;
+
+use std::sync::Arc;
+
+use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
+use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
+use bookahead_core::scheduling::{
+    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
+    Phase, Placing, Policy, PolicySettings, Promise, Recovery, SuccessFactors, Tested, Verdict,
+    WindowQuote,
+};
+use bookahead_core::units::{NodeIndex, Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId};
+
+use self::completions::{Completions, Expected, Question};
+use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
+use super::displaced::DisplacedJobs;
+
+/// Conservative backfilling, or with `overbooks` comprehensive overbooking.
+pub struct Comprehensive {
+    settings: PolicySettings,
+    overbooks: bool,
+    releases_early: bool,
+    learned: Learned,
+    hardware: Hardware,
+    plan: NodePlan,
+    /// Completion-time distributions of the jobs with an open reservation.
+    completions: Completions,
+    disabled: DisabledJobs,
+    /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
+    displaced: DisplacedJobs,
+}
+
+/// A slot on concrete nodes that a new job may be given.
+struct Candidate {
+    nodes: NodeSet,
+    start: Seconds,
+    end: Seconds,
+    overbooked: bool,
+    success: Option<SuccessFactors>,
+    predecessors: Vec<JobId>,
+}
+
+/// Time on concrete nodes in which a new job would not have all of its estimate.
+struct Gap {
+    nodes: NodeSet,
+    /// When the job could start at the earliest, if its predecessors ended at once.
+    from: Seconds,
+    /// The end of the predecessors' reservations.
+    start: Seconds,
+    end: Seconds,
+}
+
+/// A job's own runtime distribution, looked up once a submission.
+struct OwnRuntime {
+    class: u16,
+    ratios: RatioRange,
+    steps: RuntimeSteps,
+}
+
+impl Comprehensive {
+    /// A policy for a cluster of `nodes` nodes.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &PolicySettings,
+        overbooks: bool,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self {
+            overbooks,
+            releases_early: match settings.early_start {
+                EarlyStart::Strategy => overbooks,
+                EarlyStart::Yes => true,
+                EarlyStart::No => false,
+            },
+            hardware: Hardware::new(settings.reliability.clone()),
+            settings: settings.clone(),
+            learned: Learned::new(settings, estimates),
+            plan: NodePlan::new(nodes),
+            completions: Completions::new(settings.convolution),
+            disabled: DisabledJobs::new(settings, overbooks),
+            displaced: DisplacedJobs::default(),
+        }
+    }
+
+    fn refresh(&mut self, now: Seconds) {
+        self.plan.forget_before(now);
+        // Nobody asks for those of jobs that have left the plan: they may stay for a while.
+        if self.completions.len() > 2 * self.plan.reservations().len() + 64 {
+            let (plan, disabled) = (&self.plan, &self.disabled);
+            self.completions
+                .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());
+        }
+    }
+
+    /// The job's own runtime distribution; `None` for strategies that do not overbook.
+    fn own_runtime(&self, cluster: &Cluster, job: &Job) -> Option<OwnRuntime> {
+        if !self.overbooks {
+            return None;
+        }
+        let (class, distribution) = self.learned.lookup(cluster.as_submitted(job))?;
+        let steps = cluster.runtime_steps(job, &distribution, self.settings.time_step);
+        Some(OwnRuntime {
+            class,
+            ratios: Learned::range(&distribution),
+            steps,
+        })
+    }
+
+    /// The first slot from `from` on that is as long as the estimate.
+    fn first_full(&self, cluster: &Cluster, job: &Job, from: Seconds) -> Option<Candidate> {
+        let starts = self
+            .plan
+            .candidate_starts(from, job.deadline - job.estimate);
+        let usable = Some((cluster.now(), cluster.up()));
+        let found = self
+            .plan
+            .first_full(&starts, job.nodes, job.estimate, usable);
+        found.map(|(start, nodes)| Candidate {
+            nodes,
+            start,
+            end: start + job.estimate,
+            overbooked: false,
+            success: None,
+            predecessors: Vec::new(),
+        })
+    }
+
+    fn place(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<&OwnRuntime>,
+    ) -> Option<Candidate> {
+        let from = cluster.now().max(job.release);
+        if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
+            return self.first_full(cluster, job, from).or_else(|| {
+                self.acceptable(cluster, job, own, from, false)
+                    .find(|slot| slot.overbooked)
+            });
+        }
+        match self.settings.placing {
+            Placing::FirstFit => self.acceptable(cluster, job, own, from, true).next(),
+            Placing::NearBestFit => {
+                let full = self
+                    .acceptable(cluster, job, own, from, true)
+                    .find(|slot| !slot.overbooked);
+                full.or_else(|| self.acceptable(cluster, job, own, from, false).next())
+            }
+            Placing::LastFit => self.acceptable(cluster, job, own, from, true).last(),
+            Placing::HighestPos | Placing::BestOpportunity => {
+                // A job's fee is the same in every slot: the best is the one with the highest PoS.
+                self.acceptable(cluster, job, own, from, true)
+                    .reduce(|best, slot| {
+                        if probability(&slot) > probability(&best) {
+                            slot
+                        } else {
+                            best
+                        }
+                    })
+            }
+        }
+    }
+
+    /// Every slot that passes, in order of start: at each candidate start the full-length slot if
+    /// there is one (and `with_full`), else the longest one.
+    fn acceptable<'a>(
+        &'a self,
+        cluster: &'a mut Cluster,
+        job: &'a Job,
+        own: Option<&'a OwnRuntime>,
+        from: Seconds,
+        with_full: bool,
+    ) -> impl Iterator<Item = Candidate> + 'a {
+        let mut sweep = self.plan.sweep();
+        self.plan
+            .candidate_starts(from, job.deadline - Seconds(1))
+            .into_iter()
+            .filter_map(move |start| {
+                let usable = Some((cluster.now(), cluster.up()));
+                if with_full
+                    && start + job.estimate <= job.deadline
+                    && let Some((start, nodes)) =
+                        self.plan
+                            .first_full(&[start], job.nodes, job.estimate, usable)
+                {
+                    let success = self.hardware.window_on(&nodes, job.estimate, 1.0);
+                    let pof = self.learned.promised(&success);
+                    if self.settings.test_full_length
+                        && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
+                    {
+                        return None;
+                    }
+                    return Some(Candidate {
+                        nodes,
+                        start,
+                        end: start + job.estimate,
+                        overbooked: false,
+                        success: Some(success),
+                        predecessors: Vec::new(),
+                    });
+                }
+                if !self.overbooks {
+                    return None;
+                }
+                let (nodes, next) = sweep.longest_free(start, job.nodes, usable)?;
+                let gap = Gap {
+                    nodes,
+                    from,
+                    start,
+                    end: job.deadline.min(next),
+                };
+                self.overbooked(cluster, job, own?, gap)
+            })
+    }
+
+    /// The overbooked slot in a gap, if it passes the acceptance test.
+    fn overbooked(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: &OwnRuntime,
+        gap: Gap,
+    ) -> Option<Candidate> {
+        let length = gap.end - gap.start;
+        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
+        if is_too_short || length >= job.estimate {
+            // A full-length slot on these nodes was offered as such, or is not overbooked.
+            return None;
+        }
+        let available = self.hardware.available_on(&gap.nodes);
+        let survives = self.hardware.survives_on(&gap.nodes, length);
+        let done_by = cluster.done_by(job.id, gap.start, gap.end);
+        let rule = self.learned.rule(self.settings.acceptance);
+        let room = (done_by - gap.from).0 as f64;
+        let runs = || own.steps.moments();
+        // With an executable probability of so much at most.
+        let may_pass = |executable: f64| {
+            rule.passes(Tested {
+                pof: (self.learned).promised_for(1.0 - available * executable * survives),
+                executable,
+                time: runs,
+                room,
+            })
+        };
+        // The predecessors cannot help more than by ending at once: most slots are ruled out
+        // without their distributions.
+        let steps = (done_by - gap.from).0 / own.steps.step().0;
+        let within = own
+            .steps
+            .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
+        if !may_pass(within) {
+            return None;
+        }
+        cluster.work.pof_evaluations += 1;
+        let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
+        if !may_pass(self.executable_at_most(own, &predecessors, &gap, done_by)) {
+            return None;
+        }
+        let success = SuccessFactors {
+            available,
+            executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
+            survives,
+        };
+        let passes = rule.passes(Tested {
+            pof: self.learned.promised(&success),
+            executable: success.executable,
+            time: || self.wait(cluster, &predecessors, &gap, own).plus(runs()),
+            room,
+        });
+        passes.then_some(Candidate {
+            nodes: gap.nodes,
+            start: gap.start,
+            end: gap.end,
+            overbooked: true,
+            success: Some(success),
+            predecessors,
+        })
+    }
+
+    /// Stores the completion-time distribution of a newly accepted job, for its successors.
+    fn remember_completion(
+        &mut self,
+        cluster: &mut Cluster,
+        job: &Job,
+        steps: RuntimeSteps,
+        slot: &Candidate,
+    ) {
+        let from = cluster.now().max(job.release);
+        let found;
+        let predecessors = if slot.overbooked {
+            &slot.predecessors
+        } else {
+            found = self.plan.predecessors(&slot.nodes, from, slot.start);
+            &found
+        };
+        let predecessors = if self.settings.condition_on_elapsed {
+            // What is known now would be another thing later.
+            let conditioned = self.distributions(cluster, predecessors);
+            conditioned.into_iter().map(Expected::from).collect()
+        } else {
+            self.completions.of(predecessors)
+        };
+        cluster.work.convolutions += 1;
+        let question = Question {
+            predecessors,
+            from,
+            start: slot.start,
+            end: slot.end,
+            steps,
+        };
+        self.completions.ask(job.id, question);
+    }
+
+    /// Enters a job into the plan.
+    fn enter(
+        &mut self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<OwnRuntime>,
+        slot: Candidate,
+    ) {
+        if let Some(own) = own {
+            self.remember_completion(cluster, job, own.steps, &slot);
+        }
+        self.plan.insert(Reservation {
+            job: job.id,
+            nodes: slot.nodes,
+            start: slot.start,
+            end: slot.end,
+        });
+        if slot.overbooked && self.settings.hold_for_overbooked {
+            self.plan.hold(job.id);
+        }
+        cluster.plan(job.id, slot.start);
+    }
+
+    /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
+    fn start_early(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
+        if !self.releases_early {
+            return;
+        }
+        let now = cluster.now();
+        let waiting: Vec<JobId> = self
+            .plan
+            .reservations()
+            .iter()
+            .filter(|reservation| reservation.start > now && reservation.nodes.intersects(freed))
+            .map(|reservation| reservation.job)
+            .filter(|&job| cluster.phase(job) == Phase::Planned)
+            .collect();
+        for job in waiting {
+            let Some(reservation) = self.plan.reservation(job) else {
+                continue;
+            };
+            let is_behind_another = || {
+                let place = (reservation.start, job);
+                let mut earlier = (self.plan.reservations().iter())
+                    .take_while(|other| (other.start, other.job) < place);
+                earlier.any(|other| other.end > now && other.nodes.intersects(&reservation.nodes))
+            };
+            if now >= cluster.job(job).release
+                && reservation.nodes.is_subset_of(cluster.idle())
+                && !is_behind_another()
+            {
+                let nodes = reservation.nodes.clone();
+                self.run(cluster, job, nodes);
+            }
+        }
+    }
+
+    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on
+    /// these nodes allow.
+    fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+        let now = cluster.now();
+        let end = latest_end(cluster, &self.plan, job, &nodes);
+        self.plan.remove(job);
+        self.plan.insert(Reservation {
+            job,
+            nodes: nodes.clone(),
+            start: now,
+            end,
+        });
+        cluster.start(job, nodes, end);
+    }
+
+    /// Lets a job without its nodes wait for them, or fail where there is no other start.
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, cause: Cause) {
+        if let Err(nodes) = self.disabled.wait(cluster, job, nodes, cause) {
+            self.lose(cluster, job, &nodes);
+        }
+    }
+}
+
+fn probability(slot: &Candidate) -> f64 {
+    slot.success.map_or(1.0, |success| success.pos())
+}
+
+impl Policy for Comprehensive {
+    fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        let job = cluster.to_plan(id);
+        self.learned.submitted(&job);
+        self.refresh(cluster.now());
+        if let Some(window) = job.fixed_window() {
+            self.reserve(cluster, &job, window);
+            return;
+        }
+        let own = self.own_runtime(cluster, &job);
+        let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        };
+        let class = own.as_ref().map(|own| own.class);
+        let ratios = own.as_ref().map(|own| own.ratios);
+        cluster.promise(
+            id,
+            Promise {
+                start: slot.start,
+                end: slot.end,
+                overbooked: slot.overbooked,
+                success: slot.success.filter(|_| slot.overbooked),
+                calibrated_pof: self
+                    .learned
+                    .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios,
+                predecessors: slot.predecessors.len() as u32,
+            },
+            class.filter(|_| slot.overbooked),
+        );
+        self.enter(cluster, &job, own, slot);
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let Some(reservation) = self.plan.reservation(job) else {
+            return;
+        };
+        let (nodes, end) = (reservation.nodes.clone(), reservation.end);
+        let is_fixed = cluster.is_reservation(job);
+        if !nodes.is_subset_of(cluster.idle()) {
+            if is_fixed {
+                self.start_elsewhere(cluster, reservation.clone());
+            } else {
+                self.disable(cluster, job, nodes, Cause::FailedStart);
+            }
+        } else if self.releases_early && !is_fixed {
+            self.run(cluster, job, nodes);
+        } else {
+            cluster.start(job, nodes, end);
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        if !self.releases_early {
+            self.retry_disabled(cluster, Occasion::NodesFreed);
+            return;
+        }
+        let freed = self.plan.remove(job);
+        self.completions.remove(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        let freed = self.plan.remove(job);
+        self.completions.remove(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        self.wait_for_gap(cluster, job, Recovery::Short);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        if let Some(job) = victim
+            && let Some(nodes) = cluster.nodes_of(job).cloned()
+        {
+            if cluster.is_reservation(job) {
+                self.lose(cluster, job, &nodes);
+            } else if cluster.checkpoints_of(job).is_some() {
+                self.displace(cluster, job, &nodes);
+            } else {
+                self.disable(cluster, job, nodes, Cause::Crash);
+            }
+        }
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
+        self.retry_disabled(cluster, Occasion::Repair);
+        let mut back = NodeSet::empty(cluster.nodes());
+        back.insert(node);
+        self.start_early(cluster, &back);
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if self.disabled.are_patient() {
+            self.retry_disabled(cluster, Occasion::NodesFreed);
+            self.disabled.wake_at_release(cluster, &self.plan);
+        }
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(job);
+        self.displaced.remove(job);
+        self.completions.remove(job);
+        let freed = self.plan.remove(job);
+        cluster.withdraw(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh(cluster.now());
+        let own = self.own_runtime(cluster, job);
+        let slot = self.place(cluster, job, own.as_ref())?;
+        let success = slot
+            .success
+            .unwrap_or_else(|| (self.hardware).window_on(&slot.nodes, slot.end - slot.start, 1.0));
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
+    }
+
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
+        self.promised_rest(cluster, job)
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
+    }
+
+    fn resume(&mut self, learned: Learned) {
+        self.learned = learned;
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let bound = self.disabled.remove(job);
+        self.displaced.remove(job);
+        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
+        self.lose(cluster, job, &nodes);
+    }
+}

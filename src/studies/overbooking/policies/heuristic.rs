@@ -1,0 +1,545 @@
+//! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every
+//! end (spec §3.9, §3.14.5).
+//!
+//! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes:
+//! concrete nodes (the lowest-numbered idle ones) are chosen when it starts. After every end,
+//! failure and repair each planned job is put back at the earliest place that is no worse than the
+//! one it has.
+//!
+//! A fixed reservation is an entry of the profile like any other, from its acceptance until its
+//! end, so that nothing is put into its window beyond what is left, and slots in front of it end
+//! where it starts. It is accepted if the profile (which counts the nodes that are down as missing
+//! for the configured horizon) has its nodes free in its whole window. Re-planning leaves it alone,
+//! because it already has the earliest start that it may have, at full length.
+//!
+//! A window that is sold over the tails of jobs is an entry of the profile, too, so that the count
+//! is negative where they overlap: nobody is put there, and whoever ends early fills the gap. At
+//! its start it runs if the profile, with what really ended, has its nodes free in its whole
+//! window, and is lost otherwise; windows over tails that were sold later have to wait for what it
+//! leaves.
+
+mod best_slot;
+mod replan;
+mod resume;
+mod windows;
+
+use std::sync::Arc;
+
+use bookahead_core::estimates::{EstimateModel, RatioDistribution};
+use bookahead_core::plan::{Fit, Profile};
+use bookahead_core::scheduling::{
+    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
+    Placing, Policy, PolicySettings, Promise, Recovery, Retry, SuccessFactors, Tested, Verdict,
+    WindowQuote,
+};
+use bookahead_core::units::{NodeIndex, Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId};
+
+use self::best_slot::best_slot;
+
+/// Heuristic planning, or with `overbooks` heuristic overbooking.
+pub struct Heuristic {
+    settings: PolicySettings,
+    overbooks: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
+    learned: Learned,
+    hardware: Hardware,
+    profile: Profile,
+    /// Sorted by (start, job).
+    planned: Vec<Slot>,
+    running: Vec<Slot>,
+    /// Accepted jobs without a slot, in order of job id.
+    waiting: Vec<Waiting>,
+    /// Windows over tails that have not started, in the order in which they were sold.
+    oversold: Vec<JobId>,
+    down: u32,
+    /// Until when the profile counts `down` nodes as missing.
+    down_until: Seconds,
+}
+
+/// A job's place in the plan, with what planning needs to know of the job.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    job: JobId,
+    nodes: u32,
+    estimate: Seconds,
+    release: Seconds,
+    deadline: Seconds,
+    start: Seconds,
+    end: Seconds,
+}
+
+/// An accepted job that has no slot: the one that it lost, and what it needs to get another.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: Slot,
+    recovery: Recovery,
+}
+
+impl Slot {
+    fn of(job: &Job, start: Seconds, end: Seconds) -> Self {
+        Self {
+            job: job.id,
+            nodes: job.nodes.0,
+            estimate: job.estimate,
+            release: job.release,
+            deadline: job.deadline,
+            start,
+            end,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.end - self.start >= self.estimate
+    }
+}
+
+/// The class of a job and its distribution.
+type OwnRatios = (u16, Arc<RatioDistribution>);
+
+/// A slot that a new job may be given.
+struct Candidate {
+    start: Seconds,
+    end: Seconds,
+    overbooked: bool,
+    success: Option<SuccessFactors>,
+}
+
+impl Heuristic {
+    /// A policy for a cluster of `nodes` nodes.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &PolicySettings,
+        overbooks: bool,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self {
+            overbooks,
+            after_crash: settings.after_crash(overbooks),
+            after_failed_start: settings.failed_start.recovery(overbooks),
+            hardware: Hardware::new(settings.reliability.clone()),
+            settings: settings.clone(),
+            learned: Learned::new(settings, estimates),
+            profile: Profile::new(nodes.0, Seconds::ZERO),
+            planned: Vec::new(),
+            running: Vec::new(),
+            waiting: Vec::new(),
+            oversold: Vec::new(),
+            down: 0,
+            down_until: Seconds::ZERO,
+        }
+    }
+
+    /// Brings the profile to now: forgets the past, and counts the nodes that are down as missing
+    /// for the configured horizon.
+    fn refresh(&mut self, now: Seconds, down: u32) {
+        self.profile.forget_before(now);
+        if self.down > 0 {
+            self.profile.release(now, self.down_until, self.down);
+        }
+        self.down = down;
+        self.down_until = self.horizon(now);
+        if down > 0 {
+            self.profile.reserve(now, self.down_until, down);
+        }
+    }
+
+    /// Until when nodes that are down at `now` are expected to stay down.
+    fn horizon(&self, now: Seconds) -> Seconds {
+        match self.settings.down_horizon {
+            DownHorizon::Mttr => now + self.hardware.mean_time_to_repair(),
+            DownHorizon::Forever => Seconds::FAR,
+            DownHorizon::None => now,
+        }
+    }
+
+    fn refresh_for(&mut self, cluster: &Cluster) {
+        let down = cluster.nodes().0 - cluster.up().count().0;
+        self.refresh(cluster.now(), down);
+    }
+
+    /// The slot for a new job, or `None` to drop it.
+    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<OwnRatios>) {
+        let from = cluster.now().max(job.release);
+        if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
+            if let Some(start) = self.earliest_full(job, from) {
+                return (Some(Self::full(job, start, None)), None);
+            }
+            if !self.overbooks {
+                return (None, None);
+            }
+        }
+        let own = self.own_ratios(cluster.as_submitted(job));
+        let distribution = own
+            .as_ref()
+            .map(|(_, distribution)| Arc::clone(distribution));
+        let mut slots = self.acceptable(cluster, job, from, distribution.as_deref());
+        let chosen = match self.settings.placing {
+            Placing::FirstFit => slots.next(),
+            Placing::NearBestFit => {
+                let mut first = None;
+                let mut full = None;
+                for slot in slots {
+                    if !slot.overbooked {
+                        full = Some(slot);
+                        break;
+                    }
+                    if first.is_none() {
+                        first = Some(slot);
+                        if !self.settings.test_full_length {
+                            break;
+                        }
+                    }
+                }
+                full.or(first)
+            }
+            Placing::LastFit => slots.last(),
+            Placing::HighestPos | Placing::BestOpportunity => {
+                // The fee of a job is the same in every slot, so the biggest opportunity is the
+                // highest PoS.
+                slots.reduce(|best, slot| {
+                    if probability(&slot) > probability(&best) {
+                        slot
+                    } else {
+                        best
+                    }
+                })
+            }
+        };
+        (chosen, own)
+    }
+
+    /// The class of a job and its distribution; `None` for strategies that do not overbook.
+    fn own_ratios(&self, job: &Job) -> Option<OwnRatios> {
+        self.overbooks.then(|| self.learned.lookup(job)).flatten()
+    }
+
+    fn earliest_full(&self, job: &Job, from: Seconds) -> Option<Seconds> {
+        self.profile.earliest_fit(Fit {
+            from,
+            latest: job.deadline - job.estimate,
+            nodes: job.nodes.0,
+            duration: job.estimate,
+            own_start: None,
+        })
+    }
+
+    fn full(job: &Job, start: Seconds, success: Option<SuccessFactors>) -> Candidate {
+        Candidate {
+            start,
+            end: start + job.estimate,
+            overbooked: false,
+            success,
+        }
+    }
+
+    /// Every slot that passes, in order of start.
+    fn acceptable<'a>(
+        &'a self,
+        cluster: &'a mut Cluster,
+        job: &'a Job,
+        from: Seconds,
+        distribution: Option<&'a RatioDistribution>,
+    ) -> impl Iterator<Item = Candidate> + 'a {
+        let nodes = job.nodes.0;
+        let available = self.hardware.available(job.nodes);
+        let least = self.learned.least_slot(job.id);
+        let first = (self.profile.free_at(from) >= nodes as i32).then_some(from);
+        let mut last = from;
+        let mut pending = first;
+        std::iter::from_fn(move || {
+            let start = match pending.take() {
+                Some(start) => start,
+                None => self.profile.next_rise(last, job.deadline, nodes)?,
+            };
+            last = start;
+            Some(start)
+        })
+        .filter_map(move |start| {
+            let end = self.profile.first_below(start, nodes).min(job.deadline);
+            if end <= start {
+                return None;
+            }
+            let length = (end - start).min(job.estimate);
+            let overbooked = length < job.estimate;
+            if overbooked && (!self.overbooks || length < least) {
+                return None;
+            }
+            let executable = match distribution {
+                _ if !overbooked => 1.0,
+                Some(distribution) => cluster.executable(job, distribution, start, start + length),
+                None => 0.0,
+            };
+            let success = SuccessFactors {
+                available,
+                executable,
+                survives: self.hardware.survives(job.nodes, length),
+            };
+            let tested = overbooked || self.settings.test_full_length;
+            if tested {
+                cluster.work.pof_evaluations += 1;
+                let rule = self.learned.rule(self.settings.acceptance);
+                let pof = self.learned.promised(&success);
+                let passes = match distribution {
+                    _ if !overbooked => rule.accepts_full_length(pof),
+                    Some(distribution) => rule.passes(Tested {
+                        pof,
+                        executable,
+                        time: || distribution.moments(),
+                        room: length.0 as f64 / job.estimate.0 as f64,
+                    }),
+                    // Without statistics nobody is expected to end early.
+                    None => false,
+                };
+                if !passes {
+                    return None;
+                }
+            }
+            Some(Candidate {
+                start,
+                end: start + length,
+                overbooked,
+                success: Some(success),
+            })
+        })
+    }
+
+    /// Tries to give every accepted job without a slot a new one.
+    fn retry_waiting(&mut self, cluster: &mut Cluster) {
+        let now = cluster.now();
+        let mut index = 0;
+        while index < self.waiting.len() {
+            let waiting = self.waiting[index];
+            match self.slot_for_restart(cluster, &waiting, now) {
+                Some((start, end)) => {
+                    self.waiting.remove(index);
+                    let slot = waiting.slot;
+                    self.enter(cluster, Slot { start, end, ..slot });
+                }
+                None => index += 1,
+            }
+        }
+    }
+
+    fn slot_for_restart(
+        &self,
+        cluster: &mut Cluster,
+        waiting: &Waiting,
+        now: Seconds,
+    ) -> Option<(Seconds, Seconds)> {
+        let slot = &waiting.slot;
+        let from = now.max(slot.release);
+        if waiting.recovery == Recovery::Short && cluster.checkpoints_of(slot.job).is_some() {
+            return self.slot_for_rest(cluster, slot, from);
+        }
+        if waiting.recovery == Recovery::Short {
+            return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
+        }
+        let start = self.profile.earliest_fit(Fit {
+            from,
+            latest: slot.deadline - slot.estimate,
+            nodes: slot.nodes,
+            duration: slot.estimate,
+            own_start: None,
+        })?;
+        Some((start, start + slot.estimate))
+    }
+
+    fn enter(&mut self, cluster: &mut Cluster, slot: Slot) {
+        self.profile.reserve(slot.start, slot.end, slot.nodes);
+        let place = self
+            .planned
+            .partition_point(|other| (other.start, other.job) < (slot.start, slot.job));
+        self.planned.insert(place, slot);
+        cluster.plan(slot.job, slot.start);
+    }
+
+    /// Lets an accepted job that lost its slot wait for another one, or fail where there is none: a
+    /// fixed reservation has no other.
+    fn disable(&mut self, cluster: &mut Cluster, slot: Slot, recovery: Recovery) {
+        if recovery == Recovery::None || cluster.is_reservation(slot.job) {
+            cluster.fail(slot.job);
+            return;
+        }
+        let give_up = recovery.give_up(cluster.now(), slot.estimate, slot.deadline);
+        cluster.disable(slot.job, give_up);
+        let place = self
+            .waiting
+            .partition_point(|other| other.slot.job < slot.job);
+        self.waiting.insert(place, Waiting { slot, recovery });
+    }
+}
+
+fn probability(slot: &Candidate) -> f64 {
+    slot.success.map_or(1.0, |success| success.pos())
+}
+
+impl Policy for Heuristic {
+    fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        let job = cluster.to_plan(id);
+        self.learned.submitted(&job);
+        self.refresh_for(cluster);
+        if let Some((start, end)) = job.fixed_window() {
+            if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
+                cluster.promise_reservation(id);
+                self.enter(cluster, Slot::of(&job, start, end));
+            } else {
+                cluster.drop(id, Verdict::DroppedNoSlot);
+            }
+            return;
+        }
+        let (chosen, own) = self.place(cluster, &job);
+        let Some(slot) = chosen else {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        };
+        let own = own.or_else(|| self.own_ratios(cluster.job(id)));
+        cluster.promise(
+            id,
+            Promise {
+                start: slot.start,
+                end: slot.end,
+                overbooked: slot.overbooked,
+                success: slot.success.filter(|_| slot.overbooked),
+                calibrated_pof: self
+                    .learned
+                    .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios: own
+                    .as_ref()
+                    .map(|(_, distribution)| Learned::range(distribution)),
+                predecessors: 0,
+            },
+            own.map(|(class, _)| class).filter(|_| slot.overbooked),
+        );
+        let deadline = cluster.latest_end(id);
+        let booked = Slot::of(&job, slot.start, slot.end);
+        self.enter(cluster, Slot { deadline, ..booked });
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let Some(place) = self.planned.iter().position(|slot| slot.job == job) else {
+            return;
+        };
+        let slot = self.planned.remove(place);
+        if self.oversold.contains(&job) && !self.has_room(cluster, &slot) {
+            self.lose_window(cluster, &slot);
+            return;
+        }
+        if let Some(nodes) = cluster.idle().lowest(Nodes(slot.nodes)) {
+            cluster.start(job, nodes, slot.end);
+            self.running.push(slot);
+        } else {
+            self.refresh_for(cluster);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
+            self.disable(cluster, slot, self.after_failed_start);
+            // A plan that is blind to outages would offer the same impossible start again, at this
+            // very instant.
+            let is_blind = self.down > 0 && self.down_until <= cluster.now();
+            if self.settings.retry == Retry::Events && !is_blind {
+                self.retry_waiting(cluster);
+            }
+            if self.settings.replan_failed_start {
+                self.compress(cluster);
+            }
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
+            let slot = self.running.remove(place);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
+        }
+        self.replan(cluster);
+    }
+
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        self.displace(cluster, job, Recovery::Short);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {
+        self.nodes_failed(cluster, &[(node, victim)]);
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
+        self.nodes_repaired(cluster, &[node]);
+    }
+
+    fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
+        self.refresh_for(cluster);
+        for job in failed.iter().filter_map(|&(_, victim)| victim) {
+            self.displace(cluster, job, self.after_crash);
+        }
+        self.replan(cluster);
+    }
+
+    fn nodes_repaired(&mut self, cluster: &mut Cluster, _repaired: &[NodeIndex]) {
+        self.refresh_for(cluster);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.withdraw(cluster, job);
+    }
+
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh_for(cluster);
+        let slot = self.place(cluster, job).0?;
+        let success = slot
+            .success
+            .unwrap_or_else(|| (self.hardware).window(job.nodes, slot.end - slot.start, 1.0));
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
+    }
+
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
+        self.promised_rest(cluster, job)
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        self.admit(cluster, job, free);
+    }
+
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
+    }
+
+    fn resume(&mut self, learned: Learned) {
+        self.learned = learned;
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.waiting.retain(|waiting| waiting.slot.job != job);
+        cluster.fail(job);
+    }
+}

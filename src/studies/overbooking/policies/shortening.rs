@@ -1,0 +1,587 @@
+//! The strategy of 2008: conservative backfilling with shortened durations, as a policy on the
+//! node-mapped plan (spec §3.1).
+//!
+//! The search itself is pure and stands in [`super::overbooking_2008`]; here are the anchors that
+//! it is given, and what happens to a placement until its job has ended.
+//!
+//! * **Anchors** are "now or the release" and the ends of reservations. At each anchor a
+//!   full-length slot on the lowest-numbered nodes comes first (a); else the nodes that stay free
+//!   longest are taken, shortened (b) or on top of the predecessors (c). The order is that
+//!   of the listing, so the placing strategies of the dissertation do not apply.
+//! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
+//!   user or application says so ([`PromisingRule`]); without statistics none is. maxPoF is
+//!   [`Acceptance::shortening`].
+//! * **Underestimators** may be planned more than their estimate
+//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first at the longer duration, and at
+//!   the estimate where no slot takes that. Such a job is killed at the end of what it was
+//!   promised; its fee is that of its estimate, and it has kept its contract's side once the
+//!   estimate was granted.
+//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody
+//!   holds in their whole window, or not at all; nothing may be cut of them, so nobody is placed on
+//!   top of one. A lead-in (see below) is in their way like any reservation. Whoever is in front of
+//!   one has left its nodes at its start, on top of predecessors or not. If its nodes are not all
+//!   there then, it takes others that are idle and unplanned in its window, or fails.
+//! * **What may be cut of a predecessor** is counted from what it still has: one that was shortened
+//!   itself is never taken to end before its own d'. For a full-length predecessor that is o_k as
+//!   printed.
+//!
+//! # Jobs on top of their predecessors
+//!
+//! A job of case (c) has a *nominal start* `t_s − a`, before its predecessors' reservations end at
+//! the anchor `t_s`. In the plan it holds its nodes from `t_s` on only, so that reservations never
+//! overlap and predecessors keep all they were promised; the nominal start is remembered beside it.
+//! Where the nodes are free before `t_s` (on nodes without a predecessor that ends there, and
+//! everywhere as soon as a predecessor turns out to end earlier), the job also holds
+//! `[t_s − a, t_s)` as a *lead-in*, a second reservation of the same job: else a job that comes
+//! later could take the time that the acceptance counted on. Nodes without such a predecessor limit
+//! `a` to the time that they are free.
+//!
+//! The job starts at the first moment at or after the nominal start at which all its nodes are
+//! idle, at the latest at `t_s`; then it may run until its estimate has elapsed, the next
+//! reservation on its nodes starts or its deadline comes. Like every other job it slides forward
+//! when its predecessors end early ("straightening out" the schedule), unless [`EarlyStart::No`]
+//! holds each job to its nominal start and each reservation to its planned end.
+
+mod fixed;
+mod judgement;
+mod resume;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bookahead_core::estimates::EstimateModel;
+use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
+use bookahead_core::scheduling::{
+    Acceptance, Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy,
+    PolicySettings, Promise, PromisingRule, Recovery, UnderestimatorRule, Verdict, WindowQuote,
+};
+use bookahead_core::units::{NodeIndex, Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId};
+
+use self::judgement::Judgement;
+use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
+use super::displaced::DisplacedJobs;
+use super::overbooking_2008::{
+    AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
+    place_shortened, shortened_duration,
+};
+
+/// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
+pub struct Shortening {
+    acceptance: Acceptance,
+    starts_early: bool,
+    promising: PromisingRule,
+    underestimators: UnderestimatorRule,
+    estimates: Option<Arc<EstimateModel>>,
+    plan: NodePlan,
+    /// The jobs with an open reservation.
+    bookings: BTreeMap<JobId, Booking>,
+    disabled: DisabledJobs,
+    /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
+    displaced: DisplacedJobs,
+    settings: PolicySettings,
+    hardware: Hardware,
+}
+
+/// What the plan holds for one job.
+#[derive(Clone, Debug)]
+struct Booking {
+    nodes: NodeSet,
+    /// The earliest planned start: before `start` for a job on top of its predecessors.
+    nominal: Seconds,
+    /// From here on the nodes are the job's own.
+    start: Seconds,
+    end: Seconds,
+    estimate: Seconds,
+    /// d', or the estimate of a job that is not promising or a fixed reservation.
+    shortened: Seconds,
+}
+
+impl Booking {
+    /// How much earlier than planned the job may be taken to end.
+    fn overbookable(&self) -> Seconds {
+        (self.end - self.nominal)
+            .min(self.estimate)
+            .max(self.shortened)
+            - self.shortened
+    }
+
+    fn is_on_predecessors(&self) -> bool {
+        self.nominal < self.start
+    }
+}
+
+/// A place for a new job.
+struct Slot {
+    placement: ShortenedPlacement,
+    nodes: NodeSet,
+    /// `t_s`, from which on the nodes are the job's own.
+    anchor: Seconds,
+    /// The end of the reservation: that of the slot, but not after the deadline nor more than the
+    /// estimate from the anchor.
+    end: Seconds,
+    predecessors: u32,
+}
+
+impl Shortening {
+    /// A policy for a cluster of `nodes` nodes. Without `estimates` nothing is overbooked.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &PolicySettings,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self {
+            acceptance: settings.acceptance,
+            starts_early: settings.early_start != EarlyStart::No,
+            promising: settings.promising,
+            underestimators: settings.underestimators,
+            estimates,
+            plan: NodePlan::new(nodes),
+            bookings: BTreeMap::new(),
+            disabled: DisabledJobs::new(settings, true),
+            displaced: DisplacedJobs::default(),
+            settings: settings.clone(),
+            hardware: Hardware::new(settings.reliability.clone()),
+        }
+    }
+
+    fn place(&self, cluster: &Cluster, job: &Job, judged: Judgement) -> Option<Slot> {
+        if !judged.promising {
+            let longer = (judged.full > job.estimate)
+                .then(|| self.place_full(cluster, job, judged.full))
+                .flatten();
+            return longer.or_else(|| self.place_full(cluster, job, job.estimate));
+        }
+        let from = cluster.now().max(job.release);
+        let usable = Some((cluster.now(), cluster.up()));
+        let request = ShorteningRequest {
+            estimate: job.estimate,
+            nodes: job.nodes,
+            release: from,
+            deadline: job.deadline,
+            fixed: false,
+            promising: true,
+        };
+        let starts = self.plan.candidate_starts(from, job.deadline - Seconds(1));
+        let mut sweep = self.plan.sweep();
+        starts.into_iter().find_map(|start| {
+            let (nodes, slot_end) = sweep.longest_free(start, job.nodes, usable)?;
+            let mut anchor = AnchorPoint {
+                start,
+                // At least so many; more make no difference.
+                free: job.nodes,
+                slot_end,
+                predecessors: Vec::new(),
+            };
+            let search = |anchor: &AnchorPoint| {
+                place_shortened(std::slice::from_ref(anchor), &request, judged.max_pof)
+            };
+            let placement = search(&anchor).or_else(|| {
+                // As much must be gained that even the shortened duration ends in time.
+                let needed = start + shortened_duration(job.estimate, judged.max_pof)
+                    - slot_end.min(job.deadline);
+                anchor.predecessors = self.direct_predecessors(&nodes, from, start, needed)?;
+                search(&anchor)
+            })?;
+            let nodes = match placement.kind {
+                // Some n nodes stay free for the whole estimate; the lowest-numbered such are
+                // taken.
+                PlacementKind::FullLength => {
+                    self.plan
+                        .first_full(&[start], job.nodes, job.estimate, usable)?
+                        .1
+                }
+                PlacementKind::Shortened | PlacementKind::OnPredecessors => nodes,
+            };
+            Some(Slot {
+                placement,
+                nodes,
+                anchor: start,
+                end: slot_end.min(job.deadline).min(start + job.estimate),
+                predecessors: anchor.predecessors.len() as u32,
+            })
+        })
+    }
+
+    /// The first slot of this length, on the lowest-numbered nodes.
+    fn place_full(&self, cluster: &Cluster, job: &Job, length: Seconds) -> Option<Slot> {
+        let from = cluster.now().max(job.release);
+        let usable = Some((cluster.now(), cluster.up()));
+        let starts = self.plan.candidate_starts(from, job.deadline - length);
+        let (start, nodes) = self.plan.first_full(&starts, job.nodes, length, usable)?;
+        let end = start + length;
+        Some(Slot {
+            placement: ShortenedPlacement {
+                anchor: 0,
+                start,
+                end,
+                kind: PlacementKind::FullLength,
+            },
+            nodes,
+            anchor: start,
+            end,
+            predecessors: 0,
+        })
+    }
+
+    /// The jobs whose reservation ends exactly at `anchor` on one of `nodes`, with what may
+    /// be cut of them. Nodes on which none ends then cannot be had before their last reservation
+    /// ends: that limits the cut of all. `None` if there is none, or if less than `needed` can be
+    /// gained.
+    fn direct_predecessors(
+        &self,
+        nodes: &NodeSet,
+        from: Seconds,
+        anchor: Seconds,
+        needed: Seconds,
+    ) -> Option<Vec<AnchorPredecessor>> {
+        if anchor - from < needed {
+            return None;
+        }
+        let mut others = nodes.clone();
+        let mut overbookable = Vec::new();
+        for reservation in self.plan.reservations() {
+            if reservation.end == anchor && reservation.nodes.intersects(nodes) {
+                let each = self.bookings.get(&reservation.job)?.overbookable();
+                if each < needed {
+                    return None;
+                }
+                others.subtract(&reservation.nodes);
+                overbookable.push(each);
+            }
+        }
+        if overbookable.is_empty() {
+            return None;
+        }
+        let free_from = self
+            .plan
+            .reservations()
+            .iter()
+            .filter(|reservation| {
+                reservation.end > from
+                    && reservation.end < anchor
+                    && reservation.nodes.intersects(&others)
+            })
+            .map(|reservation| reservation.end)
+            .max()
+            .unwrap_or(from);
+        let predecessors = overbookable.into_iter().map(|each| AnchorPredecessor {
+            overbookable: each.min(anchor - free_from),
+            fixed: false,
+        });
+        Some(predecessors.collect())
+    }
+
+    fn forget_before(&mut self, now: Seconds) {
+        self.plan.forget_before(now);
+        self.bookings.retain(|_, booking| booking.end > now);
+    }
+
+    /// Enters what `job` holds into the plan, in place of what it held before: its own window, and
+    /// for a job on top of its predecessors the lead-in wherever nobody else holds its nodes.
+    fn enter(&mut self, job: JobId, now: Seconds) {
+        while self.plan.remove(job).is_some() {}
+        let Some(booking) = self.bookings.get(&job) else {
+            return;
+        };
+        let held = |nodes: NodeSet, start: Seconds, end: Seconds| Reservation {
+            job,
+            nodes,
+            start,
+            end,
+        };
+        let mut reservations = vec![held(booking.nodes.clone(), booking.start, booking.end)];
+        if booking.is_on_predecessors() {
+            let from = booking.nominal.max(now);
+            let mut before: Vec<&Reservation> = self
+                .plan
+                .reservations()
+                .iter()
+                .filter(|other| {
+                    other.end > from
+                        && other.start < booking.start
+                        && other.nodes.intersects(&booking.nodes)
+                })
+                .collect();
+            before.sort_by_key(|other| std::cmp::Reverse(other.end));
+            let mut free = booking.nodes.clone();
+            for other in before {
+                let mut freed = free.clone();
+                freed.intersect_with(&other.nodes);
+                free.subtract(&freed);
+                reservations.push(held(freed, other.end, booking.start));
+            }
+            reservations.push(held(free, from, booking.start));
+        }
+        for reservation in reservations {
+            if reservation.start < reservation.end && !reservation.nodes.is_empty() {
+                self.plan.insert(reservation);
+            }
+        }
+    }
+
+    /// Takes a job out of the plan, and lets those who wait on its nodes hold them; returns the
+    /// nodes.
+    fn release(&mut self, cluster: &Cluster, job: JobId) -> Option<NodeSet> {
+        while self.plan.remove(job).is_some() {}
+        let nodes = self.bookings.remove(&job)?.nodes;
+        self.hold_lead_ins(cluster, &nodes);
+        Some(nodes)
+    }
+
+    /// Renews the lead-ins of the jobs that wait for some of `touched` on top of their
+    /// predecessors.
+    fn hold_lead_ins(&mut self, cluster: &Cluster, touched: &NodeSet) {
+        let now = cluster.now();
+        let waiting: Vec<JobId> = self
+            .bookings
+            .iter()
+            .filter(|(_, booking)| {
+                booking.is_on_predecessors()
+                    && booking.start > now
+                    && booking.nodes.intersects(touched)
+            })
+            .map(|(&job, _)| job)
+            .collect();
+        for job in waiting {
+            self.enter(job, now);
+        }
+    }
+
+    /// Whether all nodes of a planned job are idle and nobody who was planned earlier still waits
+    /// for one of them.
+    fn can_start(&self, cluster: &Cluster, job: JobId, booking: &Booking) -> bool {
+        let now = cluster.now();
+        now >= cluster.job(job).release
+            && (self.starts_early || now >= booking.nominal)
+            && booking.nodes.is_subset_of(cluster.idle())
+            && !self.bookings.iter().any(|(&other_job, other)| {
+                (other.start, other_job) < (booking.start, job)
+                    && other.end > now
+                    && other.nodes.intersects(&booking.nodes)
+                    && cluster.phase(other_job) != Phase::Done
+            })
+    }
+
+    /// Starts planned jobs whose nodes have become idle before their own window begins, in order of
+    /// planned start.
+    fn start_waiting(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
+        let now = cluster.now();
+        let mut waiting: Vec<(Seconds, JobId)> = self
+            .bookings
+            .iter()
+            .filter(|(_, booking)| booking.start > now && booking.nodes.intersects(freed))
+            .map(|(&job, booking)| (booking.start, job))
+            .filter(|&(_, job)| cluster.phase(job) == Phase::Planned)
+            .collect();
+        waiting.sort_unstable();
+        for (_, job) in waiting {
+            if let Some(booking) = self.bookings.get(&job)
+                && self.can_start(cluster, job, booking)
+            {
+                self.start(cluster, job, booking.clone());
+            }
+        }
+    }
+
+    /// Starts a planned job now: in the window that it was promised, or, where nodes are released
+    /// early, in the longest one.
+    fn start(&mut self, cluster: &mut Cluster, job: JobId, booking: Booking) {
+        if self.starts_early {
+            self.run(cluster, job, booking.nodes);
+        } else {
+            cluster.start(job, booking.nodes, booking.end);
+        }
+    }
+
+    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on
+    /// these nodes allow.
+    fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+        let now = cluster.now();
+        let end = latest_end(cluster, &self.plan, job, &nodes);
+        let booking = self.book(cluster, job, nodes.clone(), now, now, end);
+        self.bookings.insert(job, booking);
+        self.enter(job, now);
+        self.hold_lead_ins(cluster, &nodes);
+        cluster.start(job, nodes, end);
+    }
+
+    fn book(
+        &self,
+        cluster: &Cluster,
+        job: JobId,
+        nodes: NodeSet,
+        nominal: Seconds,
+        start: Seconds,
+        end: Seconds,
+    ) -> Booking {
+        let estimate = cluster.to_plan(job).estimate;
+        // What is usual says nothing of what is left of a job that goes on.
+        let is_new = cluster.saved(job) == Seconds::ZERO;
+        let judged = self.judge(cluster, job);
+        let shortened = if is_new && judged.promising {
+            shortened_duration(estimate, judged.max_pof)
+        } else {
+            estimate
+        };
+        Booking {
+            nodes,
+            nominal,
+            start,
+            end,
+            estimate,
+            shortened,
+        }
+    }
+
+    /// Lets a job without its nodes wait for them, or fail where there is no other start.
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, cause: Cause) {
+        if let Err(nodes) = self.disabled.wait(cluster, job, nodes, cause) {
+            self.lose(cluster, job, Some(nodes));
+        }
+    }
+}
+
+impl Policy for Shortening {
+    fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        self.forget_before(cluster.now());
+        let job = cluster.to_plan(id);
+        if let Some(window) = job.fixed_window() {
+            self.reserve(cluster, &job, window);
+            return;
+        }
+        let judged = self.judge(cluster, id);
+        let Some(slot) = self.place(cluster, &job, judged) else {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        };
+        let overbooked = slot.placement.kind.is_overbooked();
+        cluster.promise(
+            id,
+            Promise {
+                start: slot.placement.start,
+                end: slot.placement.end,
+                overbooked,
+                success: None,
+                calibrated_pof: None,
+                ratios: judged.ratios,
+                predecessors: slot.predecessors,
+            },
+            judged.class.filter(|_| overbooked),
+        );
+        let nominal = slot.placement.start;
+        let booking = self.book(cluster, id, slot.nodes, nominal, slot.anchor, slot.end);
+        self.bookings.insert(id, booking);
+        self.enter(id, cluster.now());
+        cluster.plan(id, nominal);
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let Some(booking) = self.bookings.get(&job) else {
+            return;
+        };
+        let booking = booking.clone();
+        if cluster.is_reservation(job) {
+            self.start_reservation(cluster, job, booking);
+        } else if self.can_start(cluster, job, &booking) {
+            self.start(cluster, job, booking);
+        } else if cluster.now() < booking.start {
+            // Its predecessors still run; it is started when they end, at the latest when their
+            // time is over.
+            cluster.plan(job, booking.start);
+        } else {
+            self.disable(cluster, job, booking.nodes, Cause::FailedStart);
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        let nodes = if self.starts_early {
+            self.release(cluster, job)
+        } else {
+            self.bookings.get(&job).map(|booking| booking.nodes.clone())
+        };
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(nodes) = nodes {
+            self.start_waiting(cluster, &nodes);
+        }
+    }
+
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        let freed = self.release(cluster, job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        self.wait_for_gap(cluster, job, Recovery::Short);
+        if let Some(nodes) = freed {
+            self.start_waiting(cluster, &nodes);
+        }
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        if let Some(job) = victim
+            && let Some(nodes) = cluster.nodes_of(job).cloned()
+        {
+            if cluster.is_reservation(job) {
+                self.lose(cluster, job, Some(nodes));
+            } else if cluster.checkpoints_of(job).is_some() {
+                self.displace(cluster, job, nodes);
+            } else {
+                self.disable(cluster, job, nodes, Cause::Crash);
+            }
+        }
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
+        self.retry_disabled(cluster, Occasion::Repair);
+        let mut back = NodeSet::empty(cluster.nodes());
+        back.insert(node);
+        self.start_waiting(cluster, &back);
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let bound = self.disabled.remove(job);
+        self.displaced.remove(job);
+        self.lose(cluster, job, bound);
+    }
+
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        let usable = Some((cluster.now(), cluster.up()));
+        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
+        let success = self.hardware.window_on(&nodes, end - start, 1.0);
+        Some(WindowQuote::free(success, self.settings.test_full_length))
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if self.disabled.are_patient() {
+            self.retry_disabled(cluster, Occasion::NodesFreed);
+            self.disabled.wake_at_release(cluster, &self.plan);
+        }
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(job);
+        self.displaced.remove(job);
+        let held = self.release(cluster, job);
+        cluster.withdraw(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(nodes) = held {
+            self.start_waiting(cluster, &nodes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

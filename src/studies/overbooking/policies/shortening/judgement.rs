@@ -1,0 +1,71 @@
+//! What the statistics say of a job before it is placed: promising, of an underestimator, or
+//! neither.
+
+use bookahead_core::estimates::RatioRange;
+use bookahead_core::scheduling::{Cluster, Learned, PromisingRule, UnderestimatorRule};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::JobId;
+
+use super::Shortening;
+use crate::policies::overbooking_2008::{is_promising, longer_duration};
+
+/// What the statistics say of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Judgement {
+    /// Its estimate class; `None` without statistics.
+    pub class: Option<u16>,
+    /// Nine tenths of the distribution of its class.
+    pub ratios: Option<RatioRange>,
+    /// It may be shortened.
+    pub promising: bool,
+    /// By how much its estimate is cut if it is: to x / (1 + `max_pof`).
+    pub max_pof: f64,
+    /// For how long it is planned where it is not shortened: its estimate, or more for an
+    /// underestimator.
+    pub full: Seconds,
+}
+
+impl Shortening {
+    /// Judges a job by the statistics; without any, nothing is promising and everybody estimates
+    /// well.
+    pub(super) fn judge(&self, cluster: &Cluster, id: JobId) -> Judgement {
+        let job = cluster.job(id);
+        let full = cluster.to_plan(id).estimate;
+        let Some(model) = &self.estimates else {
+            return Judgement {
+                class: None,
+                ratios: None,
+                promising: false,
+                max_pof: 0.0,
+                full,
+            };
+        };
+        let (class, ratios) = model.lookup(job, model.history());
+        let max_pof = self.acceptance.shortening(ratios);
+        let judged = |promising, full| Judgement {
+            class: Some(class),
+            ratios: Some(Learned::range(ratios)),
+            promising,
+            max_pof,
+            full,
+        };
+        let user = model.habits().user(job);
+        if self.underestimators == UnderestimatorRule::MoreTime
+            && let Some(factor) = user.and_then(|habit| habit.overrun_factor())
+        {
+            return judged(false, longer_duration(job.estimate, factor));
+        }
+        let by_user = || user.is_some_and(|habit| is_promising(habit.mean_ratio(), max_pof));
+        let by_application = || {
+            let usual = model.habits().usual_runtime(job);
+            usual.is_some_and(|usual| is_promising(usual / job.estimate.0 as f64, max_pof))
+        };
+        let promising = if self.promising == PromisingRule::Class {
+            is_promising(ratios.mean_ratio(), max_pof)
+        } else {
+            (self.promising.asks_user() && by_user())
+                || (self.promising.asks_application() && by_application())
+        };
+        judged(promising, full)
+    }
+}

@@ -1,0 +1,84 @@
+//! Every policy by name: one line each.
+
+use bookahead_core::scheduling::{Backfilling, Queue};
+
+pub use bookahead_core::scheduling::registry::{Build, PlanKind, Strategy};
+
+use crate::policies::{Comprehensive, Heuristic, Shortening};
+
+/// All policies, in the order in which tables show them.
+pub const STRATEGIES: &[Strategy] = &[
+    Strategy {
+        name: "fcfs",
+        summary: "first come, first served queue; promises nothing",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        plan: PlanKind::Queue,
+        build: |_, settings, _| Box::new(Queue::of(Backfilling::None, settings)),
+    },
+    Strategy {
+        name: "easy-backfilling",
+        summary: "queue with aggressive backfilling behind one reservation; promises nothing",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        plan: PlanKind::Queue,
+        build: |_, settings, _| Box::new(Queue::of(Backfilling::Aggressive, settings)),
+    },
+    Strategy {
+        name: "conservative-backfilling",
+        summary: "node-mapped plan, full estimates, no early release",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        plan: PlanKind::Mapped,
+        build: |nodes, settings, _| Box::new(Comprehensive::new(nodes, settings, false, None)),
+    },
+    Strategy {
+        name: "heuristic-planning",
+        summary: "counted plan, full estimates, re-planned at every end",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        plan: PlanKind::Counted,
+        build: |nodes, settings, _| Box::new(Heuristic::new(nodes, settings, false, None)),
+    },
+    Strategy {
+        name: "comprehensive-overbooking",
+        summary: "node-mapped plan, overbooked by convolved completion-time distributions",
+        overbooks: true,
+        security_factor: 4.0,
+        baseline: Some("conservative-backfilling"),
+        plan: PlanKind::Mapped,
+        build: |nodes, settings, estimates| {
+            Box::new(Comprehensive::new(nodes, settings, true, estimates))
+        },
+    },
+    Strategy {
+        name: "heuristic-overbooking",
+        summary: "counted plan, overbooked by the job's own ratio distribution, re-planned at every end",
+        overbooks: true,
+        security_factor: 2.0,
+        baseline: Some("heuristic-planning"),
+        plan: PlanKind::Counted,
+        build: |nodes, settings, estimates| {
+            Box::new(Heuristic::new(nodes, settings, true, estimates))
+        },
+    },
+    Strategy {
+        name: "overbooking-2008",
+        summary: "conservative backfilling with shortened durations (Birkenheuer et al. 2008)",
+        overbooks: true,
+        security_factor: 1.0,
+        baseline: Some("conservative-backfilling"),
+        plan: PlanKind::Shortened,
+        build: |nodes, settings, estimates| Box::new(Shortening::new(nodes, settings, estimates)),
+    },
+];
+
+/// Finds a policy by name.
+#[must_use]
+pub fn strategy(name: &str) -> Option<&'static Strategy> {
+    STRATEGIES.iter().find(|strategy| strategy.name == name)
+}

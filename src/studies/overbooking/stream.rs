@@ -1,0 +1,67 @@
+//! Any registered policy behind the interface of engines that take jobs one by one. The machine
+//! with its nodes plans for all jobs that it knows, so they are kept until the last has come:
+//! memory grows with the trace.
+
+use bookahead_core::failures::FailureTrace;
+use bookahead_core::scheduling::PolicySettings;
+use bookahead_core::scheduling::stream::{Listener, StreamRequest, StreamScheduler};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId, JobKind};
+
+use crate::direct::simulate;
+
+/// A policy of the registry as an engine, without deadlines and failures.
+pub struct RegisteredStream {
+    nodes: Nodes,
+    settings: PolicySettings,
+    requests: Vec<StreamRequest>,
+}
+
+impl RegisteredStream {
+    /// An empty machine with the policy of this name. One that overbooks has no statistics here,
+    /// and shortens nothing.
+    #[must_use]
+    pub fn new(nodes: Nodes, strategy: &str) -> Self {
+        Self {
+            nodes,
+            settings: PolicySettings {
+                strategy: strategy.to_owned(),
+                ..PolicySettings::default()
+            },
+            requests: Vec::new(),
+        }
+    }
+}
+
+impl StreamScheduler for RegisteredStream {
+    fn submit(&mut self, request: StreamRequest, _listener: &mut impl Listener) {
+        self.requests.push(request);
+    }
+
+    fn finish(&mut self, listener: &mut impl Listener) {
+        let jobs: Vec<Job> = (self.requests.iter().zip(0..))
+            .map(|(request, index)| Job {
+                id: JobId(index),
+                trace_number: 0,
+                submit: request.submit,
+                release: request.submit,
+                estimate: request.estimate,
+                runtime: request.runtime,
+                deadline: Seconds::FAR,
+                nodes: request.nodes,
+                user: Some(request.user.0.into()),
+                application: None,
+                kind: JobKind::Flexible,
+            })
+            .collect();
+        let failures = FailureTrace::default();
+        let result = simulate(self.nodes, &self.settings, None, &jobs, &failures);
+        let outcomes = result.map(|(_, outcomes)| outcomes).unwrap_or_default();
+        for (request, outcome) in self.requests.iter().zip(outcomes) {
+            match outcome.start {
+                Some(start) => listener.started(request, start),
+                None => listener.refused(request),
+            }
+        }
+    }
+}

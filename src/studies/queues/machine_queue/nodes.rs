@@ -1,0 +1,531 @@
+//! What is free on which node, now and later, and which nodes a job gets.
+//!
+//! Who holds a node is known with the end of its request, so what is free later is known, too:
+//! running jobs only give back, and reservations of waiting jobs and closed windows take away. A
+//! job that starts takes the nodes that are needed soonest by a reservation or window (after it, as
+//! it may not touch them), of those the fullest, of those the first. A reservation takes the nodes
+//! that become free last, so that those which are idle stay open for others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use bookahead_core::units::Seconds;
+
+use super::description::{NodeResources, QueueMachine, Window};
+use super::shapes::Shape;
+
+impl NodeResources {
+    /// Whether this is enough for `need`.
+    fn covers(&self, need: &Self) -> bool {
+        self.cores >= need.cores
+            && self.memory_megabytes >= need.memory_megabytes
+            && self.gpus >= need.gpus
+    }
+
+    fn take(&mut self, part: &Self) {
+        self.cores -= part.cores;
+        self.memory_megabytes -= part.memory_megabytes;
+        self.gpus -= part.gpus;
+    }
+
+    fn give(&mut self, part: &Self) {
+        self.cores += part.cores;
+        self.memory_megabytes += part.memory_megabytes;
+        self.gpus += part.gpus;
+    }
+}
+
+/// What a running job holds on a node, until its request ends.
+#[derive(Clone, Copy, Debug)]
+struct Holding {
+    until: Seconds,
+    job: usize,
+    each: NodeResources,
+}
+
+/// What a waiting job is to get on a node.
+#[derive(Clone, Copy, Debug)]
+struct Reservation {
+    begin: Seconds,
+    end: Seconds,
+    each: NodeResources,
+}
+
+#[derive(Debug)]
+struct Node {
+    free: NodeResources,
+    /// In order of their ends.
+    held: Vec<Holding>,
+    /// Of this pass.
+    reserved: Vec<Reservation>,
+    /// Positions of the windows that close it and are not over, in order of their beginnings.
+    windows: Vec<usize>,
+}
+
+/// The nodes of a class.
+#[derive(Debug)]
+struct Class {
+    first: usize,
+    past: usize,
+    each: NodeResources,
+    /// How many nodes have so many free cores.
+    with_free: Vec<u32>,
+}
+
+/// When a job may start on a node, without a gap.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    first: Seconds,
+    last: Seconds,
+    node: usize,
+}
+
+/// A job that looks for nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seeker {
+    /// What it needs.
+    pub(super) shape: Shape,
+    /// For how long it asks.
+    pub(super) request: Seconds,
+    /// Whose it is: windows may be open to some.
+    pub(super) user: i64,
+}
+
+/// All nodes of a machine, class by class.
+#[derive(Debug)]
+pub(super) struct NodePool {
+    nodes: Vec<Node>,
+    classes: Vec<Class>,
+    windows: Vec<Window>,
+    /// Nodes that have reservations.
+    reserved: Vec<usize>,
+    openings: Vec<Opening>,
+    best: Vec<Opening>,
+    ranked: Vec<(Seconds, u32, u32, usize)>,
+    changes: Vec<(Seconds, Change)>,
+}
+
+impl NodePool {
+    /// An empty machine.
+    pub(super) fn new(machine: &QueueMachine) -> Self {
+        let mut nodes = Vec::new();
+        let mut classes = Vec::with_capacity(machine.classes.len());
+        for class in &machine.classes {
+            let first = nodes.len();
+            nodes.extend((0..class.nodes.0).map(|_| Node {
+                free: class.each,
+                held: Vec::new(),
+                reserved: Vec::new(),
+                windows: Vec::new(),
+            }));
+            let mut with_free = vec![0; class.each.cores as usize + 1];
+            with_free[class.each.cores as usize] = class.nodes.0;
+            classes.push(Class {
+                first,
+                past: nodes.len(),
+                each: class.each,
+                with_free,
+            });
+        }
+        let mut windows = machine.windows.clone();
+        windows.retain(|window| window.begin < window.end);
+        windows.sort_by_key(|window| window.begin);
+        for (number, window) in windows.iter().enumerate() {
+            for (class, count) in &window.nodes {
+                let class = &classes[class.0];
+                let first = class.past.saturating_sub(count.0 as usize);
+                for node in &mut nodes[first.max(class.first)..class.past] {
+                    if node.windows.last() != Some(&number) {
+                        node.windows.push(number);
+                    }
+                }
+            }
+        }
+        Self {
+            nodes,
+            classes,
+            windows,
+            reserved: Vec::new(),
+            openings: Vec::new(),
+            best: Vec::new(),
+            ranked: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Forgets windows that are over. It must know of each before it looks for nodes at or behind
+    /// its end.
+    pub(super) fn forget_windows(&mut self, now: Seconds) {
+        for node in &mut self.nodes {
+            node.windows
+                .retain(|window| self.windows[*window].end > now);
+        }
+    }
+
+    /// Whether so many nodes have so many free cores: if not, the shape does not fit now, whatever
+    /// else is free.
+    pub(super) fn has_cores(&self, shape: &Shape) -> bool {
+        let with_free = &self.classes[shape.class].with_free;
+        let mut missing = shape.nodes;
+        for count in &with_free[shape.each.cores as usize..] {
+            if missing <= *count {
+                return true;
+            }
+            missing -= count;
+        }
+        false
+    }
+
+    /// Nodes on which a job may start now without being in the way of a reservation or a window.
+    pub(super) fn choose(&mut self, seeker: &Seeker, now: Seconds) -> Option<Vec<usize>> {
+        let shape = &seeker.shape;
+        if !self.has_cores(shape) {
+            return None;
+        }
+        let Self {
+            nodes,
+            classes,
+            windows,
+            ranked,
+            ..
+        } = self;
+        let class = &classes[shape.class];
+        ranked.clear();
+        for (index, node) in (class.first..).zip(&nodes[class.first..class.past]) {
+            if node.is_open_now(seeker, now, windows, &class.each) {
+                let needed = node.needed_from(now, windows);
+                ranked.push((needed, node.free.cores, node.free.gpus, index));
+            }
+        }
+        let wanted = shape.nodes as usize;
+        if ranked.len() < wanted {
+            return None;
+        }
+        if ranked.len() > wanted {
+            ranked.select_nth_unstable(wanted - 1);
+            ranked.truncate(wanted);
+        }
+        let mut chosen: Vec<usize> = ranked.iter().map(|ranked| ranked.3).collect();
+        chosen.sort_unstable();
+        Some(chosen)
+    }
+
+    /// Gives nodes to a job until its request ends.
+    pub(super) fn hold(&mut self, nodes: &[usize], shape: &Shape, until: Seconds, job: usize) {
+        let each = shape.each;
+        let class = &mut self.classes[shape.class];
+        for &index in nodes {
+            let node = &mut self.nodes[index];
+            class.with_free[node.free.cores as usize] -= 1;
+            node.free.take(&each);
+            class.with_free[node.free.cores as usize] += 1;
+            let place = node.held.partition_point(|other| other.until <= until);
+            node.held.insert(place, Holding { until, job, each });
+        }
+    }
+
+    /// Takes back what a job held.
+    pub(super) fn release(&mut self, nodes: &[usize], shape: &Shape, job: usize) {
+        let class = &mut self.classes[shape.class];
+        for &index in nodes {
+            let node = &mut self.nodes[index];
+            let Some(place) = node.held.iter().position(|held| held.job == job) else {
+                continue;
+            };
+            let held = node.held.remove(place);
+            class.with_free[node.free.cores as usize] -= 1;
+            node.free.give(&held.each);
+            class.with_free[node.free.cores as usize] += 1;
+        }
+    }
+
+    /// Reserves nodes for a job from the earliest start at which it has them for its whole request,
+    /// beside reservations and windows. `seekers` are its choices, of each class one; the first
+    /// that has it first wins. Says the start; `None`, and nothing is reserved, if that is after
+    /// `latest`.
+    pub(super) fn reserve(
+        &mut self,
+        seekers: impl Iterator<Item = Seeker>,
+        now: Seconds,
+        latest: Seconds,
+    ) -> Option<Seconds> {
+        let mut best: Option<(Seconds, Seeker)> = None;
+        for seeker in seekers {
+            let start = self.earliest(&seeker, now);
+            if best.is_none_or(|best| start < best.0) {
+                best = Some((start, seeker));
+                std::mem::swap(&mut self.openings, &mut self.best);
+            }
+        }
+        let (start, seeker) = best.filter(|(start, _)| *start <= latest)?;
+        let wanted = seeker.shape.nodes as usize;
+        let openings = &mut self.best;
+        openings.retain(|opening| opening.first <= start && start <= opening.last);
+        if openings.len() > wanted {
+            openings.select_nth_unstable_by_key(wanted - 1, |opening| {
+                (-opening.first, opening.last, opening.node)
+            });
+        }
+        for opening in openings.iter().take(wanted) {
+            let node = &mut self.nodes[opening.node];
+            if node.reserved.is_empty() {
+                self.reserved.push(opening.node);
+            }
+            node.reserved.push(Reservation {
+                begin: start,
+                end: start + seeker.request,
+                each: seeker.shape.each,
+            });
+        }
+        Some(start)
+    }
+
+    /// Forgets all reservations: each pass makes its own.
+    pub(super) fn forget_reservations(&mut self) {
+        for node in self.reserved.drain(..) {
+            self.nodes[node].reserved.clear();
+        }
+    }
+
+    /// The earliest start at which the job has its nodes, whose openings are found on the way.
+    fn earliest(&mut self, seeker: &Seeker, now: Seconds) -> Seconds {
+        let wanted = seeker.shape.nodes as usize;
+        let beginning_before =
+            |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
+        // Most windows are far away: as long as the job ends before the first that was left out,
+        // they do not matter.
+        let mut seen = beginning_before(&self.windows, now + seeker.request);
+        loop {
+            self.find_openings(seeker, now, seen);
+            let start = earliest(&mut self.openings, wanted);
+            let end = start + seeker.request;
+            if self.windows.get(seen).is_none_or(|next| end <= next.begin) {
+                return start;
+            }
+            seen = beginning_before(&self.windows, end).max(seen + 1);
+            if start == Seconds::FAR {
+                seen = self.windows.len();
+            }
+        }
+    }
+
+    /// All openings of all nodes of the class if the first `seen` windows are all; behind these,
+    /// only the first is looked at.
+    fn find_openings(&mut self, seeker: &Seeker, now: Seconds, seen: usize) {
+        let class = &self.classes[seeker.shape.class];
+        self.openings.clear();
+        let mut changes = std::mem::take(&mut self.changes);
+        for (index, node) in (class.first..).zip(&self.nodes[class.first..class.past]) {
+            let in_sight = node.windows.partition_point(|window| *window < seen);
+            let behind = node.windows[in_sight..]
+                .iter()
+                .map(|window| &self.windows[*window])
+                .find(|window| !window.users.contains(&seeker.user));
+            let last = behind.map_or(Seconds::FAR, |window| window.begin - seeker.request);
+            if node.reserved.is_empty() && in_sight == 0 {
+                let first = node.free_from(&seeker.shape.each, now);
+                self.openings.push(Opening {
+                    first,
+                    last,
+                    node: index,
+                });
+                continue;
+            }
+            let in_sight = node.windows[..in_sight]
+                .iter()
+                .map(|window| &self.windows[*window]);
+            node.changes(seeker, now, in_sight, &mut changes);
+            let found = |first, end: Option<Seconds>| {
+                let last = end.map_or(last, |end| last.min(end - seeker.request));
+                if first <= last {
+                    self.openings.push(Opening {
+                        first,
+                        last,
+                        node: index,
+                    });
+                }
+            };
+            node.openings(&seeker.shape.each, now, &changes, found);
+        }
+        self.changes = changes;
+    }
+}
+
+/// The first time at which so many nodes are open at once.
+fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
+    let first_to_close = openings.iter().map(|opening| opening.last).min();
+    if wanted <= openings.len() {
+        let (_, nth, _) = openings.select_nth_unstable_by_key(wanted - 1, |opening| opening.first);
+        if first_to_close.is_some_and(|last| nth.first <= last) {
+            return nth.first;
+        }
+    }
+    openings.sort_unstable_by_key(|opening| opening.first);
+    // Sweeps over beginnings; `lasts` holds openings that have begun, those that end first on top.
+    let mut lasts = BinaryHeap::new();
+    let mut openings = openings.iter().peekable();
+    while let Some(opening) = openings.next() {
+        lasts.push(Reverse(opening.last));
+        if openings
+            .peek()
+            .is_some_and(|next| next.first == opening.first)
+        {
+            continue;
+        }
+        while lasts.peek().is_some_and(|last| last.0 < opening.first) {
+            lasts.pop();
+        }
+        if lasts.len() >= wanted {
+            return opening.first;
+        }
+    }
+    // Not reached by a shape that an empty class holds: in the end every node is free.
+    Seconds::FAR
+}
+
+impl Node {
+    /// When somebody else may need the node: the first reservation or window that is not over.
+    fn needed_from(&self, now: Seconds, windows: &[Window]) -> Seconds {
+        let reserved = self.reserved.iter().map(|reserved| reserved.begin);
+        let closed = self.windows.first();
+        let closed = closed.map(|window| windows[*window].begin.max(now));
+        reserved.chain(closed).min().unwrap_or(Seconds::FAR)
+    }
+
+    /// From when on running jobs leave `need`, if nothing but them is on the node.
+    fn free_from(&self, need: &NodeResources, now: Seconds) -> Seconds {
+        let mut free = self.free;
+        let mut from = now;
+        let mut held = self.held.iter();
+        while !free.covers(need) {
+            let Some(next) = held.next() else {
+                break;
+            };
+            free.give(&next.each);
+            from = next.until;
+        }
+        from
+    }
+
+    /// What running jobs and reservations leave at a time from now on.
+    fn free_at(&self, time: Seconds, all: &NodeResources) -> NodeResources {
+        let mut free = *all;
+        for held in self.held.iter().filter(|held| held.until > time) {
+            free.take(&held.each);
+        }
+        for reserved in &self.reserved {
+            if reserved.begin <= time && time < reserved.end {
+                free.take(&reserved.each);
+            }
+        }
+        free
+    }
+
+    /// Whether the job may start here now.
+    fn is_open_now(
+        &self,
+        seeker: &Seeker,
+        now: Seconds,
+        windows: &[Window],
+        all: &NodeResources,
+    ) -> bool {
+        let need = &seeker.shape.each;
+        if !self.free.covers(need) {
+            return false;
+        }
+        let end = now + seeker.request;
+        let is_closed = self
+            .windows
+            .iter()
+            .map(|window| &windows[*window])
+            .take_while(|window| window.begin < end)
+            .any(|window| !window.users.contains(&seeker.user));
+        if is_closed {
+            return false;
+        }
+        // Running jobs only give back: it gets worse nowhere but where a reservation begins.
+        self.reserved
+            .iter()
+            .filter(|reserved| reserved.begin < end)
+            .all(|reserved| {
+                let mut most = *all;
+                most.take(&reserved.each);
+                most.covers(need) && self.free_at(reserved.begin, all).covers(need)
+            })
+    }
+
+    /// What changes for the job on this node, from now on, in order of time.
+    fn changes<'a>(
+        &self,
+        seeker: &Seeker,
+        now: Seconds,
+        windows: impl Iterator<Item = &'a Window>,
+        changes: &mut Vec<(Seconds, Change)>,
+    ) {
+        changes.clear();
+        let ends = self.held.iter();
+        changes.extend(ends.map(|held| (held.until, Change::Free(held.each))));
+        for reserved in &self.reserved {
+            changes.push((reserved.begin, Change::Taken(reserved.each)));
+            changes.push((reserved.end, Change::Free(reserved.each)));
+        }
+        for window in windows.filter(|window| !window.users.contains(&seeker.user)) {
+            changes.push((window.begin.max(now), Change::Closed));
+            changes.push((window.end, Change::Open));
+        }
+        // What gives comes before what takes, so that nothing is ever below zero.
+        changes.sort_unstable_by_key(|(time, change)| (*time, change.takes()));
+    }
+
+    /// Calls `found` with each span, in order of time, for which `need` is free and no window is
+    /// closed; the last one never ends.
+    fn openings(
+        &self,
+        need: &NodeResources,
+        now: Seconds,
+        changes: &[(Seconds, Change)],
+        mut found: impl FnMut(Seconds, Option<Seconds>),
+    ) {
+        let mut free = self.free;
+        let mut closed = 0;
+        let mut open_since = free.covers(need).then_some(now);
+        let mut changes = changes.iter().peekable();
+        while let Some((time, change)) = changes.next() {
+            match change {
+                Change::Free(each) => free.give(each),
+                Change::Taken(each) => free.take(each),
+                Change::Closed => closed += 1,
+                Change::Open => closed -= 1,
+            }
+            if changes.peek().is_some_and(|next| next.0 == *time) {
+                continue;
+            }
+            match (open_since, closed == 0 && free.covers(need)) {
+                (None, true) => open_since = Some(*time),
+                (Some(first), false) => {
+                    found(first, Some(*time));
+                    open_since = None;
+                }
+                _ => {}
+            }
+        }
+        if let Some(first) = open_since {
+            found(first, None);
+        }
+    }
+}
+
+/// What happens on a node.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Free(NodeResources),
+    Taken(NodeResources),
+    Open,
+    Closed,
+}
+
+impl Change {
+    fn takes(&self) -> bool {
+        matches!(self, Self::Taken(_) | Self::Closed)
+    }
+}

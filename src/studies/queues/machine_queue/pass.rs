@@ -1,0 +1,231 @@
+//! One pass over the waiting jobs: who starts now, who gets a reservation, and who has to wait for
+//! those.
+//!
+//! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no
+//! nodes makes all classes that would do for it *awaited*: on these, jobs behind it start by
+//! backfilling only, beside the reservations.
+
+use bookahead_core::scheduling::queue::{Rule, pass};
+use bookahead_core::units::Seconds;
+
+use super::Announcement;
+use super::nodes::Seeker;
+use super::queue::{Candidate, Details, Queue};
+use super::shapes::Shape;
+use super::site::Site;
+
+/// How far a pass backfills.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reach {
+    /// How many jobs of each partition get a reservation.
+    pub(super) depth: u32,
+    /// How many jobs may be looked at for backfilling; `None`: all.
+    pub(super) tested: Option<u32>,
+    /// How far ahead reservations may begin; `None`: however far.
+    pub(super) window: Option<Seconds>,
+}
+
+/// What a pass knows; it is kept from one to the next to save allocations.
+#[derive(Debug, Default)]
+pub(super) struct Pass {
+    now: Seconds,
+    number: u64,
+    reach: Reach,
+    /// Of each class: whether somebody waits for it.
+    awaited: Vec<bool>,
+    /// Of each partition: how many have a reservation.
+    reserved: Vec<u32>,
+    /// Of each kind of jobs: the shortest request that found no nodes in a pass, and the number of
+    /// the pass.
+    failed: Vec<(u64, Seconds)>,
+    /// What the job that is looked at may have by its limits.
+    allowed: Vec<Shape>,
+    /// Whether anybody who is still looked at may find nodes.
+    may_start: bool,
+    /// Jobs whose reservations matter only to reservations behind them: nobody may start any more,
+    /// and they were told their starts.
+    postponed: Vec<Details>,
+}
+
+/// Who starts in a pass over jobs in order of priority.
+struct Priority<'a> {
+    pass: &'a mut Pass,
+    site: &'a mut Site,
+    details: &'a [Details],
+}
+
+impl Rule<Candidate> for Priority<'_> {
+    fn next(&self, queue: &[Candidate], from: usize) -> Option<usize> {
+        let is_open = || !self.pass.awaited.iter().all(|awaited| *awaited);
+        let goes_on = from < queue.len()
+            && self.pass.may_matter(self.site)
+            && (self.pass.backfills() || is_open());
+        goes_on.then_some(from)
+    }
+
+    fn starts(&mut self, candidate: &Candidate, _behind: &[Candidate]) -> bool {
+        let starts = self.pass.starts(self.site, self.details, candidate);
+        if starts {
+            self.pass.may_start = self.site.may_start_any();
+        }
+        starts
+    }
+}
+
+impl Pass {
+    /// Before the first pass.
+    pub(super) fn new(classes: usize, partitions: usize) -> Self {
+        Self {
+            awaited: vec![false; classes],
+            reserved: vec![0; partitions],
+            ..Self::default()
+        }
+    }
+
+    /// One pass. Without a reach, jobs start in order only.
+    pub(super) fn hold(
+        &mut self,
+        site: &mut Site,
+        queue: &mut Queue,
+        reach: Option<Reach>,
+        now: Seconds,
+    ) {
+        self.reach = reach.unwrap_or(Reach {
+            depth: 0,
+            tested: Some(0),
+            window: None,
+        });
+        self.reserved.fill(0);
+        self.may_start = site.may_start_any();
+        if !self.may_matter(site) {
+            return;
+        }
+        queue.sort(&mut site.priorities, now);
+        self.now = now;
+        self.number += 1;
+        self.awaited.fill(false);
+        self.postponed.clear();
+        self.failed.resize(site.kinds.len(), (0, Seconds::ZERO));
+        let mut rule = Priority {
+            pass: self,
+            site,
+            details: &queue.details,
+        };
+        let mut due = Vec::new();
+        pass(&queue.waiting, &mut rule, &mut due);
+        queue.remove(&due);
+        site.pool.forget_reservations();
+    }
+
+    /// Whether anybody may start or get a first reservation: nothing else that a pass does lasts.
+    fn may_matter(&self, site: &Site) -> bool {
+        let announces = |(unannounced, reserved): (&usize, &u32)| {
+            *unannounced > 0 && *reserved < self.reach.depth
+        };
+        let mut partitions = site.unannounced().iter().zip(&self.reserved);
+        self.may_start || (self.backfills() && partitions.any(announces))
+    }
+
+    /// Whether jobs may start that are not the first.
+    fn backfills(&self) -> bool {
+        self.reach.tested != Some(0)
+    }
+
+    fn count_one(&mut self) {
+        if let Some(tested) = &mut self.reach.tested {
+            *tested = tested.saturating_sub(1);
+        }
+    }
+
+    /// Whether the job starts now.
+    fn starts(&mut self, site: &mut Site, details: &[Details], candidate: &Candidate) -> bool {
+        let backfills = self.backfills();
+        let reserved = self.reserved[candidate.partition as usize];
+        let reserves = backfills && reserved < self.reach.depth;
+        // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and
+        // for as long, fails.
+        let (number, shortest) = self.failed[candidate.kind as usize];
+        let is_hopeless = number == self.number
+            && shortest <= candidate.waiting.estimate
+            && !candidate.has_windows;
+        if is_hopeless && !reserves && self.reach.tested.is_none() {
+            return false;
+        }
+        let details = candidate.details(details);
+        let all = site.kinds.get(details.kind).shapes.len();
+        self.allowed.clear();
+        self.allowed.extend(within_limits(site, details));
+        if self.allowed.is_empty() {
+            return false;
+        }
+        for &shape in &self.allowed {
+            let is_awaited = self.awaited[shape.class];
+            if is_hopeless || (is_awaited && !backfills) {
+                continue;
+            }
+            if let Some(nodes) = site.pool.choose(&seeker(details, shape), self.now) {
+                if is_awaited {
+                    self.count_one();
+                }
+                site.start(details, shape, nodes, self.now);
+                return true;
+            }
+        }
+        for shape in &self.allowed {
+            self.awaited[shape.class] = true;
+        }
+        if backfills {
+            if self.allowed.len() == all && !candidate.has_windows {
+                let failed = &mut self.failed[candidate.kind as usize];
+                *failed = if number == self.number {
+                    (number, shortest.min(candidate.waiting.estimate))
+                } else {
+                    (self.number, candidate.waiting.estimate)
+                };
+            }
+            if reserves {
+                self.reserved[details.partition] += 1;
+                self.reserve(site, details);
+            }
+            self.count_one();
+        }
+        false
+    }
+
+    /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until
+    /// somebody behind needs to know.
+    fn reserve(&mut self, site: &mut Site, details: &Details) {
+        self.postponed.push(*details);
+        // Within a window it has to be known who gets one: that is counted.
+        if !self.may_start && self.reach.window.is_none() && site.is_announced(details.job) {
+            return;
+        }
+        let latest = (self.reach.window).map_or(Seconds::FAR, |window| self.now + window);
+        for details in self.postponed.drain(..) {
+            self.allowed.clear();
+            self.allowed.extend(within_limits(site, &details));
+            let seekers = self.allowed.iter().map(|shape| seeker(&details, *shape));
+            if let Some(start) = site.pool.reserve(seekers, self.now, latest) {
+                let at = self.now;
+                site.announce(&details, Announcement { at, start });
+            } else {
+                self.reserved[details.partition] -= 1;
+            }
+        }
+    }
+}
+
+/// What a job may have by its limits, in the order in which its partition tries classes.
+fn within_limits<'a>(site: &'a Site, details: &'a Details) -> impl Iterator<Item = Shape> + 'a {
+    let shapes = site.kinds.get(details.kind).shapes.iter();
+    let allowed = shapes.filter(|shape| site.limits.allow(&details.scopes, shape));
+    allowed.copied()
+}
+
+fn seeker(details: &Details, shape: Shape) -> Seeker {
+    Seeker {
+        shape,
+        request: details.request,
+        user: details.user,
+    }
+}

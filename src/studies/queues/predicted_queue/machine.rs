@@ -1,0 +1,498 @@
+//! The machine: events in their order, and the pass that starts jobs.
+
+use std::sync::Arc;
+
+use bookahead_core::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
+use bookahead_core::predictions::{Build, Correction, Corrector, Predictor, predictor};
+use bookahead_core::scheduling::queue::{
+    BackfillOrder, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
+};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::JobId;
+
+use super::open_jobs::OpenJobs;
+use super::outcome::PredictedOutcome;
+use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules, ScoredOrder};
+
+/// A queue that plans with predictions, and the client of its jobs, which are in order of
+/// submission and no wider than the machine.
+///
+/// # Errors
+/// Where there is no predictor of the name.
+pub fn predicted_queue_scene(
+    jobs: &Arc<[QueueJob]>,
+    nodes: Nodes,
+    settings: &PredictedQueueSettings,
+) -> Result<Scene<PredictedQueueMachine>, UnknownPredictor> {
+    Ok(scene_of(jobs, PredictedQueueMachine::new(nodes, settings)?))
+}
+
+/// Runs the jobs of a [`predicted_queue_scene`] from an empty machine to the last end; returns one
+/// outcome a job.
+///
+/// # Errors
+/// Where there is no predictor of the name.
+pub fn simulate_predicted_queue(
+    jobs: &Arc<[QueueJob]>,
+    nodes: Nodes,
+    settings: &PredictedQueueSettings,
+) -> Result<Vec<PredictedOutcome>, UnknownPredictor> {
+    let scene = predicted_queue_scene(jobs, nodes, settings)?;
+    Ok(drive(scene, false).machine.into_outcomes())
+}
+
+pub(super) fn scene_of(
+    jobs: &Arc<[QueueJob]>,
+    mut machine: PredictedQueueMachine,
+) -> Scene<PredictedQueueMachine> {
+    machine.running.open.expect(jobs.len());
+    let submit = |input: &mut Vec<QueueJob>, jobs: &[QueueJob]| input.extend_from_slice(jobs);
+    let time = |job: &QueueJob| job.submission.submit;
+    let client = Listed::new(Arc::clone(jobs), time, submit);
+    Scene::new("queue", machine).with("client", client)
+}
+
+/// There is no such predictor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no predictor {name:?}")]
+pub struct UnknownPredictor {
+    /// What was asked for.
+    pub name: String,
+}
+
+/// What happens to a job, by its place in the order of submission.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// It has outlived its prediction.
+    Expiry(u32),
+    Submission(u32),
+    End(u32),
+}
+
+impl QueueRules {
+    /// In which order the events of one second come.
+    fn class_of(self, event: Event) -> u8 {
+        match (self, event) {
+            (Self::Gaussier2015, Event::Expiry(_)) | (Self::Tsafrir2007, Event::End(_)) => 0,
+            (Self::Gaussier2015, Event::Submission(_)) | (Self::Tsafrir2007, Event::Expiry(_)) => 1,
+            (Self::Gaussier2015, Event::End(_)) | (Self::Tsafrir2007, Event::Submission(_)) => 2,
+        }
+    }
+}
+
+/// A machine whose queue plans with predictions.
+pub struct PredictedQueueMachine {
+    corrector: Corrector,
+    order: ScoredOrder,
+    /// `None` where the run time itself is known.
+    predictor: Option<Box<dyn Predictor>>,
+    /// Submission of the first job of all.
+    beginning: Option<Seconds>,
+    /// In order, as of the last pass; estimates are predictions.
+    waiting: Vec<Waiting>,
+    /// The same jobs, where they are tried in this order.
+    shortest: Option<ShortestFirst>,
+    /// What the last pass left beside the first of the queue.
+    view: View,
+    /// Who started in the last pass.
+    due: Vec<usize>,
+    /// Whether nothing has become better since.
+    is_settled: bool,
+    running: Running,
+}
+
+/// Who runs, and what is to happen: all that a pass over the queue changes beside it.
+struct Running {
+    rules: QueueRules,
+    compared: ComparedReservation,
+    now: Seconds,
+    /// Nodes that may be used: see [`QueueRules`].
+    free: u32,
+    /// Nodes of jobs that have outlived their last prediction.
+    overdue: u32,
+    open: OpenJobs,
+    ends: PlannedEnds,
+    events: Agenda<Event>,
+    /// Jobs that were started now.
+    started: Vec<u32>,
+    /// Whether the pass that is held has come to the first of the queue that does not fit.
+    has_head: bool,
+}
+
+impl Machine for PredictedQueueMachine {
+    type Input = Vec<QueueJob>;
+    type Output = ();
+    type Service = NoService;
+
+    fn take(&mut self, jobs: Vec<QueueJob>) {
+        for job in jobs {
+            let submit = job.submission.submit;
+            self.beginning.get_or_insert(submit);
+            self.running
+                .enter(submit, Event::Submission(self.running.open.next_place()));
+            self.running.open.push(job);
+        }
+    }
+
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
+        while let Some((time, event)) = self.running.events.pop_before(until) {
+            // Only after all events of a second a start is known to predictors.
+            if time != self.running.now {
+                self.make_starts_known();
+                self.running.now = time;
+            }
+            self.handle(event);
+        }
+        Step::Reached(until)
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        self.running.events.next_time()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.next_event().is_none() && self.waiting.is_empty()
+    }
+
+    fn hand_out(&mut self) {}
+}
+
+impl PredictedQueueMachine {
+    /// An empty machine.
+    ///
+    /// # Errors
+    /// Where there is no predictor of the name.
+    pub fn new(nodes: Nodes, settings: &PredictedQueueSettings) -> Result<Self, UnknownPredictor> {
+        let named = predictor(&settings.predictor).ok_or_else(|| UnknownPredictor {
+            name: settings.predictor.clone(),
+        })?;
+        let predictor = match named.build {
+            Build::KnowsRunTime => None,
+            Build::Sees(build) => Some(build(&settings.told)),
+        };
+        Ok(Self::with_predictor(nodes, settings, predictor))
+    }
+
+    /// As [`PredictedQueueMachine::new`], with a predictor at hand; `None` where the run time
+    /// itself is known.
+    pub(super) fn with_predictor(
+        nodes: Nodes,
+        settings: &PredictedQueueSettings,
+        predictor: Option<Box<dyn Predictor>>,
+    ) -> Self {
+        Self {
+            corrector: settings.corrector,
+            order: settings.order,
+            predictor,
+            beginning: None,
+            waiting: Vec::new(),
+            shortest: (settings.backfill == BackfillOrder::ShortestFirst)
+                .then(ShortestFirst::default),
+            view: View::default(),
+            due: Vec::new(),
+            is_settled: false,
+            running: Running {
+                rules: settings.rules,
+                compared: settings.reservation,
+                now: Seconds::ZERO,
+                free: nodes.0,
+                overdue: 0,
+                open: OpenJobs::default(),
+                ends: PlannedEnds::default(),
+                events: Agenda::default(),
+                started: Vec::new(),
+                has_head: false,
+            },
+        }
+    }
+
+    /// What became of the jobs, once all have ended: one outcome each, in order of submission.
+    #[must_use]
+    pub fn into_outcomes(self) -> Vec<PredictedOutcome> {
+        self.running.open.into_outcomes()
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Expiry(job) => {
+                self.expire(job);
+                if self.running.rules == QueueRules::Tsafrir2007 && !self.another_expires() {
+                    self.pass();
+                }
+            }
+            Event::Submission(job) => {
+                self.count_planned_ends();
+                self.submit(job);
+            }
+            Event::End(job) => {
+                self.count_planned_ends();
+                self.end(job);
+            }
+        }
+    }
+
+    /// Whether a prediction expires in this second that has not been corrected.
+    fn another_expires(&self) -> bool {
+        self.running.events.next_time() == Some(self.running.now)
+            && matches!(self.running.events.next(), Some(Event::Expiry(_)))
+    }
+
+    /// For Gaussier et al. 2015 nodes are free when their job was planned to end.
+    fn count_planned_ends(&mut self) {
+        if self.running.rules == QueueRules::Gaussier2015 {
+            let ended = self.running.ends.remove_until(self.running.now);
+            if ended > 0 {
+                self.running.free += ended;
+                self.is_settled = false;
+            }
+        }
+    }
+
+    /// Corrects the prediction of a job, which expires now.
+    fn expire(&mut self, job: u32) {
+        self.is_settled = false;
+        let state = &mut self.running.open[job];
+        let QueueJob {
+            submission,
+            runtime,
+        } = state.job;
+        state.expiries += 1;
+        let nodes = submission.nodes.0;
+        self.running
+            .ends
+            .remove(state.start + state.prediction, nodes);
+        let corrected = self.corrector.correct(&Correction {
+            first: state.first_prediction,
+            expired: state.prediction,
+            request: submission.request,
+            expiry: state.expiries,
+            steps: state.steps,
+        });
+        let Some((prediction, steps)) = corrected else {
+            state.overdue = true;
+            self.running.overdue += nodes;
+            return;
+        };
+        state.predicted_before +=
+            i128::from(state.prediction.0) * i128::from((self.running.now - state.predicted_at).0);
+        state.predicted_at = self.running.now;
+        state.prediction = prediction;
+        state.steps = steps;
+        let until = state.start + prediction;
+        self.running.ends.insert(until, nodes);
+        if prediction < runtime {
+            self.running.enter(until, Event::Expiry(job));
+        }
+    }
+
+    /// Takes in a job that is submitted now, with a pass where somebody may start.
+    fn submit(&mut self, place: u32) {
+        let state = &mut self.running.open[place];
+        let prediction = match &mut self.predictor {
+            Some(predictor) => predictor.predict(&state.job.submission),
+            None => state.job.runtime,
+        };
+        state.first_prediction = prediction;
+        state.prediction = prediction;
+        state.predicted_at = self.running.now;
+        let mut waiting = Waiting {
+            rank: 0,
+            since: self.running.now,
+            job: JobId(place),
+            nodes: state.job.submission.nodes,
+            estimate: prediction,
+        };
+        // Who starts at once does not wait first.
+        if self.starts_at_once(&waiting) {
+            self.running.begin(&waiting);
+            return;
+        }
+        waiting.rank = self
+            .order
+            .rank(&waiting, self.beginning(), self.running.now);
+        let behind = if self.is_first_come() {
+            self.waiting.len()
+        } else {
+            self.waiting.partition_point(|other| *other < waiting)
+        };
+        self.waiting.insert(behind, waiting);
+        if let Some(shortest) = &mut self.shortest {
+            shortest.push(waiting);
+        }
+        let is_settled = self.is_settled && self.is_first_come();
+        if !is_settled && !self.waits_for_others(&waiting) {
+            self.pass();
+        }
+    }
+
+    /// Whether a new job always comes last of the queue.
+    fn is_first_come(&self) -> bool {
+        self.order == ScoredOrder::Fcfs
+    }
+
+    /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become
+    /// better since the last pass, so that only the new job can start, and it takes nothing from
+    /// the first of the queue.
+    fn starts_at_once(&mut self, newcomer: &Waiting) -> bool {
+        if self.waiting.is_empty() {
+            return newcomer.nodes.0 <= self.running.free;
+        }
+        if !self.is_first_come() || !self.is_settled {
+            return false;
+        }
+        self.view.wait_until(self.running.now);
+        let fits = self.view.holds(newcomer);
+        if fits {
+            self.view.take(newcomer);
+        }
+        fits
+    }
+
+    /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job
+    /// does not fit itself, even if another one might by then.
+    fn waits_for_others(&self, newcomer: &Waiting) -> bool {
+        self.running.rules == QueueRules::Gaussier2015
+            && self.is_first_come()
+            && self.shortest.is_none()
+            && newcomer.nodes.0 > self.running.free
+    }
+
+    /// Ends a job now, with a pass where somebody may start.
+    fn end(&mut self, job: u32) {
+        let state = &self.running.open[job];
+        let submission = &state.job.submission;
+        let nodes = submission.nodes.0;
+        let planned = state.start + state.prediction;
+        if state.overdue {
+            self.running.overdue -= nodes;
+            self.running.free += nodes;
+            self.is_settled = false;
+        } else if self.running.rules == QueueRules::Tsafrir2007 || planned > self.running.now {
+            self.running.ends.remove(planned, nodes);
+            self.running.free += nodes;
+            self.is_settled = false;
+        }
+        if let Some(predictor) = &mut self.predictor {
+            predictor.ended(submission, state.start, self.running.now);
+        }
+        self.running.open.end(job);
+        if !self.is_settled {
+            self.pass();
+        }
+    }
+
+    /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section
+    /// 5, PASS).
+    fn pass(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let running = &mut self.running;
+        if self.order.depends_on_waiting() {
+            let beginning = self.beginning.unwrap_or(running.now);
+            for waiting in &mut self.waiting {
+                waiting.rank = self.order.rank(waiting, beginning, running.now);
+            }
+            self.waiting.sort();
+            if let Some(shortest) = &mut self.shortest {
+                *shortest = ShortestFirst::of(&self.waiting);
+            }
+        }
+        self.view.look(running.now, running.free, (Seconds::FAR, 0));
+        running.has_head = false;
+        let (waiting, shortest) = (&self.waiting, self.shortest.as_mut());
+        backfill(
+            waiting,
+            true,
+            shortest,
+            &mut self.view,
+            running,
+            &mut self.due,
+        );
+        remove_due(&mut self.waiting, &self.due);
+        // Where scores change while jobs wait, the next pass may find another one first.
+        self.is_settled = self.running.has_head && !self.order.depends_on_waiting();
+    }
+
+    /// When the first of all was submitted.
+    fn beginning(&self) -> Seconds {
+        self.beginning.unwrap_or(self.running.now)
+    }
+
+    fn make_starts_known(&mut self) {
+        for job in self.running.started.drain(..) {
+            if let Some(predictor) = &mut self.predictor {
+                predictor.started(&self.running.open[job].job.submission, self.running.now);
+            }
+        }
+    }
+}
+
+impl Running {
+    fn enter(&mut self, time: Seconds, event: Event) {
+        let class = self.rules.class_of(event);
+        match event {
+            Event::Expiry(job) => {
+                self.events.push_ranked(time, class, u64::from(job), event);
+            }
+            Event::Submission(_) => self.events.push_next(time, class, event),
+            // In the order of the starts.
+            Event::End(_) => self.events.push(time, class, event),
+        }
+    }
+
+    fn begin(&mut self, waiting: &Waiting) {
+        let job = waiting.job.0;
+        let state = &mut self.open[job];
+        state.start = self.now;
+        let (prediction, runtime) = (state.prediction, state.job.runtime);
+        self.free -= waiting.nodes.0;
+        let until = self.now + prediction;
+        self.ends.insert(until, waiting.nodes.0);
+        if prediction < runtime {
+            self.enter(until, Event::Expiry(job));
+        }
+        self.enter(self.now + runtime, Event::End(job));
+        self.started.push(job);
+    }
+
+    fn reserve(&mut self, job: u32, start: Seconds) {
+        let state = &mut self.open[job];
+        let compared = self.compared.of(state.reserved, start);
+        if compared != state.reserved {
+            state.reserved = compared;
+            state.reserved_at = Some(self.now);
+        }
+    }
+}
+
+impl Room for Running {
+    const REMEMBERS_PLACES: bool = true;
+
+    fn start(&mut self, waiting: &Waiting) {
+        let is_first = !self.has_head;
+        let every_first = self.compared == ComparedReservation::EveryFirst;
+        if is_first && every_first && waiting.since < self.now {
+            self.reserve(waiting.job.0, self.now);
+        }
+        self.begin(waiting);
+    }
+
+    fn hold(&mut self, head: &Waiting, view: &mut View) {
+        self.has_head = true;
+        let wanted = head.nodes.0;
+        let free = self.free + self.overdue;
+        let place = if free >= wanted {
+            // Whoever is planned to end in this very second counts as ended, too, though it is not
+            // known yet whether it does.
+            let due = self.ends.due(self.now);
+            (self.now, free + due - wanted)
+        } else {
+            // A job that is not wider than the machine fits when all have ended.
+            let place = self.ends.room_for(wanted, free, self.now);
+            place.unwrap_or((Seconds::FAR, 0))
+        };
+        self.reserve(head.job.0, place.0);
+        view.look(self.now, self.free, place);
+    }
+}

@@ -1,0 +1,165 @@
+//! Who comes first in a queue (spec `prediction.md`, sections 2 and 9).
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::scheduling::queue::Waiting;
+use bookahead_core::units::Seconds;
+
+/// The order of a queue by a score; lower scores first, ties by submission. Names as in the
+/// literature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoredOrder {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Shortest first.
+    Sjf,
+    /// Smallest first, by nodes.
+    Smallest,
+    /// Smallest area first, by nodes times prediction.
+    Saf,
+    /// F1 of Carastan-Santos and de Camargo 2017.
+    F1,
+    /// F2 of the same.
+    F2,
+    /// F3 of the same.
+    F3,
+    /// F4 of the same.
+    F4,
+    /// WFP3 of Tang et al. 2009; depends on the wait so far.
+    Wfp3,
+    /// UNICEP of the same; depends on the wait so far.
+    Unicep,
+}
+
+/// What a score is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scored {
+    /// r: the prediction in seconds.
+    pub(super) predicted: f64,
+    /// n
+    pub(super) nodes: f64,
+    /// s: seconds from the first submission to this one.
+    pub(super) submitted: f64,
+    /// w: seconds of waiting so far.
+    pub(super) waited: f64,
+}
+
+/// What log10 takes for jobs of the first second.
+const SMALLEST_SUBMITTED: f64 = 0.1;
+
+/// Keeps 0 out of the logarithm and of the divisor of UNICEP.
+const UNICEP_OFFSET: f64 = 1e-15;
+
+impl ScoredOrder {
+    /// Whether scores change while jobs wait.
+    pub(super) fn depends_on_waiting(self) -> bool {
+        matches!(self, Self::Wfp3 | Self::Unicep)
+    }
+
+    /// The rank of a job that waits; the first of all was submitted at `beginning`.
+    pub(super) fn rank(self, waiting: &Waiting, beginning: Seconds, now: Seconds) -> i64 {
+        // Of equal ranks the earlier submission comes first anyway.
+        if self == Self::Fcfs {
+            return 0;
+        }
+        Waiting::rank_of(self.score(Scored {
+            predicted: waiting.estimate.0 as f64,
+            nodes: f64::from(waiting.nodes.0),
+            submitted: (waiting.since - beginning).0 as f64,
+            waited: (now - waiting.since).0 as f64,
+        }))
+    }
+
+    pub(super) fn score(self, job: Scored) -> f64 {
+        let Scored {
+            predicted: r,
+            nodes: n,
+            submitted,
+            waited: w,
+        } = job;
+        let log = || {
+            let submitted = if submitted > 0.0 {
+                submitted
+            } else {
+                SMALLEST_SUBMITTED
+            };
+            libm::log10(submitted)
+        };
+        match self {
+            Self::Fcfs => submitted,
+            Self::Sjf => r,
+            Self::Smallest => n,
+            Self::Saf => r * n,
+            Self::F1 => libm::log10(r) * n + 870.0 * log(),
+            Self::F2 => r.sqrt() * n + 25_600.0 * log(),
+            Self::F3 => r * n + 6.86e6 * log(),
+            Self::F4 => r * n.sqrt() + 5.3e5 * log(),
+            Self::Wfp3 => {
+                let ratio = w / r;
+                -(ratio * ratio * ratio) * n
+            }
+            Self::Unicep => -(w + UNICEP_OFFSET) / (libm::log2(n + UNICEP_OFFSET) * r),
+        }
+    }
+}
+
+#[cfg(test)]
+impl ScoredOrder {
+    /// Every order.
+    pub(super) const ALL: [Self; 10] = [
+        Self::Fcfs,
+        Self::Sjf,
+        Self::Smallest,
+        Self::Saf,
+        Self::F1,
+        Self::F2,
+        Self::F3,
+        Self::F4,
+        Self::Wfp3,
+        Self::Unicep,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spec `prediction.md` section 12, vector 13.
+    #[test]
+    fn scores_are_those_of_the_vector() {
+        let job = Scored {
+            predicted: 7_200.0,
+            nodes: 16.0,
+            submitted: 3_600.0,
+            waited: 1_800.0,
+        };
+        let scores = [
+            (ScoredOrder::F1, 3_155.700_496),
+            (ScoredOrder::F2, 92_398.989_040),
+            (ScoredOrder::F3, 24_511_435.155),
+            (ScoredOrder::F4, 1_913_640.325),
+            (ScoredOrder::Wfp3, -0.25),
+            (ScoredOrder::Unicep, -0.062_5),
+            (ScoredOrder::Saf, 115_200.0),
+        ];
+        for (order, expected) in scores {
+            let found = order.score(job);
+            assert!((found - expected).abs() < 1e-3, "{order:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_the_first_second_have_a_finite_score() {
+        for order in ScoredOrder::ALL {
+            let job = Scored {
+                predicted: 1.0,
+                nodes: 1.0,
+                submitted: 0.0,
+                waited: 0.0,
+            };
+            assert!(order.score(job).is_finite(), "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A planning-based machine with advance reservations: variable jobs that are planned anew at every
+//! event, reservations with a fixed start, and the rules by which they are admitted and priced.
+//!
+//! [`Replanning`] is the policy, [`ReplanningMachine`] a cluster with it; it uses the same counted
+//! [`Profile`](bookahead_core::plan::Profile) as overbooking.
+
+mod admission;
+mod machine;
+mod outcome;
+mod policy;
+mod pricing;
+mod scene;
+mod settings;
+
+pub use machine::ReplanningMachine;
+pub use outcome::{JobSums, RequestVerdict, ReservationOutcome, ReservationTotals};
+pub use policy::Replanning;
+pub use pricing::{Offer, PriceSheet};
+pub use scene::{
+    ReplanningInput, ReplanningOutput, ReplanningRun, replanning_scene, reservation_measures,
+};
+pub use settings::{
+    Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningSettings,
+    preemptible_jobs,
+};

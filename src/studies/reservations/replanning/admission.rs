@@ -1,0 +1,180 @@
+//! Who is granted a reservation, at which start and price: one plan, six rules (spec
+//! `grid-reservations.md` §3.3, §10; `provisioning.md` §2.4).
+
+use bookahead_core::scheduling::queue::plan_queue;
+use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::workload::{JobId, ReservationRequest, WantedStart};
+
+use super::outcome::RequestVerdict;
+use super::policy::Replanning;
+use super::pricing::Offer;
+use super::settings::Admission;
+use crate::selection::choose;
+
+/// The answer to a request.
+pub(super) struct Decision {
+    pub(super) verdict: RequestVerdict,
+    /// The start, where it is granted.
+    pub(super) start: Option<Seconds>,
+    /// The externality price, where prices are asked.
+    pub(super) price: Option<NodeSeconds>,
+    pub(super) offers: Vec<Offer>,
+    /// Running jobs that are stopped at its start.
+    pub(super) stopped: Vec<JobId>,
+}
+
+impl Decision {
+    fn refused(verdict: RequestVerdict) -> Self {
+        Self {
+            verdict,
+            start: None,
+            price: None,
+            offers: Vec::new(),
+            stopped: Vec::new(),
+        }
+    }
+}
+
+/// Answers a request as of now. Nothing is booked yet.
+pub(super) fn decide(plan: &mut Replanning, request: &ReservationRequest) -> Decision {
+    if request.nodes > plan.nodes() {
+        return Decision::refused(RequestVerdict::TooWide);
+    }
+    if request.duration <= Seconds::ZERO {
+        return Decision::refused(RequestVerdict::NoDuration);
+    }
+    match request.wanted {
+        WantedStart::At(start) if start < plan.now() => {
+            Decision::refused(RequestVerdict::StartInThePast)
+        }
+        WantedStart::At(start) => at(plan, request, start),
+        WantedStart::From { earliest, alpha } => from(plan, request, earliest, alpha),
+    }
+}
+
+fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> Decision {
+    let end = start + request.duration;
+    let nodes = request.nodes.0 as i32;
+    if plan.settings().admission.preempts() {
+        return match plan.stopped_for(start, end, request.nodes) {
+            Err(verdict) => Decision::refused(verdict),
+            Ok(stopped) => Decision {
+                verdict: RequestVerdict::Granted,
+                start: Some(start),
+                price: None,
+                offers: Vec::new(),
+                stopped,
+            },
+        };
+    }
+    if plan.fixed().min_free(start, end) < nodes {
+        return Decision::refused(RequestVerdict::ConflictsWithFixed);
+    }
+    let admission = plan.settings().admission;
+    let in_the_way = if admission.moves() {
+        !beside_the_starving(plan, start, end, nodes)
+    } else {
+        plan.planned().1.min_free(start, end) < nodes
+    };
+    if in_the_way {
+        return Decision::refused(RequestVerdict::ConflictsWithPlanned);
+    }
+    let price = match admission {
+        Admission::MovePrice => plan.price(start, request.nodes, request.duration),
+        Admission::Holes
+        | Admission::Reject
+        | Admission::Move
+        | Admission::Truncate
+        | Admission::Requeue => None,
+    };
+    Decision {
+        verdict: RequestVerdict::Granted,
+        start: Some(start),
+        price,
+        offers: Vec::new(),
+        stopped: Vec::new(),
+    }
+}
+
+/// Whether the slot leaves the planned places of those who have waited longer than the guard alone.
+/// They come first in the order of planning.
+fn beside_the_starving(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
+    let Some(guard) = plan.settings().starvation_guard else {
+        return true;
+    };
+    let now = plan.now();
+    let mut starving: Vec<_> = plan
+        .queue()
+        .iter()
+        .filter(|waiting| now - waiting.since >= guard)
+        .copied()
+        .collect();
+    if starving.is_empty() {
+        return true;
+    }
+    starving.sort_by_key(|waiting| (waiting.since, waiting.job));
+    let mut profile = plan.fixed().clone();
+    plan_queue(&mut profile, now, &starving, plan.settings().backfilling);
+    profile.min_free(start, end) >= nodes
+}
+
+fn from(
+    plan: &mut Replanning,
+    request: &ReservationRequest,
+    earliest: Seconds,
+    alpha: f64,
+) -> Decision {
+    let (nodes, duration) = (request.nodes, request.duration);
+    let admission = plan.settings().admission;
+    let offers = match admission {
+        Admission::MovePrice => {
+            let mut offers = plan.offers(earliest, nodes, duration);
+            offers.retain(|offer| {
+                let end = offer.start + duration;
+                beside_the_starving(plan, offer.start, end, nodes.0 as i32)
+            });
+            offers
+        }
+        // A request that chooses always finds a start that needs nobody to give way.
+        Admission::Move
+        | Admission::Holes
+        | Admission::Reject
+        | Admission::Truncate
+        | Admission::Requeue => {
+            let instants = plan.candidate_instants();
+            let earliest = earliest.max(plan.now());
+            let free = |start: Seconds, plan: &mut Replanning| {
+                let end = start + duration;
+                let profile = if admission.moves() {
+                    plan.fixed()
+                } else {
+                    plan.planned().1
+                };
+                profile.min_free(start, end) >= nodes.0 as i32
+                    && (!admission.moves() || beside_the_starving(plan, start, end, nodes.0 as i32))
+            };
+            std::iter::once(earliest)
+                .chain(instants.into_iter().filter(|start| *start > earliest))
+                .filter(|start| free(*start, plan))
+                .map(|start| Offer {
+                    start,
+                    price: NodeSeconds(0),
+                })
+                .collect()
+        }
+    };
+    let values = offers
+        .iter()
+        .map(|offer| (offer.price.0 as f64, offer.start.0 as f64));
+    let Some(chosen) = choose(values, alpha) else {
+        return Decision::refused(RequestVerdict::ConflictsWithFixed);
+    };
+    let Offer { start, price } = offers[chosen];
+    Decision {
+        verdict: RequestVerdict::Granted,
+        start: Some(start),
+        price: (admission == Admission::MovePrice).then_some(price),
+        offers,
+        stopped: Vec::new(),
+    }
+}

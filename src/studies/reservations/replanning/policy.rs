@@ -1,0 +1,350 @@
+//! The policy *replanning*, which takes advance reservations (spec `grid-reservations.md` §3,
+//! `provisioning.md` §6.7).
+
+mod events;
+mod preemption;
+mod questions;
+mod settling;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bookahead_core::plan::Profile;
+use bookahead_core::scheduling::queue::Waiting;
+use bookahead_core::scheduling::{Cluster, JobOutcome, Policy, Verdict, WindowQuote};
+use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
+
+use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
+use super::settings::{Admission, ReplanningSettings};
+
+/// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they
+/// start. Reservations are fixed: they start exactly when they were granted, or are lost where
+/// nodes failed. Nothing that runs is stopped for them, but for preemptible jobs under the rules of
+/// admission that truncate or requeue.
+///
+/// Variable jobs start when everything else of an instant has happened, if their place in the plan
+/// is now (A8). The plan counts nodes; a failure hits one. So each start takes the lowest-numbered
+/// nodes that are up and idle. In the plan a node that is down is taken from now on for good, as
+/// nobody knows when it is repaired; at its repair it is given back.
+#[derive(Clone)]
+pub struct Replanning {
+    settings: ReplanningSettings,
+    nodes: Nodes,
+    now: Seconds,
+    /// Free beside running jobs until their estimated ends, and reservations.
+    fixed: Profile,
+    /// Waiting jobs in the order of planning.
+    queue: Vec<Waiting>,
+    running: BTreeMap<JobId, Running>,
+    /// Those that were handed over and are not closed.
+    reservations: BTreeMap<RequestId, OpenReservation>,
+    /// Where the waiting jobs are planned, while that is known.
+    plan: Option<Plan>,
+    /// Something happened at this instant that may let a job start.
+    unsettled: bool,
+    usage: Usage,
+    window: Option<SubmissionWindow>,
+    reservation_outcomes: Vec<ReservationOutcome>,
+    totals: ReservationTotals,
+    /// Which jobs, by id, may be stopped for a reservation; none beyond the list.
+    preemptible: Arc<[bool]>,
+    /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
+    preempted: BTreeSet<JobId>,
+}
+
+/// A variable job that runs.
+#[derive(Clone, Copy)]
+struct Running {
+    start: Seconds,
+    nodes: Nodes,
+    estimate: Seconds,
+    /// When it is stopped for a reservation, before its estimate has elapsed.
+    cut: Option<Seconds>,
+}
+
+impl Running {
+    /// Until when it holds its nodes in the plan.
+    fn planned_end(&self) -> Seconds {
+        let full = self.start + self.estimate;
+        self.cut.map_or(full, |cut| cut.min(full))
+    }
+}
+
+#[derive(Clone)]
+struct OpenReservation {
+    outcome: ReservationOutcome,
+    start: Seconds,
+    running: bool,
+}
+
+/// Planned starts, one a waiting job, and what the whole plan leaves free.
+#[derive(Clone)]
+struct Plan {
+    starts: Vec<Seconds>,
+    profile: Profile,
+}
+
+/// Node-time used by jobs and reservations.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    nodes: u32,
+    until: Seconds,
+    used: NodeSeconds,
+}
+
+impl Usage {
+    fn until(&mut self, now: Seconds) -> NodeSeconds {
+        self.used += Nodes(self.nodes).for_span(now - self.until);
+        self.until = now;
+        self.used
+    }
+
+    fn begins(&mut self, now: Seconds, nodes: Nodes) {
+        self.until(now);
+        self.nodes += nodes.0;
+    }
+
+    fn ends(&mut self, now: Seconds, nodes: Nodes) {
+        self.until(now);
+        self.nodes -= nodes.0;
+    }
+}
+
+#[derive(Clone, Copy)]
+struct SubmissionWindow {
+    first: Seconds,
+    used_at_first: NodeSeconds,
+    last: Seconds,
+    used_at_last: NodeSeconds,
+}
+
+impl Replanning {
+    /// For an idle cluster at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, settings: ReplanningSettings) -> Self {
+        Self {
+            settings,
+            nodes,
+            now: Seconds::ZERO,
+            fixed: Profile::new(nodes.0, Seconds::ZERO),
+            queue: Vec::new(),
+            running: BTreeMap::new(),
+            reservations: BTreeMap::new(),
+            plan: None,
+            unsettled: false,
+            usage: Usage::default(),
+            window: None,
+            reservation_outcomes: Vec::new(),
+            totals: ReservationTotals::default(),
+            preemptible: Arc::default(),
+            preempted: BTreeSet::new(),
+        }
+    }
+
+    /// Jobs that are marked by their id may be stopped for a reservation where the rule of
+    /// admission does that.
+    #[must_use]
+    pub fn with_preemptible(mut self, jobs: Arc<[bool]>) -> Self {
+        self.preemptible = jobs;
+        self
+    }
+
+    /// Waiting and running jobs, and reservations that have not ended.
+    #[must_use]
+    pub fn tasks_in_system(&self) -> usize {
+        self.queue.len() + self.running.len() + self.reservations.len()
+    }
+
+    /// The waiting jobs in the order of planning.
+    #[must_use]
+    pub fn queue(&self) -> &[Waiting] {
+        &self.queue
+    }
+
+    /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs
+    /// away may take.
+    #[must_use]
+    pub fn fixed(&self) -> &Profile {
+        &self.fixed
+    }
+
+    /// Totals of the requests so far.
+    #[must_use]
+    pub fn totals(&self) -> ReservationTotals {
+        let mut totals = self.totals;
+        if let Some(window) = self.window {
+            totals.submitting = window.last - window.first;
+            totals.used_while_submitting =
+                NodeSeconds(window.used_at_last.0 - window.used_at_first.0);
+        }
+        totals
+    }
+
+    /// The outcomes of requests since the last call, in the order in which they became final.
+    pub(super) fn take_outcomes(&mut self) -> Vec<ReservationOutcome> {
+        std::mem::take(&mut self.reservation_outcomes)
+    }
+
+    pub(super) fn settings(&self) -> &ReplanningSettings {
+        &self.settings
+    }
+
+    pub(super) fn nodes(&self) -> Nodes {
+        self.nodes
+    }
+
+    pub(super) fn now(&self) -> Seconds {
+        self.now
+    }
+
+    /// Time has passed.
+    pub(super) fn come_to(&mut self, now: Seconds) {
+        if now > self.now {
+            self.now = now;
+            self.fixed.forget_before(now);
+        }
+    }
+
+    /// A request was handed over.
+    pub(super) fn expect(&mut self, request: ReservationRequest) {
+        self.reservations
+            .insert(request.id, OpenReservation::asked(request));
+    }
+
+    fn close(&mut self, outcome: ReservationOutcome) {
+        self.totals.count(&outcome);
+        self.reservation_outcomes.push(outcome);
+    }
+}
+
+impl Policy for Replanning {
+    fn arrived(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.come_to(cluster.now());
+        match job.request() {
+            Some(request) => self.answer(cluster, request),
+            None => {
+                self.submitted();
+                cluster.wait(job);
+                self.enqueue(Waiting::from(cluster.job(job)));
+            }
+        }
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.come_to(cluster.now());
+        if let Some(request) = job.request() {
+            self.start_reservation(cluster, request);
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.come_to(cluster.now());
+        match job.request() {
+            Some(request) => self.end_reservation(cluster, request),
+            None => self.end_job(job),
+        }
+    }
+
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.come_to(cluster.now());
+        self.preempt(cluster, job);
+    }
+
+    fn requeues_stopped(&self) -> bool {
+        self.settings.admission == Admission::Requeue
+    }
+
+    fn woken(&mut self) {
+        self.unsettled = true;
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        self.come_to(cluster.now());
+        match victim.map(|job| (job, job.request())) {
+            Some((_, Some(request))) => self.lose_reservation(cluster, request),
+            Some((job, None)) => {
+                let lost = self.take_off(job);
+                self.totals.lost_to_failures += lost;
+                self.queue_again(cluster, job);
+            }
+            None => {}
+        }
+        self.fixed.reserve(self.now, Seconds::FAR, 1);
+        self.forget_plan();
+        self.unsettled = true;
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, _node: NodeIndex) {
+        self.come_to(cluster.now());
+        self.fixed.release(self.now, Seconds::FAR, 1);
+        self.forget_plan();
+        self.unsettled = true;
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.come_to(cluster.now());
+        match job.request() {
+            Some(request) => self.cancel(cluster, request),
+            None => self.forget(job),
+        }
+        cluster.withdraw(job);
+        self.plan = None;
+        self.unsettled = true;
+    }
+
+    /// A window is had by a request, which is admitted by the rule and has an outcome of its own.
+    fn quote_window(
+        &mut self,
+        _cluster: &Cluster,
+        _nodes: Nodes,
+        _start: Seconds,
+        _end: Seconds,
+    ) -> Option<WindowQuote> {
+        None
+    }
+
+    fn decided(&mut self, outcome: &JobOutcome) {
+        match outcome.verdict {
+            Verdict::DroppedTooWide => {
+                self.come_to(outcome.job.submit);
+                self.submitted();
+            }
+            Verdict::FailedOverbooked => self.truncated(outcome),
+            _ => {}
+        }
+        self.count_who_paid(outcome);
+    }
+
+    fn settled(&mut self, cluster: &mut Cluster) {
+        self.come_to(cluster.now());
+        self.settle(cluster);
+    }
+}
+
+impl OpenReservation {
+    fn asked(request: ReservationRequest) -> Self {
+        let start = request.wanted.earliest();
+        Self {
+            outcome: ReservationOutcome {
+                request,
+                verdict: RequestVerdict::Granted,
+                start: None,
+                end: None,
+                price: None,
+                offers: Vec::new(),
+                displaced_jobs: None,
+                displaced: None,
+            },
+            start,
+            running: false,
+        }
+    }
+
+    fn is_granted(&self) -> bool {
+        self.outcome.start.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Preemptible jobs that are stopped for reservations: who is in the way, who is stopped, and who
+//! pays.
+
+use bookahead_core::plan::Profile;
+use bookahead_core::scheduling::queue::Waiting;
+use bookahead_core::scheduling::{Cluster, JobOutcome, bounded_slowdown};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::JobId;
+
+use super::Replanning;
+use crate::replanning::outcome::RequestVerdict;
+
+/// A preemptible job that runs.
+struct Candidate {
+    job: JobId,
+    start: Seconds,
+    /// Until when it holds its nodes in the plan.
+    until: Seconds,
+    nodes: Nodes,
+}
+
+impl Replanning {
+    fn is_preemptible(&self, job: JobId) -> bool {
+        self.preemptible.get(job.0 as usize) == Some(&true)
+    }
+
+    /// Whether a waiting job gives way to a reservation: a preemptible one that the guard does not
+    /// protect.
+    fn gives_way(&self, waiting: &Waiting) -> bool {
+        let guard = self.settings.starvation_guard;
+        let is_protected = guard.is_some_and(|guard| self.now - waiting.since >= guard);
+        self.is_preemptible(waiting.job) && !is_protected
+    }
+
+    /// The running jobs that have to be stopped at `start` so that `nodes` nodes are free on
+    /// `[start, end)` beside everybody who does not give way. Waiting preemptible jobs give way
+    /// first. Of those who run, whoever started last is stopped first (ties: the higher id), and
+    /// nobody who holds no node in a second that lacks some.
+    ///
+    /// # Errors
+    /// Why it cannot be granted even if all of them are stopped.
+    pub(in crate::replanning) fn stopped_for(
+        &mut self,
+        start: Seconds,
+        end: Seconds,
+        nodes: Nodes,
+    ) -> Result<Vec<JobId>, RequestVerdict> {
+        let wanted = nodes.0 as i32;
+        let mut candidates: Vec<Candidate> = self
+            .running
+            .iter()
+            .filter(|(id, _)| self.is_preemptible(**id))
+            .map(|(id, running)| Candidate {
+                job: *id,
+                start: running.start,
+                until: running.planned_end(),
+                nodes: running.nodes,
+            })
+            .filter(|candidate| candidate.until > start)
+            .collect();
+        candidates.sort_by_key(|candidate| (candidate.start, candidate.job));
+        let mut bare = self.fixed.clone();
+        for Candidate { until, nodes, .. } in &candidates {
+            bare.release(start, *until, nodes.0);
+        }
+        if bare.min_free(start, end) < wanted {
+            return Err(RequestVerdict::ConflictsWithFixed);
+        }
+        let mut free = self.beside_those_who_stay();
+        let mut stopped = Vec::new();
+        loop {
+            let lacking = free.first_below(start, nodes.0);
+            if lacking >= end {
+                return Ok(stopped);
+            }
+            let Some(place) = candidates
+                .iter()
+                .rposition(|candidate| candidate.until > lacking)
+            else {
+                return Err(RequestVerdict::ConflictsWithPlanned);
+            };
+            let next = candidates.remove(place);
+            free.release(start, next.until, next.nodes.0);
+            stopped.push(next.job);
+        }
+    }
+
+    /// What the plan leaves free if the waiting jobs that give way were not there.
+    fn beside_those_who_stay(&mut self) -> Profile {
+        self.planned();
+        let Some(plan) = &self.plan else {
+            return self.fixed.clone();
+        };
+        let mut free = plan.profile.clone();
+        for (planned, waiting) in plan.starts.iter().zip(&self.queue) {
+            if self.gives_way(waiting) {
+                free.release(*planned, *planned + waiting.estimate, waiting.nodes.0);
+            }
+        }
+        free
+    }
+
+    /// A running job will be stopped at `at`, which is not in the past.
+    pub(super) fn cut(&mut self, cluster: &mut Cluster, id: JobId, at: Seconds) {
+        let Some(running) = self.running.get_mut(&id) else {
+            return;
+        };
+        let until = running.planned_end();
+        running.cut = Some(at);
+        self.fixed.release(at, until, running.nodes.0);
+        self.plan = None;
+        cluster.set_window_end(id, at);
+    }
+
+    /// A job was ended by a reservation before it had finished.
+    pub(super) fn truncated(&mut self, outcome: &JobOutcome) {
+        if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+            self.totals.lost_to_preemption += outcome.job.nodes.for_span(end - start);
+        }
+        self.totals.truncated += 1;
+        self.preempted.insert(outcome.job.id);
+        self.forget_plan();
+    }
+
+    /// A job was stopped for a reservation before it had finished, and waits again.
+    pub(super) fn preempt(&mut self, cluster: &mut Cluster, id: JobId) {
+        let lost = self.take_off(id);
+        self.totals.lost_to_preemption += lost;
+        self.totals.requeued += 1;
+        self.preempted.insert(id);
+        self.queue_again(cluster, id);
+    }
+
+    /// Takes a job that was stopped out of the plan; returns what it has used, which is lost.
+    pub(super) fn take_off(&mut self, id: JobId) -> NodeSeconds {
+        let Some(running) = self.running.remove(&id) else {
+            return NodeSeconds(0);
+        };
+        self.fixed
+            .release(self.now, running.planned_end(), running.nodes.0);
+        self.usage.ends(self.now, running.nodes);
+        self.forget_plan();
+        self.unsettled = true;
+        running.nodes.for_span(self.now - running.start)
+    }
+
+    /// A job that was stopped waits again, and will run from scratch.
+    pub(super) fn queue_again(&mut self, cluster: &mut Cluster, id: JobId) {
+        cluster.wait(id);
+        self.enqueue(Waiting::from(cluster.job(id)));
+    }
+
+    /// Counts a job that is over among those who were stopped, those who might have been, and the
+    /// others.
+    pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
+        let id = outcome.job.id;
+        let was_preempted = self.preempted.remove(&id);
+        let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
+            return;
+        };
+        if self.preemptible.is_empty() {
+            return;
+        }
+        let wait = start - outcome.job.submit;
+        let slowdown = bounded_slowdown(wait, end - start);
+        if was_preempted {
+            self.totals.stopped.add(wait, slowdown);
+        }
+        if self.is_preemptible(id) {
+            self.totals.preemptible.add(wait, slowdown);
+        } else {
+            self.totals.others.add(wait, slowdown);
+        }
+    }
+}

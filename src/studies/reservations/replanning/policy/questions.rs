@@ -1,0 +1,88 @@
+//! What the plan answers: planned starts, candidate instants, prices, offers.
+
+use bookahead_core::plan::Profile;
+use bookahead_core::scheduling::queue::plan_queue;
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+
+use super::{Plan, Replanning};
+use crate::replanning::pricing::{Offer, PriceSheet};
+
+impl Replanning {
+    /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan
+    /// leaves free.
+    pub fn planned(&mut self) -> (&[Seconds], &Profile) {
+        let plan = self.plan.get_or_insert_with(|| {
+            let mut profile = self.fixed.clone();
+            let starts = plan_queue(
+                &mut profile,
+                self.now,
+                &self.queue,
+                self.settings.backfilling,
+            );
+            Plan { starts, profile }
+        });
+        (&plan.starts, &plan.profile)
+    }
+
+    /// The instants at which prices and admissibility may change: now, and every start and end in
+    /// the plan that lies ahead (`provisioning.md` §6.4, AMB-43). Ascending, each once.
+    pub fn candidate_instants(&mut self) -> Vec<Seconds> {
+        self.instants_from(self.now)
+    }
+
+    /// `earliest`, which is not in the past, and the candidate instants behind it.
+    fn instants_from(&mut self, earliest: Seconds) -> Vec<Seconds> {
+        let ahead = |instant: &Seconds| *instant > earliest && *instant < Seconds::FAR;
+        let mut instants = vec![earliest];
+        let ends = self.running.values().map(|run| run.start + run.estimate);
+        instants.extend(ends.filter(ahead));
+        for open in self.reservations.values().filter(|open| open.is_granted()) {
+            let end = open.start + open.outcome.request.duration;
+            instants.extend([open.start, end].into_iter().filter(ahead));
+        }
+        self.planned();
+        if let Some(plan) = &self.plan {
+            for (start, waiting) in plan.starts.iter().zip(&self.queue) {
+                let end = *start + waiting.estimate;
+                instants.extend([*start, end].into_iter().filter(ahead));
+            }
+        }
+        instants.sort_unstable();
+        instants.dedup();
+        instants
+    }
+
+    /// The price of one slot, or `None` where it collides with what is fixed (query form (17)).
+    pub fn price(
+        &mut self,
+        start: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+    ) -> Option<NodeSeconds> {
+        self.planned();
+        let sheet = self.price_sheet()?;
+        sheet.price(start, nodes, duration)
+    }
+
+    /// Every start that can be had from `earliest` on, with its price (query forms (18) and (19)):
+    /// the candidate instants and `earliest` itself, those left out that collide with what is
+    /// fixed.
+    pub fn offers(&mut self, earliest: Seconds, nodes: Nodes, duration: Seconds) -> Vec<Offer> {
+        let instants = self.instants_from(earliest.max(self.now));
+        self.price_sheet()
+            .map(|sheet| sheet.offers(&instants, nodes, duration))
+            .unwrap_or_default()
+    }
+
+    fn price_sheet(&self) -> Option<PriceSheet<'_>> {
+        let plan = self.plan.as_ref()?;
+        Some(PriceSheet {
+            fixed: &self.fixed,
+            now: self.now,
+            queue: &self.queue,
+            starts: &plan.starts,
+            left: &plan.profile,
+            backfilling: self.settings.backfilling,
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! Planning anew when something changed, and starting what is due.
+
+use bookahead_core::scheduling::Cluster;
+use bookahead_core::scheduling::queue::{
+    Backfilling, QueueOrder, Waiting, due_now, place, remove_due,
+};
+use bookahead_core::units::{Nodes, Seconds};
+
+use super::{Replanning, Running};
+use crate::replanning::settings::DisplacedJobs;
+
+impl Replanning {
+    /// Moves only the jobs whose places the new reservation took, in order, each to the earliest
+    /// place that is left (A2).
+    pub(super) fn replan_displaced(&mut self, start: Seconds, end: Seconds, nodes: Nodes) {
+        let Some(mut plan) = self.plan.take() else {
+            return;
+        };
+        plan.profile.reserve(start, end, nodes.0);
+        let mut displaced = Vec::new();
+        // Later jobs in the queue give way first.
+        for index in (0..self.queue.len()).rev() {
+            let waiting = &self.queue[index];
+            let planned = plan.starts[index];
+            let until = planned + waiting.estimate;
+            let overlap = (planned.max(start), until.min(end));
+            if overlap.0 < overlap.1 && plan.profile.min_free(overlap.0, overlap.1) < 0 {
+                plan.profile.release(planned, until, waiting.nodes.0);
+                displaced.push(index);
+            }
+        }
+        for index in displaced.into_iter().rev() {
+            plan.starts[index] = place(&mut plan.profile, &self.queue[index], self.now);
+        }
+        self.plan = Some(plan);
+    }
+
+    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept, else
+    /// when somebody asks.
+    pub(super) fn forget_plan(&mut self) {
+        if self.keeps_plans() {
+            let before = self.plan.take();
+            if let Some(before) = before {
+                let (after, _) = self.planned();
+                let later = before
+                    .starts
+                    .iter()
+                    .zip(after)
+                    .filter(|(before, after)| after > before)
+                    .count();
+                self.totals.anomalies += later as u64;
+            }
+        } else {
+            self.plan = None;
+        }
+    }
+
+    /// Whether starts are read off a plan that is carried from event to event.
+    pub(super) fn keeps_plans(&self) -> bool {
+        self.settings.displaced == DisplacedJobs::OnlyOverlapping
+    }
+
+    /// Starts everything whose place in the plan is now.
+    pub(super) fn settle(&mut self, cluster: &mut Cluster) {
+        if !std::mem::take(&mut self.unsettled) || self.queue.is_empty() {
+            return;
+        }
+        if self.settings.backfilling == Backfilling::Aggressive {
+            // An aggressive plan is a forecast: it is made anew at every event.
+            self.plan = None;
+        }
+        if self.keeps_plans() {
+            self.planned();
+        }
+        self.protect_the_starving();
+        let due: Vec<usize> = match &self.plan {
+            Some(plan) => (0..self.queue.len())
+                .filter(|&index| plan.starts[index] <= self.now)
+                .collect(),
+            None => due_now(
+                &self.fixed,
+                self.now,
+                &self.queue,
+                self.settings.backfilling,
+            ),
+        };
+        for &index in &due {
+            let waiting = self.queue[index];
+            self.start(cluster, &waiting);
+        }
+        if !due.is_empty() {
+            remove_due(&mut self.queue, &due);
+            if let Some(plan) = &mut self.plan {
+                remove_due(&mut plan.starts, &due);
+            }
+        }
+        if self.keeps_plans()
+            && let Some(next) = self
+                .plan
+                .as_ref()
+                .and_then(|plan| plan.starts.iter().min().copied())
+        {
+            cluster.wake_at(next);
+        }
+    }
+
+    /// Jobs that have waited too long come first in an order that is not that of arrival.
+    pub(super) fn protect_the_starving(&mut self) {
+        let Some(guard) = self.settings.starvation_guard else {
+            return;
+        };
+        if self.settings.order == QueueOrder::Fcfs {
+            return;
+        }
+        let now = self.now;
+        let key = |waiting: &Waiting| {
+            let starving = now - waiting.since >= guard;
+            let rank = if starving { 0 } else { waiting.rank };
+            (!starving, rank, waiting.since, waiting.job)
+        };
+        if !self.queue.is_sorted_by_key(key) {
+            self.queue.sort_by_key(key);
+            self.plan = None;
+        }
+    }
+
+    fn start(&mut self, cluster: &mut Cluster, waiting: &Waiting) {
+        let Some(nodes) = cluster.idle().lowest(waiting.nodes) else {
+            debug_assert!(false, "a job finds nodes that are idle");
+            return;
+        };
+        let end = self.now + waiting.estimate;
+        cluster.start(waiting.job, nodes, end);
+        self.usage.begins(self.now, waiting.nodes);
+        self.fixed.reserve(self.now, end, waiting.nodes.0);
+        let running = Running {
+            start: self.now,
+            nodes: waiting.nodes,
+            estimate: waiting.estimate,
+            cut: None,
+        };
+        self.running.insert(waiting.job, running);
+    }
+}

@@ -1,0 +1,585 @@
+//! Whoever is stopped: by failures of nodes, and for reservations under the rules that truncate and
+//! requeue. A twin that looks at every node in every second, and cases that are small enough to be
+//! worked out by hand.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use bookahead_core::failures::{FailureTrace, Outage};
+use bookahead_core::kernel::drive;
+
+use super::oracle::{NEVER, Oracle, jobs, plan_slowly, policies, requests};
+use super::*;
+use crate::replanning::{
+    Admission, EarlyEnd, ReplanningRun, preemptible_jobs, replanning_scene, reservation_measures,
+};
+
+fn simulate_replanning_with(
+    nodes: Nodes,
+    settings: &ReplanningSettings,
+    jobs: &[Job],
+    requests: &[ReservationRequest],
+    preemptible: Arc<[bool]>,
+    failures: &FailureTrace,
+) -> ReplanningRun {
+    let failures = Arc::new(failures.clone());
+    let (jobs, requests) = (jobs.into(), requests.into());
+    let scene = replanning_scene(nodes, settings, &jobs, &requests, &preemptible, &failures);
+    ReplanningRun::of(drive(scene, true), &failures)
+}
+
+/// Who holds a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Job(usize),
+    Request(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Running { start: i64, until: i64 },
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    NotYet,
+    Refused,
+    Granted,
+    Running,
+    /// Over; where `until` lies ahead, its nodes stay blocked.
+    Over,
+    Lost,
+}
+
+/// What the twin and the machine say of a job: last start, end, verdict, restarts, failures under
+/// it.
+type JobEnd = (Option<i64>, Option<i64>, Verdict, u32, u32);
+
+struct Twin<'a> {
+    settings: &'a ReplanningSettings,
+    jobs: &'a [Job],
+    requests: &'a [ReservationRequest],
+    preemptible: &'a [bool],
+    holder: Vec<Option<By>>,
+    down: Vec<bool>,
+    stages: Vec<Stage>,
+    asked: Vec<Asked>,
+    /// Granted requests in order of their grants.
+    granted: Vec<usize>,
+    ends: Vec<JobEnd>,
+    request_ends: Vec<Option<i64>>,
+    time: i64,
+}
+
+const SPAN: i64 = 2_500;
+
+impl Twin<'_> {
+    fn full_end(&self, job: usize, start: i64) -> i64 {
+        start + self.jobs[job].estimate.0.min(self.jobs[job].runtime.0)
+    }
+
+    fn hold(&mut self, by: By, nodes: u32) -> bool {
+        let idle: Vec<usize> = (0..self.holder.len())
+            .filter(|&node| !self.down[node] && self.holder[node].is_none())
+            .take(nodes as usize)
+            .collect();
+        if idle.len() < nodes as usize {
+            return false;
+        }
+        for node in idle {
+            self.holder[node] = Some(by);
+        }
+        true
+    }
+
+    fn leave(&mut self, by: By) {
+        for holder in self.holder.iter_mut().filter(|holder| **holder == Some(by)) {
+            *holder = None;
+        }
+    }
+
+    fn again(&mut self, job: usize) {
+        self.leave(By::Job(job));
+        self.stages[job] = Stage::Waiting;
+        self.ends[job].3 += 1;
+    }
+
+    fn end(&mut self, job: usize, start: i64, verdict: Verdict) {
+        self.leave(By::Job(job));
+        self.stages[job] = Stage::Over;
+        let end = &mut self.ends[job];
+        (end.0, end.1, end.2) = (Some(start), Some(self.time), verdict);
+    }
+
+    /// Whoever has finished, reached the end of the estimate, or is to be stopped by now.
+    fn end_jobs(&mut self) {
+        for job in 0..self.jobs.len() {
+            let Stage::Running { start, until } = self.stages[job] else {
+                continue;
+            };
+            if self.full_end(job, start) <= self.time {
+                let killed = self.jobs[job].runtime > self.jobs[job].estimate;
+                let verdict = if killed {
+                    Verdict::SuccessfulFullGrant
+                } else {
+                    Verdict::SuccessfulFinished
+                };
+                self.end(job, start, verdict);
+            } else if until <= self.time {
+                match self.settings.admission {
+                    Admission::Requeue => self.again(job),
+                    _ => self.end(job, start, Verdict::FailedOverbooked),
+                }
+            }
+        }
+    }
+
+    fn end_requests(&mut self) {
+        for (index, request) in self.requests.iter().enumerate() {
+            let end = request.wanted.earliest().0 + request.runtime.0.min(request.duration.0);
+            if self.asked[index] == Asked::Running && end <= self.time {
+                self.asked[index] = Asked::Over;
+                self.request_ends[index] = Some(self.time);
+                self.leave(By::Request(index));
+            }
+        }
+    }
+
+    fn start_request(&mut self, index: usize) {
+        let nodes = self.requests[index].nodes.0;
+        self.asked[index] = if self.hold(By::Request(index), nodes) {
+            Asked::Running
+        } else {
+            Asked::Lost
+        };
+    }
+
+    fn fail(&mut self, node: usize) {
+        match self.holder[node] {
+            Some(By::Job(job)) => {
+                self.ends[job].4 += 1;
+                self.again(job);
+            }
+            Some(By::Request(index)) => {
+                self.leave(By::Request(index));
+                self.asked[index] = Asked::Lost;
+                self.request_ends[index] = Some(self.time);
+            }
+            None => {}
+        }
+        self.down[node] = true;
+    }
+
+    /// What is free in every second beside whoever runs, granted reservations, and nodes that are
+    /// down.
+    fn hard(&self) -> Oracle {
+        let mut free = Oracle {
+            free: vec![self.holder.len() as i32; SPAN as usize],
+        };
+        let down = self.down.iter().filter(|down| **down).count() as u32;
+        free.take(self.time, SPAN - self.time, down);
+        for (job, stage) in self.stages.iter().enumerate() {
+            if let Stage::Running { until, .. } = *stage {
+                free.take(self.time, until - self.time, self.jobs[job].nodes.0);
+            }
+        }
+        for (index, request) in self.requests.iter().enumerate() {
+            let blocks = match self.asked[index] {
+                Asked::Granted | Asked::Running => true,
+                Asked::Over => self.settings.early_end == EarlyEnd::Keep,
+                Asked::NotYet | Asked::Refused | Asked::Lost => false,
+            };
+            let start = request.wanted.earliest().0;
+            let end = start + request.duration.0;
+            let from = start.max(self.time);
+            if blocks && from < end {
+                free.take(from, end - from, request.nodes.0);
+            }
+        }
+        free
+    }
+
+    fn waiting(&self) -> Vec<usize> {
+        (0..self.jobs.len())
+            .filter(|&job| {
+                self.stages[job] == Stage::Waiting && self.jobs[job].submit.0 <= self.time
+            })
+            .collect()
+    }
+
+    /// Those who are stopped for a request; `None` where it is refused.
+    fn decide(&self, request: &ReservationRequest) -> Option<Vec<usize>> {
+        let (start, length) = (request.wanted.earliest().0, request.duration.0);
+        let nodes = request.nodes.0;
+        if start < self.time {
+            return None;
+        }
+        if self.settings.admission == Admission::Move {
+            return self.hard().fits(start, length, nodes).then(Vec::new);
+        }
+        let waiting = self.waiting();
+        let (mut free, starts) =
+            plan_slowly(self.settings, self.jobs, self.time, self.hard(), &waiting);
+        if !self.settings.admission.preempts() {
+            return free.fits(start, length, nodes).then(Vec::new);
+        }
+        for &job in waiting.iter().filter(|&&job| self.preemptible[job]) {
+            free.give(
+                starts[job],
+                self.jobs[job].estimate.0,
+                self.jobs[job].nodes.0,
+            );
+        }
+        let mut stopped = Vec::new();
+        while !free.fits(start, length, nodes) {
+            let lacking = (start..start + length)
+                .find(|&second| !free.fits(second, 1, nodes))
+                .unwrap();
+            let in_the_way = (0..self.jobs.len()).filter(|&job| {
+                let holds =
+                    matches!(self.stages[job], Stage::Running { until, .. } if until > lacking);
+                holds && self.preemptible[job] && !stopped.contains(&job)
+            });
+            let youngest = in_the_way.max_by_key(|&job| match self.stages[job] {
+                Stage::Running { start, .. } => (start, job),
+                Stage::Waiting | Stage::Over => (NEVER, job),
+            })?;
+            let Stage::Running { until, .. } = self.stages[youngest] else {
+                return None;
+            };
+            free.give(start, until - start, self.jobs[youngest].nodes.0);
+            stopped.push(youngest);
+        }
+        Some(stopped)
+    }
+
+    fn ask(&mut self, index: usize) {
+        let Some(stopped) = self.decide(&self.requests[index]) else {
+            self.asked[index] = Asked::Refused;
+            return;
+        };
+        let start = self.requests[index].wanted.earliest().0;
+        for job in stopped {
+            if let Stage::Running { until, .. } = &mut self.stages[job] {
+                *until = start;
+            }
+        }
+        self.asked[index] = Asked::Granted;
+        self.granted.push(index);
+        if start == self.time {
+            self.end_jobs();
+            self.start_request(index);
+        }
+    }
+
+    fn start_jobs(&mut self) {
+        let mut waiting = self.waiting();
+        waiting.sort_by_key(|&job| {
+            let job = &self.jobs[job];
+            (self.settings.order.rank(job.estimate), job.submit, job.id)
+        });
+        let (_, starts) = plan_slowly(self.settings, self.jobs, self.time, self.hard(), &waiting);
+        for job in waiting {
+            if starts[job] == self.time {
+                assert!(self.hold(By::Job(job), self.jobs[job].nodes.0));
+                self.stages[job] = Stage::Running {
+                    start: self.time,
+                    until: self.time + self.jobs[job].estimate.0,
+                };
+            }
+        }
+    }
+
+    fn run(&mut self, failures: &FailureTrace) {
+        for time in 0..SPAN / 2 {
+            self.time = time;
+            self.end_jobs();
+            self.end_requests();
+            for event in failures.events.iter().filter(|event| event.time.0 == time) {
+                let node = event.node.0 as usize;
+                if event.up {
+                    self.down[node] = false;
+                } else {
+                    self.fail(node);
+                }
+            }
+            for index in self.granted.clone() {
+                if self.asked[index] == Asked::Granted
+                    && self.requests[index].wanted.earliest().0 == time
+                {
+                    self.start_request(index);
+                }
+            }
+            for index in 0..self.requests.len() {
+                if self.requests[index].submit.0 == time {
+                    self.ask(index);
+                }
+            }
+            self.start_jobs();
+        }
+    }
+}
+
+prop_compose! {
+    fn outages()(spans in prop::collection::vec((0_u32..6, 0_i64..90, 1_i64..40), 0..8)) -> FailureTrace {
+        FailureTrace::from_outages(spans.into_iter().map(|(node, start, length)| Outage {
+            node: NodeIndex(node),
+            start: Seconds(start),
+            end: Seconds(start + length),
+        }))
+        .unwrap()
+    }
+}
+
+fn rules() -> impl Strategy<Value = ReplanningSettings> {
+    let rules = vec![
+        Admission::Reject,
+        Admission::Move,
+        Admission::Truncate,
+        Admission::Requeue,
+    ];
+    (policies(), prop::sample::select(rules)).prop_map(|(settings, admission)| ReplanningSettings {
+        admission,
+        ..settings
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_machine_agrees_with_a_twin_that_looks_at_every_node_in_every_second(
+        jobs in jobs(),
+        requests in requests(),
+        settings in rules(),
+        preemptible in prop::collection::vec(any::<bool>(), 24),
+        failures in outages(),
+    ) {
+        let flags: Arc<[bool]> = preemptible[..jobs.len()].into();
+        let ran = simulate_replanning_with(Nodes(6), &settings, &jobs, &requests, Arc::clone(&flags), &failures);
+        let mut twin = Twin {
+            settings: &settings,
+            jobs: &jobs,
+            requests: &requests,
+            preemptible: &flags,
+            holder: vec![None; 6],
+            down: vec![false; 6],
+            stages: vec![Stage::Waiting; jobs.len()],
+            asked: vec![Asked::NotYet; requests.len()],
+            granted: Vec::new(),
+            ends: vec![(None, None, Verdict::DroppedTooWide, 0, 0); jobs.len()],
+            request_ends: vec![None; requests.len()],
+            time: 0,
+        };
+        twin.run(&failures);
+        let found: Vec<JobEnd> = ran.jobs.iter().map(|outcome| (
+            outcome.start.map(|start| start.0),
+            outcome.end.map(|end| end.0),
+            outcome.verdict,
+            outcome.restarts,
+            outcome.node_failures,
+        )).collect();
+        prop_assert_eq!(found, twin.ends);
+        let said: Vec<(bool, bool, Option<i64>)> = ran.reservations.iter().map(|outcome| (
+            !outcome.verdict.is_rejected(),
+            outcome.verdict == RequestVerdict::Lost,
+            outcome.end.map(|end| end.0),
+        )).collect();
+        let twins: Vec<(bool, bool, Option<i64>)> = twin.asked.iter().zip(&twin.request_ends).map(|(asked, end)| (
+            *asked != Asked::Refused,
+            *asked == Asked::Lost,
+            *end,
+        )).collect();
+        prop_assert_eq!(said, twins);
+        // What was lost is what stopped runs had used.
+        let measured = reservation_measures(Nodes(6), &ran.metrics, &ran.totals);
+        if ran.totals.truncated + ran.totals.requeued == 0 {
+            prop_assert_eq!(ran.totals.lost_to_preemption, NodeSeconds(0));
+        }
+        let truncated = ran.jobs.iter().filter(|job| job.verdict == Verdict::FailedOverbooked).count();
+        prop_assert_eq!(ran.totals.truncated as usize, truncated);
+        prop_assert!(measured.iter().all(|(_, value)| value >= 0.0));
+    }
+
+    #[test]
+    fn where_nobody_is_preemptible_truncating_and_requeueing_are_rejecting(
+        jobs in jobs(),
+        requests in requests(),
+        failures in outages(),
+    ) {
+        let nobody: Arc<[bool]> = vec![false; jobs.len()].into();
+        let with = |admission| simulate_replanning_with(
+            Nodes(6), &settings(admission), &jobs, &requests, Arc::clone(&nobody), &failures,
+        );
+        let rejecting = with(Admission::Reject);
+        for admission in [Admission::Truncate, Admission::Requeue] {
+            let other = with(admission);
+            prop_assert_eq!(&other.jobs, &rejecting.jobs);
+            let ends = |run: &super::super::super::ReplanningRun| -> Vec<Option<Seconds>> {
+                run.reservations.iter().map(|outcome| outcome.end).collect()
+            };
+            prop_assert_eq!(ends(&other), ends(&rejecting));
+        }
+    }
+
+    #[test]
+    fn a_single_request_that_rejecting_grants_is_granted_by_truncating_and_stops_nobody(
+        jobs in jobs(),
+        one in requests(),
+    ) {
+        let Some(first) = one.into_iter().next() else { return Ok(()) };
+        let everybody: Arc<[bool]> = vec![true; jobs.len()].into();
+        let with = |admission| simulate_replanning_with(
+            Nodes(6), &settings(admission), &jobs, std::slice::from_ref(&first), Arc::clone(&everybody), &FailureTrace::default(),
+        );
+        if !with(Admission::Reject).reservations[0].verdict.is_rejected() {
+            let truncating = with(Admission::Truncate);
+            prop_assert!(!truncating.reservations[0].verdict.is_rejected());
+            prop_assert_eq!(truncating.totals.truncated, 0);
+        }
+    }
+}
+
+/// Four nodes, a job of three for 10 s from 0, a request for two of them from 6 to 9. The job may
+/// be stopped.
+fn six_seconds(admission: Admission, runtime: i64) -> super::super::super::ReplanningRun {
+    simulate_replanning_with(
+        Nodes(4),
+        &settings(admission),
+        &[job(0, 0, 3, 10, runtime)],
+        &[request(0, 2, 2, 3, 6)],
+        vec![true].into(),
+        &FailureTrace::default(),
+    )
+}
+
+#[test]
+fn a_truncated_job_ends_at_the_start_of_the_reservation_and_has_lost_what_it_used() {
+    let ran = six_seconds(Admission::Truncate, 10);
+    assert_eq!(ran.jobs[0].verdict, Verdict::FailedOverbooked);
+    assert_eq!(ran.jobs[0].end, Some(Seconds(6)));
+    assert_eq!(ran.reservations[0].start, Some(Seconds(6)));
+    assert_eq!(ran.totals.truncated, 1);
+    // Three nodes for six seconds.
+    assert_eq!(ran.totals.lost_to_preemption, NodeSeconds(18));
+    let rejecting = six_seconds(Admission::Reject, 10);
+    assert_eq!(
+        rejecting.reservations[0].verdict,
+        RequestVerdict::ConflictsWithFixed
+    );
+    assert_eq!(rejecting.jobs[0].end, Some(Seconds(10)));
+}
+
+#[test]
+fn a_requeued_job_runs_again_from_scratch_behind_the_reservation() {
+    let ran = six_seconds(Admission::Requeue, 10);
+    let job = &ran.jobs[0];
+    assert_eq!(job.verdict, Verdict::SuccessfulFinished);
+    assert_eq!((job.start, job.end), (Some(Seconds(9)), Some(Seconds(19))));
+    assert_eq!(job.restarts, 1);
+    assert_eq!(ran.totals.requeued, 1);
+    assert_eq!(ran.totals.lost_to_preemption, NodeSeconds(18));
+    let measured = reservation_measures(Nodes(4), &ran.metrics, &ran.totals);
+    // It waited nine seconds, and its last run took ten.
+    let wait = measured.get("stopped_wait_hours").unwrap();
+    assert!((wait - 9.0 / 3_600.0).abs() < 1e-12);
+    assert_eq!(measured.get("stopped_bounded_slowdown"), Some(1.9));
+    assert_eq!(measured.get("other_wait_hours"), None);
+}
+
+#[test]
+fn a_job_that_finishes_before_the_reservation_has_lost_nothing() {
+    for admission in [Admission::Truncate, Admission::Requeue] {
+        let ran = six_seconds(admission, 5);
+        assert_eq!(ran.jobs[0].verdict, Verdict::SuccessfulFinished);
+        assert_eq!(ran.reservations[0].end, Some(Seconds(9)));
+        assert_eq!(ran.totals.lost_to_preemption, NodeSeconds(0));
+    }
+}
+
+#[test]
+fn of_those_in_the_way_who_started_last_is_stopped() {
+    let jobs = [job(0, 0, 2, 20, 20), job(1, 1, 2, 20, 20)];
+    let ran = simulate_replanning_with(
+        Nodes(4),
+        &settings(Admission::Truncate),
+        &jobs,
+        &[request(0, 5, 2, 5, 8)],
+        vec![true, true].into(),
+        &FailureTrace::default(),
+    );
+    assert_eq!(ran.jobs[0].end, Some(Seconds(20)));
+    assert_eq!(ran.jobs[1].end, Some(Seconds(8)));
+}
+
+/// Node 0 is down from 4 to 30 s.
+fn one_outage() -> FailureTrace {
+    FailureTrace::from_outages([Outage {
+        node: NodeIndex(0),
+        start: Seconds(4),
+        end: Seconds(30),
+    }])
+    .unwrap()
+}
+
+#[test]
+fn a_failure_costs_a_job_its_run_and_a_wide_one_waits_for_the_repair() {
+    let jobs = [job(0, 0, 2, 10, 10), job(1, 0, 4, 5, 5)];
+    let ran = simulate_replanning_with(
+        Nodes(4),
+        &settings(Admission::Reject),
+        &jobs,
+        &[],
+        Arc::default(),
+        &one_outage(),
+    );
+    assert_eq!(ran.jobs[0].start, Some(Seconds(4)));
+    assert_eq!((ran.jobs[0].restarts, ran.jobs[0].node_failures), (1, 1));
+    assert_eq!(ran.jobs[1].start, Some(Seconds(30)));
+    assert_eq!(ran.totals.lost_to_failures, NodeSeconds(8));
+    assert_eq!(ran.node_events.len(), 2);
+}
+
+#[test]
+fn a_reservation_is_lost_with_its_node_and_where_too_many_are_down_at_its_start() {
+    let requests = [request(0, 0, 3, 10, 1), request(1, 1, 4, 5, 20)];
+    let ran = simulate_replanning_with(
+        Nodes(4),
+        &settings(Admission::Reject),
+        &[],
+        &requests,
+        Arc::default(),
+        &one_outage(),
+    );
+    let [first, second] = &ran.reservations[..] else {
+        panic!("there are two");
+    };
+    assert_eq!(
+        (first.verdict, first.end),
+        (RequestVerdict::Lost, Some(Seconds(4)))
+    );
+    assert_eq!((second.verdict, second.start), (RequestVerdict::Lost, None));
+    assert_eq!((ran.totals.granted, ran.totals.lost), (2, 2));
+    assert_eq!(ran.totals.lost_to_failures, NodeSeconds(9));
+}
+
+#[test]
+fn a_larger_share_of_preemptible_jobs_contains_the_smaller_one() {
+    let draw = |percent| {
+        let mut draws = bookahead_core::random::stream(1, "key", 0, "preemptible jobs");
+        preemptible_jobs(1_000, percent, &mut draws)
+    };
+    assert!(draw(0.0).is_empty());
+    let (some, more) = (draw(20.0), draw(50.0));
+    assert!(
+        some.iter()
+            .zip(more.iter())
+            .all(|(some, more)| *more || !*some)
+    );
+    let count = some.iter().filter(|is| **is).count();
+    assert!((150..250).contains(&count), "{count}");
+    assert!(draw(100.0).iter().all(|is| *is));
+}

@@ -1,0 +1,167 @@
+//! What a slot costs those who wait: the externality price (ALG-4 of spec `provisioning.md` §6.2)
+//! and lists of offers (query forms (17)–(19), §6.4).
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::plan::Profile;
+use bookahead_core::scheduling::queue::{Backfilling, Waiting, place, plan_queue};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+
+/// A start that a request may have, and the externality price f of having it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// When the slot starts.
+    pub start: Seconds,
+    /// f: the sum over waiting jobs of delay × nodes; divided by 3,600 it is in service units
+    /// (AMB-34). The base price nodes × duration is not in it.
+    pub price: NodeSeconds,
+}
+
+/// A snapshot of a plan that slots can be priced against. Pricing never changes it.
+pub struct PriceSheet<'a> {
+    /// Free nodes beside running jobs (until their estimated ends) and reservations.
+    pub fixed: &'a Profile,
+    /// The instant of asking.
+    pub now: Seconds,
+    /// The waiting jobs in the order of planning.
+    pub queue: &'a [Waiting],
+    /// Their planned starts.
+    pub starts: &'a [Seconds],
+    /// What is left free when they are all planned.
+    pub left: &'a Profile,
+    /// How they are planned.
+    pub backfilling: Backfilling,
+}
+
+impl PriceSheet<'_> {
+    /// The price of one slot, or `None` when it would collide with a running job or a reservation
+    /// (ALG-4, the whole queue planned anew).
+    #[must_use]
+    pub fn price(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> Option<NodeSeconds> {
+        if !self.is_feasible(start, nodes, duration) {
+            return None;
+        }
+        let mut profile = self.fixed.clone();
+        profile.reserve(start, start + duration, nodes.0);
+        let moved = plan_queue(&mut profile, self.now, self.queue, self.backfilling);
+        Some(delay(self.queue, self.starts, &moved))
+    }
+
+    fn is_feasible(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> bool {
+        start >= self.now && self.fixed.min_free(start, start + duration) >= nodes.0 as i32
+    }
+
+    /// Offers at those of `instants` (ascending, none in the past) that are feasible, in order.
+    ///
+    /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only what a
+    /// slot touches is planned again: jobs are planned in order, so those in front of the first one
+    /// that loses its place keep theirs, and one sweep over the queue finds that first one for all
+    /// slots. A slot for which the whole plan leaves room moves nobody and is free.
+    #[must_use]
+    pub fn offers(&self, instants: &[Seconds], nodes: Nodes, duration: Seconds) -> Vec<Offer> {
+        let feasible = instants
+            .iter()
+            .copied()
+            .filter(|start| self.is_feasible(*start, nodes, duration));
+        if self.backfilling != Backfilling::Conservative {
+            return feasible
+                .filter_map(|start| {
+                    let price = self.price(start, nodes, duration)?;
+                    Some(Offer { start, price })
+                })
+                .collect();
+        }
+        let mut offers: Vec<Offer> = feasible
+            .map(|start| Offer {
+                start,
+                price: NodeSeconds(0),
+            })
+            .collect();
+        let mut open: Vec<bool> = offers
+            .iter()
+            .map(|offer| self.left.min_free(offer.start, offer.start + duration) < nodes.0 as i32)
+            .collect();
+        let mut unpriced = open.iter().filter(|open| **open).count();
+        if unpriced == 0 {
+            return offers;
+        }
+        let mut profile = self.fixed.clone();
+        for (index, (waiting, &start)) in self.queue.iter().zip(self.starts).enumerate() {
+            if unpriced == 0 {
+                break;
+            }
+            let end = start + waiting.estimate;
+            let needed = (waiting.nodes.0 + nodes.0) as i32;
+            // Where the job leaves room for the slot during all its time, no slot takes its place.
+            if profile.min_free(start, end) < needed {
+                let first = offers.partition_point(|offer| offer.start + duration <= start);
+                let past = offers.partition_point(|offer| offer.start < end);
+                for (offer, open) in offers[first..past].iter_mut().zip(&mut open[first..past]) {
+                    let overlap = start.max(offer.start)..end.min(offer.start + duration);
+                    if *open && profile.min_free(overlap.start, overlap.end) < needed {
+                        *open = false;
+                        unpriced -= 1;
+                        offer.price =
+                            self.price_from(index, &profile, offer.start, nodes, duration);
+                    }
+                }
+            }
+            profile.reserve(start, end, waiting.nodes.0);
+        }
+        offers
+    }
+
+    /// The price of a slot that takes the place of job `first` and of nobody in front of it;
+    /// `profile` is the plan of those in front.
+    fn price_from(
+        &self,
+        first: usize,
+        profile: &Profile,
+        slot: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+    ) -> NodeSeconds {
+        let mut profile = profile.clone();
+        profile.reserve(slot, slot + duration, nodes.0);
+        let mut price = NodeSeconds(0);
+        // Everything that differs from the plan without the slot lies in here.
+        let mut differs = slot..slot + duration;
+        // Before here nothing is freer than in the plan without the slot.
+        let mut vacated = Seconds::FAR;
+        for (waiting, &start) in self.queue[first..].iter().zip(&self.starts[first..]) {
+            let end = start + waiting.estimate;
+            let untouched =
+                end <= differs.start || (vacated == Seconds::FAR && start >= differs.end);
+            if untouched {
+                profile.reserve(start, end, waiting.nodes.0);
+                continue;
+            }
+            // An earlier start than before needs a part of what was vacated.
+            let from = start.min(vacated - waiting.estimate + Seconds(1));
+            let moved = place(&mut profile, waiting, from.max(self.now));
+            if moved != start {
+                vacated = vacated.min(start);
+                differs.start = differs.start.min(start).min(moved);
+                differs.end = differs.end.max(end).max(moved + waiting.estimate);
+                if moved > start {
+                    price += waiting.nodes.for_span(moved - start);
+                }
+            }
+        }
+        price
+    }
+}
+
+/// f = Σ (v' − v)⁺ · n: who starts earlier because of a slot earns nothing.
+fn delay(queue: &[Waiting], before: &[Seconds], after: &[Seconds]) -> NodeSeconds {
+    queue
+        .iter()
+        .zip(before.iter().zip(after))
+        .filter(|(_, (before, after))| after > before)
+        .fold(NodeSeconds(0), |sum, (waiting, (before, after))| {
+            sum + waiting.nodes.for_span(*after - *before)
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! A simulation of a machine that takes reservations: who takes part in it, and what it came to.
+
+use std::sync::Arc;
+
+use bookahead_core::failures::{FailureTrace, NodeEvent, SharedEvents};
+use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step};
+use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{Job, ReservationRequest};
+
+use super::{
+    JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
+    ReservationTotals,
+};
+
+/// What a simulation of a replanning machine gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplanningRun {
+    /// Totals of the jobs.
+    pub metrics: SimulationMetrics,
+    /// Totals of the requests.
+    pub totals: ReservationTotals,
+    /// One outcome a job, in order of job.
+    pub jobs: Vec<JobOutcome>,
+    /// One outcome a request, in order of request.
+    pub reservations: Vec<ReservationOutcome>,
+    /// The failures and repairs of its nodes until the last job or reservation was over.
+    pub node_events: Vec<NodeEvent>,
+}
+
+impl ReplanningRun {
+    /// What a [`replanning_scene`] with these failures came to.
+    #[must_use]
+    pub fn of(played: Played<ReplanningMachine>, failures: &FailureTrace) -> Self {
+        let (mut jobs, mut reservations) = (Vec::new(), Vec::new());
+        for output in played.outputs {
+            jobs.extend(output.jobs);
+            reservations.extend(output.reservations);
+        }
+        jobs.sort_unstable_by_key(|outcome| outcome.job.id);
+        reservations.sort_unstable_by_key(|outcome| outcome.request.id);
+        let ends = jobs.iter().map(|outcome| outcome.end);
+        let last = ends
+            .chain(reservations.iter().map(|outcome| outcome.end))
+            .max()
+            .flatten();
+        let machine = played.machine;
+        let nodes = machine.cluster().nodes();
+        let happened = |event: &&NodeEvent| {
+            event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last)
+        };
+        Self {
+            metrics: machine.metrics(),
+            totals: machine.reservation_totals(),
+            jobs,
+            reservations,
+            node_events: failures.events.iter().filter(happened).copied().collect(),
+        }
+    }
+}
+
+/// What comes to a machine with reservations from outside.
+#[derive(Clone, Debug, Default)]
+pub struct ReplanningInput {
+    /// Jobs in order of submission.
+    pub arrivals: Vec<Job>,
+    /// Requests in order of submission.
+    pub requests: Vec<ReservationRequest>,
+    /// Failures and repairs of nodes.
+    pub node_events: Vec<NodeEvent>,
+}
+
+/// What became final on a machine with reservations.
+#[derive(Clone, Debug, Default)]
+pub struct ReplanningOutput {
+    /// Outcomes of jobs.
+    pub jobs: Vec<JobOutcome>,
+    /// Outcomes of requests.
+    pub reservations: Vec<ReservationOutcome>,
+}
+
+impl Machine for ReplanningMachine {
+    type Input = ReplanningInput;
+    type Output = ReplanningOutput;
+    type Service = NoService;
+
+    fn take(&mut self, input: ReplanningInput) {
+        self.inject(&input.node_events);
+        self.submit(input.arrivals);
+        self.request(input.requests);
+    }
+
+    fn advance(&mut self, until: Seconds) -> Step<NoService> {
+        (**self).advance(until);
+        Step::Reached(until)
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        (**self).next_event()
+    }
+
+    fn is_idle(&self) -> bool {
+        (**self).is_idle()
+    }
+
+    fn hand_out(&mut self) -> ReplanningOutput {
+        ReplanningOutput {
+            jobs: self.take_outcomes(),
+            reservations: self.take_reservation_outcomes(),
+        }
+    }
+}
+
+/// An idle machine, its clients, who asks for reservations (both in order of submission with ids
+/// from 0), and which nodes fail when. Jobs that are marked by their id may be stopped for a
+/// reservation.
+#[must_use]
+pub fn replanning_scene(
+    nodes: Nodes,
+    settings: &ReplanningSettings,
+    jobs: &Arc<[Job]>,
+    requests: &Arc<[ReservationRequest]>,
+    preemptible: &Arc<[bool]>,
+    failures: &Arc<FailureTrace>,
+) -> Scene<ReplanningMachine> {
+    let plan = Replanning::new(nodes, settings.clone());
+    let plan = plan.with_preemptible(Arc::clone(preemptible));
+    let machine = ReplanningMachine::of(nodes, plan);
+    let submit = |input: &mut ReplanningInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
+    let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
+    let request = |input: &mut ReplanningInput, requests: &[ReservationRequest]| {
+        input.requests.extend_from_slice(requests);
+    };
+    let asked_at = |request: &ReservationRequest| request.submit;
+    let asking = Listed::new(Arc::clone(requests), asked_at, request);
+    let inject = |input: &mut ReplanningInput, events: &[NodeEvent]| {
+        input.node_events.extend_from_slice(events);
+    };
+    let events = SharedEvents(Arc::clone(failures));
+    let injector = Listed::new(events, |event: &NodeEvent| event.time, inject);
+    Scene::new("cluster", machine)
+        .with("client", client)
+        .with("reservation client", asking)
+        .with("failure injector", injector.beside())
+}
+
+/// The measures of a simulation with reservations (spec `grid-reservations.md` §5,
+/// `provisioning.md` §10).
+#[must_use]
+pub fn reservation_measures(
+    nodes: Nodes,
+    metrics: &SimulationMetrics,
+    totals: &ReservationTotals,
+) -> Measured {
+    let mut measured = Measured::default();
+    let requests = totals.submitted as f64;
+    let granted = totals.granted as f64;
+    measured.add("requests", requests);
+    measured.add("granted", granted);
+    for (name, count) in [
+        ("rejected_percent", totals.rejected()),
+        ("rejected_fixed_percent", totals.conflicts_with_fixed),
+        ("rejected_planned_percent", totals.conflicts_with_planned),
+        ("rejected_impossible_percent", totals.impossible),
+    ] {
+        measured.add_ratio(name, 100.0 * count as f64, requests);
+    }
+    measured.add_ratio(
+        "reservations_used_percent",
+        100.0 * totals.used.0 as f64,
+        metrics.capacity.0 as f64,
+    );
+    measured.add_ratio(
+        "held_idle_percent",
+        100.0 * (totals.held.0 - totals.used.0) as f64,
+        totals.held.0 as f64,
+    );
+    measured.add_ratio(
+        "loaded_utilisation_percent",
+        100.0 * totals.used_while_submitting.0 as f64,
+        nodes.for_span(totals.submitting).0 as f64,
+    );
+    let job_wait = metrics.wait_total.hours() / metrics.started as f64;
+    let reservation_wait = totals.wait.hours() / granted;
+    measured.add("job_wait_hours", job_wait);
+    measured.add("reservation_wait_hours", reservation_wait);
+    measured.add_ratio("wait_ratio", reservation_wait, job_wait);
+    if totals.asked_for_prices {
+        measured.add_ratio("price_su", totals.price.coins().0, granted);
+        let mean = totals.price.coins().0 / granted;
+        let variance = totals.squared_price_su / granted - mean * mean;
+        measured.add("price_deviation_su", variance.max(0.0).sqrt());
+        measured.add_ratio("priced_percent", 100.0 * totals.priced as f64, granted);
+    }
+    if totals.offers > 0 {
+        measured.add_ratio("offers_mean", totals.offers as f64, requests);
+    }
+    if totals.displacement_known {
+        measured.add_ratio("displaced_jobs_mean", totals.displaced_jobs as f64, granted);
+        measured.add_ratio("displaced_hours_mean", totals.displaced.hours(), granted);
+    }
+    if totals.anomalies > 0 {
+        measured.add("anomalies", totals.anomalies as f64);
+    }
+    if totals.lost_to_failures > NodeSeconds(0) || totals.lost > 0 {
+        measured.add_ratio(
+            "reservations_lost_percent",
+            100.0 * totals.lost as f64,
+            granted,
+        );
+        let lost = totals.lost_to_failures.0 as f64;
+        measured.add("failures_lost_processor_seconds", lost);
+    }
+    who_paid(&mut measured, totals);
+    measured
+}
+
+/// What stopping preemptible jobs cost them and the others, where there are any.
+fn who_paid(measured: &mut Measured, totals: &ReservationTotals) {
+    if totals.preemptible.jobs == 0 {
+        return;
+    }
+    measured.add("truncated_jobs", totals.truncated as f64);
+    measured.add("requeued_jobs", totals.requeued as f64);
+    measured.add(
+        "stopped_lost_processor_seconds",
+        totals.lost_to_preemption.0 as f64,
+    );
+    let mean = |measured: &mut Measured, wait, slowdown, sums: &JobSums| {
+        let jobs = sums.jobs as f64;
+        measured.add_ratio(wait, sums.wait.hours(), jobs);
+        measured.add_ratio(slowdown, sums.bounded_slowdown, jobs);
+    };
+    mean(
+        measured,
+        "stopped_wait_hours",
+        "stopped_bounded_slowdown",
+        &totals.stopped,
+    );
+    mean(
+        measured,
+        "preemptible_wait_hours",
+        "preemptible_bounded_slowdown",
+        &totals.preemptible,
+    );
+    mean(
+        measured,
+        "other_wait_hours",
+        "other_bounded_slowdown",
+        &totals.others,
+    );
+}

@@ -1,0 +1,128 @@
+//! What a replanning machine may be told: every documented ambiguity is a value, the spec's
+//! decision its default.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::random::Stream;
+use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::SameInstant;
+
+/// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
+/// ambiguities of spec `grid-reservations.md` §9, AMB-… those of `provisioning.md` §13.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplanningSettings {
+    /// The order in which waiting jobs are planned (A1).
+    pub order: QueueOrder,
+    /// Which jobs may be planned before jobs in front of them (A1, AMB-1).
+    pub backfilling: Backfilling,
+    /// When a reservation is admitted.
+    pub admission: Admission,
+    /// Which jobs are planned again when a reservation pushes some away (A2).
+    pub displaced: DisplacedJobs,
+    /// A job that has waited longer than this is not pushed away any more: its planned place counts
+    /// as taken (`grid-reservations.md` §3.3 asks for such a protection and has none, the default).
+    pub starvation_guard: Option<Seconds>,
+    /// What becomes of the rest of a reservation that ends early (A10, AMB-37).
+    pub early_end: EarlyEnd,
+    /// Who comes first when a job and a request are submitted in the same second (A4).
+    pub same_instant: SameInstant,
+    /// Whether it is written down how many jobs each reservation pushed away, and how far. Costs a
+    /// plan of the whole queue a reservation.
+    pub displacement: Displacement,
+    /// How many of the jobs, in percent, may be stopped for a reservation where the rule of
+    /// admission does that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub preemptible_percent: f64,
+}
+
+/// The name of the stream that says which jobs are preemptible.
+pub const PREEMPTIBLE_STREAM: &str = "preemptible jobs";
+
+/// Draws which of `jobs` jobs are preemptible, one draw a job, so that a larger share contains the
+/// smaller one. Empty where none may be.
+#[must_use]
+pub fn preemptible_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]> {
+    if percent == 0.0 {
+        return Arc::default();
+    }
+    (0..jobs)
+        .map(|_| 100.0 * draws.random::<f64>() < percent)
+        .collect()
+}
+
+fn is_zero(percent: &f64) -> bool {
+    *percent == 0.0
+}
+
+/// When a reservation is admitted: one plan, six rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// Only what the plan leaves free is offered, at the base price: nobody is pushed away
+    /// (`provisioning.md` §3).
+    Holes,
+    /// A fixed start is refused on conflict with running jobs, reservations or planned jobs
+    /// (`grid-reservations.md` §3.3). For a fixed start the same as [`Admission::Holes`].
+    #[default]
+    Reject,
+    /// Planned jobs give way: refused on conflict with running jobs or reservations only.
+    Move,
+    /// As [`Admission::Move`], and the delay that it inflicts is the price (`provisioning.md` §6).
+    MovePrice,
+    /// What [`Admission::Reject`] would refuse is granted if preemptible jobs can make room: those
+    /// that wait give way, those that run end at the start of the reservation, finished or not.
+    Truncate,
+    /// The same, but jobs that have not finished then are queued again and run from scratch.
+    Requeue,
+}
+
+impl Admission {
+    /// Whether all planned jobs give way.
+    #[must_use]
+    pub fn moves(self) -> bool {
+        matches!(self, Self::Move | Self::MovePrice)
+    }
+
+    /// Whether preemptible jobs make room.
+    #[must_use]
+    pub fn preempts(self) -> bool {
+        matches!(self, Self::Truncate | Self::Requeue)
+    }
+}
+
+/// Which jobs are planned again after a reservation was admitted among planned jobs (A2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DisplacedJobs {
+    /// All waiting jobs, in order.
+    #[default]
+    ReplanAll,
+    /// Those that have lost their place; the others keep theirs until the next early end.
+    OnlyOverlapping,
+}
+
+/// What becomes of the rest of a reservation that ends before its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EarlyEnd {
+    /// It is given to others (A10).
+    #[default]
+    Release,
+    /// It stays blocked: it is paid for (AMB-37).
+    Keep,
+}
+
+/// Whether displaced jobs are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Displacement {
+    /// For every admitted reservation.
+    #[default]
+    Record,
+    /// Not at all.
+    Skip,
+}

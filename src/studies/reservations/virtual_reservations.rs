@@ -1,0 +1,15 @@
+//! Reservations that are held by a padded job in the queue, alone and together with real ones: the
+//! rules, and the study that tries both on one trace.
+
+mod rules;
+mod study;
+
+pub use rules::{
+    CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
+    cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
+    virtual_cost_bound,
+};
+pub use study::{
+    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualReplay, VirtualStudy,
+    VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial, check_span,
+};

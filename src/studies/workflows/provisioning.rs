@@ -1,0 +1,59 @@
+//! Applications that buy their resources: which of the advertised slots a workflow should take
+//! (spec `provisioning.md` §4), or which start of each task it should ask for (§8).
+//!
+//! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] says what a choice of
+//! slots costs and how long the application takes on it; [`moga`] and [`nsga2`] look for choices
+//! that no other beats in both. `greedy` asks for the price of every start instead, task after
+//! task. [`best_effort`] is what all of them are compared with.
+
+mod application;
+mod background;
+mod best_effort;
+mod broker;
+mod desk;
+mod environment;
+mod evaluate;
+mod fitness;
+pub mod genetic;
+mod greedy;
+mod inputs;
+mod layout;
+mod least_busy;
+mod ledger;
+pub mod measures;
+mod of_workflow;
+mod outcome;
+mod pareto;
+mod processor_failures;
+mod provider;
+mod scene;
+mod search;
+mod settings;
+mod site_load;
+mod tariff;
+#[cfg(any(test, feature = "testutils"))]
+pub mod testutils;
+
+pub use application::{Application, ApplicationTask, Dependency};
+pub use background::{Background, common_window, draw_instants};
+pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
+pub use desk::BrokerError;
+pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
+pub use fitness::{Fitness, assign_fitness};
+pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
+pub use greedy::{GreedyPlan, Misfit, Wish};
+pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
+pub use of_workflow::ApplicationError;
+pub use outcome::{
+    BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, PriceSample, ProvisioningOutcome,
+    ProvisioningRun, Realised, SiteJob, TaskFate, TaskRun,
+};
+pub use pareto::{ParetoFront, dominates, hypervolume};
+pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
+pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
+pub use search::{search_advertised, search_stream};
+pub use settings::{
+    AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
+};
+pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};
+pub use tariff::{EdgeSale, HoleSale, SlotTariff};

@@ -1,0 +1,180 @@
+//! A workflow as a planner sees it: tasks in the order of planning, with what each costs at every
+//! site.
+
+use bookahead_core::units::{Nodes, Seconds};
+
+/// One task of an [`Application`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplicationTask {
+    /// Processors, `v_ip`.
+    pub nodes: Nodes,
+    /// Run time at each site, `d_ir`.
+    pub runtimes: Vec<Seconds>,
+    /// What it waits for.
+    pub parents: Vec<Dependency>,
+}
+
+/// An edge: a task waits for another, and for data where the two run at different sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// Index of the parent.
+    pub parent: usize,
+    /// How long its data takes between two sites; none passes within a site (§4.1).
+    pub transfer: Seconds,
+}
+
+impl Dependency {
+    /// When the data is at `site`, of a parent that ended there and then.
+    fn arrives(self, (parent_site, end): (usize, Seconds), site: usize) -> Seconds {
+        if parent_site == site {
+            end
+        } else {
+            end + self.transfer
+        }
+    }
+}
+
+/// A workflow that is to be planned on one or several sites (spec `provisioning.md` §4.1).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Application {
+    tasks: Vec<ApplicationTask>,
+    order: Vec<usize>,
+    /// When the data of finished parents is there, by task and site; empty where no parent is
+    /// finished.
+    ready: Vec<Vec<Seconds>>,
+}
+
+impl Application {
+    /// An application of these tasks, planned in this order, which must be a topological one
+    /// (non-increasing ranks, eq. 7).
+    ///
+    /// # Panics
+    ///
+    /// Debug builds check that every parent comes before its children and that every task has a run
+    /// time at every site.
+    #[must_use]
+    pub fn new(tasks: Vec<ApplicationTask>, order: Vec<usize>) -> Self {
+        debug_assert_eq!(tasks.len(), order.len());
+        debug_assert!(is_topological(&tasks, &order));
+        Self {
+            tasks,
+            order,
+            ready: Vec::new(),
+        }
+    }
+
+    /// The tasks, by index.
+    #[must_use]
+    pub fn tasks(&self) -> &[ApplicationTask] {
+        &self.tasks
+    }
+
+    /// Indices of the tasks in the order of planning.
+    #[must_use]
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The same application with other run times: `runtime` makes them of the index of a task and
+    /// its run time at a site.
+    #[must_use]
+    pub fn with_runtimes(&self, runtime: impl Fn(usize, Seconds) -> Seconds) -> Self {
+        let mut other = self.clone();
+        for (task, needs) in other.tasks.iter_mut().enumerate() {
+            for own in &mut needs.runtimes {
+                *own = runtime(task, *own);
+            }
+        }
+        other
+    }
+
+    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A
+    /// lower bound of every plan at that site.
+    #[cfg(test)]
+    pub(crate) fn work(&self, site: usize) -> bookahead_core::units::NodeSeconds {
+        self.tasks
+            .iter()
+            .fold(bookahead_core::units::NodeSeconds(0), |sum, task| {
+                sum + task.nodes.for_span(task.runtimes[site])
+            })
+    }
+
+    /// The part of the application that `keeps` names; the parents of its tasks that are no part of
+    /// it ran or will run as `placed` says. With it, the index that each of its tasks has here.
+    #[must_use]
+    pub fn rest(
+        &self,
+        keeps: impl Fn(usize) -> bool,
+        placed: impl Fn(usize) -> (usize, Seconds),
+    ) -> (Self, Vec<usize>) {
+        let kept: Vec<usize> = (0..self.tasks.len()).filter(|task| keeps(*task)).collect();
+        let mut place = vec![usize::MAX; self.tasks.len()];
+        for (new, &old) in kept.iter().enumerate() {
+            place[old] = new;
+        }
+        let mut ready = Vec::with_capacity(kept.len());
+        let tasks = kept.iter().map(|&old| {
+            let task = &self.tasks[old];
+            let sites = 0..task.runtimes.len();
+            let known = |site: usize| self.ready.get(old).and_then(|ready| ready.get(site));
+            let mut data: Vec<Seconds> = sites
+                .map(|site| known(site).copied().unwrap_or(Seconds::ZERO))
+                .collect();
+            let mut parents = Vec::new();
+            for dependency in &task.parents {
+                if keeps(dependency.parent) {
+                    parents.push(Dependency {
+                        parent: place[dependency.parent],
+                        ..*dependency
+                    });
+                    continue;
+                }
+                let finished = placed(dependency.parent);
+                for (site, ready) in data.iter_mut().enumerate() {
+                    *ready = (*ready).max(dependency.arrives(finished, site));
+                }
+            }
+            ready.push(data);
+            ApplicationTask {
+                parents,
+                ..task.clone()
+            }
+        });
+        let tasks: Vec<ApplicationTask> = tasks.collect();
+        let order = self.order.iter().filter(|task| keeps(**task));
+        let order = order.map(|&task| place[task]).collect();
+        let rest = Self {
+            ready,
+            ..Self::new(tasks, order)
+        };
+        (rest, kept)
+    }
+
+    /// When a task may start at `site` at the earliest, given where and when its parents end.
+    #[must_use]
+    pub fn earliest(
+        &self,
+        task: usize,
+        site: usize,
+        submitted: Seconds,
+        finished: impl Fn(usize) -> (usize, Seconds),
+    ) -> Seconds {
+        let ready = self.ready.get(task).and_then(|ready| ready.get(site));
+        let begin = ready.map_or(submitted, |ready| submitted.max(*ready));
+        let parents = self.tasks[task].parents.iter();
+        parents
+            .map(|dependency| dependency.arrives(finished(dependency.parent), site))
+            .max()
+            .unwrap_or(begin)
+            .max(begin)
+    }
+}
+
+fn is_topological(tasks: &[ApplicationTask], order: &[usize]) -> bool {
+    let mut planned = vec![false; tasks.len()];
+    order.iter().all(|&task| {
+        planned[task] = true;
+        let parents = &tasks[task].parents;
+        parents.iter().all(|dependency| planned[dependency.parent])
+    }) && planned.into_iter().all(|planned| planned)
+}

@@ -1,0 +1,184 @@
+//! The baseline: every task goes into a queue when its parents have ended (spec `provisioning.md`
+//! §5).
+
+use std::collections::BTreeMap;
+
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId, JobKind};
+
+use super::least_busy::Sent;
+use super::{Application, ProviderSite, TaskPlacement};
+
+/// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
+#[derive(Clone)]
+pub struct BestEffortSite<'a> {
+    /// The fork.
+    pub site: ProviderSite,
+    /// What is still to arrive. Ids must be below [`FIRST_TASK`].
+    pub arrivals: &'a [Job],
+}
+
+/// Ids of jobs that are tasks begin here.
+pub const FIRST_TASK: u32 = 1 << 31;
+
+/// What became of the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestEffortRun {
+    /// Where each task ran, by index.
+    pub placements: Vec<TaskPlacement>,
+    /// When each task was submitted to its queue.
+    pub submitted: Vec<Seconds>,
+    /// From the first submission to the last end.
+    pub makespan: Seconds,
+}
+
+/// Arrivals are handed over in windows of this length.
+const WINDOW: Seconds = Seconds(24 * 3_600);
+
+/// Runs an application by just-in-time submission, on sites that stand at the same instant. A task
+/// is ready when all its parents have ended; it goes to the site with the fewest tasks, waiting,
+/// running and on the way there (the first of equals, AMB-24d), and is submitted there when its
+/// data has arrived (AMB-24c). Tasks that are ready together go in the order of planning, and each
+/// counts for those after it.
+///
+/// `None` when a task is wider than every site.
+#[must_use]
+pub fn best_effort(
+    application: &Application,
+    mut sites: Vec<BestEffortSite<'_>>,
+) -> Option<BestEffortRun> {
+    let begin = sites.iter().map(|site| site.site.now()).max()?;
+    let tasks = application.tasks();
+    let nowhere = TaskPlacement {
+        site: 0,
+        start: begin,
+        end: begin,
+    };
+    let mut run = BestEffortRun {
+        placements: vec![nowhere; tasks.len()],
+        submitted: vec![begin; tasks.len()],
+        makespan: Seconds::ZERO,
+    };
+    let mut waiting_for: Vec<usize> = tasks.iter().map(|task| task.parents.len()).collect();
+    let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &task in application.order() {
+        for dependency in &tasks[task].parents {
+            children.entry(dependency.parent).or_default().push(task);
+        }
+    }
+    let rank: Vec<usize> = {
+        let mut rank = vec![0; tasks.len()];
+        for (place, &task) in application.order().iter().enumerate() {
+            rank[task] = place;
+        }
+        rank
+    };
+    let mut ready: Vec<usize> = application
+        .order()
+        .iter()
+        .copied()
+        .filter(|&task| waiting_for[task] == 0)
+        .collect();
+    let mut open = tasks.len();
+    let mut now = begin;
+    let mut handed_over = begin;
+    let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
+    let mut sent = Sent::new(sites.len());
+    while open > 0 {
+        let in_system = sites.iter().map(|site| site.site.tasks_in_system());
+        let mut busy = sent.beside(in_system, now);
+        for task in std::mem::take(&mut ready) {
+            let site = busy.send_to_least(&sizes, application.tasks()[task].nodes)?;
+            let arrival = application.earliest(task, site, now, |parent| {
+                (run.placements[parent].site, run.placements[parent].end)
+            });
+            sent.note(site, arrival);
+            run.submitted[task] = arrival;
+            run.placements[task].site = site;
+            sites[site]
+                .site
+                .submit([task_job(application, task, site, arrival, FIRST_TASK)]);
+        }
+        let next = loop {
+            let next = sites.iter().filter_map(|site| site.site.next_event()).min();
+            if let Some(next) = next.filter(|next| *next < handed_over) {
+                break next;
+            }
+            if next.is_none() && sites.iter().all(|site| site.arrivals.is_empty()) {
+                // Nothing will ever happen: a task was lost.
+                return None;
+            }
+            handed_over += WINDOW;
+            sites
+                .iter_mut()
+                .for_each(|site| site.hand_over(handed_over));
+        };
+        now = next;
+        for (place, site) in sites.iter_mut().enumerate() {
+            site.site.advance(now + Seconds(1));
+            for outcome in site.site.take_job_outcomes() {
+                let Some(task) = outcome.job.id.0.checked_sub(FIRST_TASK) else {
+                    continue;
+                };
+                let task = task as usize;
+                let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
+                    return None;
+                };
+                run.placements[task] = TaskPlacement {
+                    site: place,
+                    start,
+                    end,
+                };
+                open -= 1;
+                for &child in children.get(&task).into_iter().flatten() {
+                    waiting_for[child] -= 1;
+                    if waiting_for[child] == 0 {
+                        ready.push(child);
+                    }
+                }
+            }
+        }
+        ready.sort_by_key(|&task| rank[task]);
+    }
+    let finish = run.placements.iter().map(|placed| placed.end).max();
+    let first = run.submitted.iter().copied().min();
+    run.makespan = finish.unwrap_or(begin) - first.unwrap_or(begin);
+    Some(run)
+}
+
+impl BestEffortSite<'_> {
+    fn hand_over(&mut self, until: Seconds) {
+        let count = self.arrivals.partition_point(|job| job.submit < until);
+        let (now, later) = self.arrivals.split_at(count);
+        self.site.submit(now.iter().cloned());
+        self.arrivals = later;
+    }
+}
+
+/// A task as a job; ids go on from `first`.
+pub(super) fn task_job(
+    application: &Application,
+    task: usize,
+    site: usize,
+    submit: Seconds,
+    first: u32,
+) -> Job {
+    let needs = &application.tasks()[task];
+    let runtime = needs.runtimes[site];
+    Job {
+        id: JobId(first + task as u32),
+        trace_number: 0,
+        submit,
+        release: submit,
+        estimate: runtime,
+        runtime,
+        deadline: Seconds::FAR,
+        nodes: needs.nodes,
+        user: None,
+        application: None,
+        kind: JobKind::Flexible,
+    }
+}
+
+#[cfg(test)]
+mod tests;

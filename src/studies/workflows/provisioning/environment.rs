@@ -1,0 +1,186 @@
+//! The sites and the time that passes at them, as a broker sees both.
+
+use bookahead_core::kernel::Desk;
+use bookahead_core::scheduling::JobOutcome;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{Job, JobId, RequestId};
+use bookahead_reservations::replanning::Offer;
+
+use super::desk::{advertised, book, book_all, query, reports};
+use super::search::still_open;
+use super::{
+    Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport, SiteWorkload,
+};
+
+/// Sites in which time passes, while others submit their jobs and reservations are under way.
+pub(super) struct Environment<'a> {
+    desk: Desk<ProviderSite>,
+    sites: &'a [SiteWorkload],
+    /// By site, how many jobs of others have been handed over.
+    handed_over: Vec<usize>,
+    now: Seconds,
+    latency: Seconds,
+    /// Jobs of others that have ended, and when they started, by site.
+    pub(super) ended: Vec<Vec<(JobId, Option<Seconds>)>>,
+    /// Tasks in queues that have ended, and at which site.
+    pub(super) own: Vec<(usize, JobOutcome)>,
+    /// The number of the next booking.
+    pub(super) next_request: u32,
+}
+
+impl<'a> Environment<'a> {
+    /// Sites that stand at the end of the second `now`, asked at this desk.
+    pub(super) fn new(
+        desk: Desk<ProviderSite>,
+        sites: &'a [SiteWorkload],
+        now: Seconds,
+        latency: Seconds,
+    ) -> Self {
+        let submitted = |site: &SiteWorkload| site.jobs.partition_point(|job| job.submit <= now);
+        Self {
+            desk,
+            sites,
+            handed_over: sites.iter().map(submitted).collect(),
+            now,
+            latency,
+            ended: vec![Vec::new(); sites.len()],
+            own: Vec::new(),
+            next_request: 0,
+        }
+    }
+
+    /// The second at whose end all sites stand.
+    pub(super) fn now(&self) -> Seconds {
+        self.now
+    }
+
+    /// When a reservation that is sent now arrives.
+    pub(super) fn arrival(&self) -> Seconds {
+        self.now + self.latency
+    }
+
+    /// Lets time pass to the end of a second; nothing happens where it has passed.
+    pub(super) async fn pass_to(&mut self, time: Seconds) -> Result<(), BrokerError> {
+        if time <= self.now {
+            return Ok(());
+        }
+        self.now = time;
+        let mut questions = Vec::with_capacity(self.sites.len());
+        for (site, handed_over) in self.handed_over.iter_mut().enumerate() {
+            let jobs = &self.sites[site].jobs[*handed_over..];
+            let count = jobs.partition_point(|job| job.submit <= time);
+            *handed_over += count;
+            let arrivals = jobs[..count].to_vec();
+            questions.push((site, SiteQuestion::PassTo { time, arrivals }));
+        }
+        book_all(&self.desk, questions).await?;
+        Ok(())
+    }
+
+    /// Submits jobs of the broker's own to a queue, now or later.
+    pub(super) async fn submit(
+        &mut self,
+        site: usize,
+        arrivals: Vec<Job>,
+    ) -> Result<(), BrokerError> {
+        let time = self.now;
+        let question = SiteQuestion::PassTo { time, arrivals };
+        book(&self.desk, site, question).await?;
+        Ok(())
+    }
+
+    /// When the next job of others arrives.
+    pub(super) fn next_arrival(&self) -> Option<Seconds> {
+        let sites = self.sites.iter().zip(&self.handed_over);
+        let next = sites.filter_map(|(site, count)| site.jobs.get(*count));
+        next.map(|job| job.submit).min()
+    }
+
+    /// Whether all jobs of others have been handed over.
+    pub(super) fn is_over(&self) -> bool {
+        let sites = self.sites.iter().zip(&self.handed_over);
+        sites
+            .into_iter()
+            .all(|(site, count)| site.jobs.len() == *count)
+    }
+
+    /// What all sites advertise, in their order. What is over before a reservation can arrive is
+    /// left out, and what is over in part is cut.
+    pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError> {
+        let arrival = self.arrival();
+        let mut slots = Vec::new();
+        let offered = advertised(&self.desk, self.sites.len()).await?;
+        for (site, offered) in offered.into_iter().enumerate() {
+            slots.extend(still_open(site, offered, arrival));
+        }
+        Ok(slots)
+    }
+
+    /// Gives back what was booked; whether it had not begun.
+    pub(super) async fn cancel(&mut self, site: usize, id: RequestId) -> Result<bool, BrokerError> {
+        book(&self.desk, site, SiteQuestion::Cancel(id)).await
+    }
+
+    /// Books without delay: the time has passed.
+    pub(super) async fn book(
+        &mut self,
+        site: usize,
+        question: SiteQuestion,
+    ) -> Result<bool, BrokerError> {
+        book(&self.desk, site, question).await
+    }
+
+    /// What comes next at the sites, in their order. What happened there to jobs is kept.
+    pub(super) async fn reports(&mut self) -> Result<Vec<SiteReport>, BrokerError> {
+        let mut reports = reports(&self.desk, self.sites.len()).await?;
+        for (site, report) in reports.iter_mut().enumerate() {
+            for outcome in std::mem::take(&mut report.outcomes) {
+                if outcome.job.id.0 >= FIRST_TASK {
+                    self.own.push((site, outcome));
+                } else {
+                    self.ended[site].push((outcome.job.id, outcome.start));
+                }
+            }
+        }
+        Ok(reports)
+    }
+
+    /// A number that no booking has.
+    pub(super) fn request(&mut self) -> RequestId {
+        self.next_request += 1;
+        RequestId(self.next_request - 1)
+    }
+    /// The processors of each site.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = Nodes> + use<'a> {
+        self.sites.iter().map(|site| site.nodes)
+    }
+
+    /// Starts with their prices on `nodes` processors: at which of these sites, from when on, for
+    /// how long. Those that would be over when a reservation arrives are not asked for.
+    pub(super) async fn query(
+        &self,
+        nodes: Nodes,
+        places: impl Iterator<Item = (usize, Seconds, Seconds)>,
+    ) -> Result<Vec<(usize, Vec<Offer>)>, BrokerError> {
+        let arrival = self.arrival();
+        let questions = places.map(|(site, earliest, duration)| {
+            let question = SiteQuestion::QueryFrom {
+                start: earliest.max(arrival),
+                nodes,
+                duration,
+            };
+            (site, question)
+        });
+        query(&self.desk, questions.collect()).await
+    }
+
+    /// Books a start that was offered, when the reservation arrives.
+    pub(super) async fn reserve(
+        &mut self,
+        site: usize,
+        question: SiteQuestion,
+    ) -> Result<bool, BrokerError> {
+        self.pass_to(self.arrival()).await?;
+        self.book(site, question).await
+    }
+}

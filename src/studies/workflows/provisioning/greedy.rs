@@ -1,0 +1,284 @@
+//! Greedy provisioning with queries: task after task, the start that the user likes best (spec
+//! `provisioning.md` §8.2, ALG-7), and two relatives that keep a deadline or a budget.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::RequestId;
+use bookahead_reservations::replanning::Offer;
+use bookahead_reservations::selection;
+
+use super::environment::Environment;
+use super::{
+    Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteQuestion, TaskPlacement,
+};
+
+/// What a user wants of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "wish")]
+pub enum Wish {
+    /// A weighted sum of cost and finish, both as shares of their range (step 5): α = 0 takes the
+    /// earliest, 1 the cheapest.
+    TradeOff {
+        /// α, in `[0, 1]`.
+        alpha: f64,
+    },
+    /// The cheapest start from which the longest path of what follows still ends by the deadline;
+    /// the earliest where there is none.
+    Deadline {
+        /// After submission.
+        after: Seconds,
+    },
+    /// The earliest start that is affordable: a task may spend its share, by work, of what the
+    /// budget leaves beyond the work of the tasks ahead (the spare budget of BHEFT, Zheng and
+    /// Sakellariou 2013); the cheapest where none is.
+    Budget {
+        /// Service units: processor-hours and externalities.
+        service_units: f64,
+    },
+}
+
+impl Wish {
+    /// The plan of a front that fits best: for α as eq. (15) says; the cheapest that keeps the
+    /// deadline, else the fastest; the fastest within the budget, else the cheapest. `None` for an
+    /// empty front.
+    #[must_use]
+    pub fn choose(self, front: &ParetoFront) -> Option<usize> {
+        let members = front.members();
+        let last = members.len().checked_sub(1)?;
+        match self {
+            Self::TradeOff { alpha } => front.choose(alpha),
+            // Members are by rising makespan and falling cost.
+            Self::Deadline { after } => {
+                let keeping = members.partition_point(|(value, _)| value.makespan <= after);
+                Some(keeping.saturating_sub(1))
+            }
+            Self::Budget { service_units } => {
+                let dearer = members.partition_point(|(value, _)| value.cost > service_units);
+                Some(dearer.min(last))
+            }
+        }
+    }
+}
+
+/// A plan with one slot a task, booked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GreedyPlan {
+    /// Where each task runs, by index.
+    pub placements: Vec<TaskPlacement>,
+    /// The externality price of each task's slot, by index.
+    pub externalities: Vec<NodeSeconds>,
+    /// Cost in service units, and makespan.
+    pub value: PlanValue,
+    /// Queries that were answered.
+    pub queries: u64,
+    /// Offers to choose from, over all queries.
+    pub offers: u64,
+    /// What is booked, in the order of booking: the task and its number at the site.
+    pub booked: Vec<(usize, RequestId)>,
+    /// Starts that were gone when they were to be booked; the task asked again.
+    pub gone: u32,
+    /// Why there is no plan for all tasks; `booked` is what there is.
+    pub misfit: Option<Misfit>,
+}
+
+/// Why an application could not be planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// A task that no site can hold.
+    #[error("task number {task} needs {nodes}, more than any site has")]
+    TooWide {
+        /// Index of the task.
+        task: usize,
+        /// Its processors.
+        nodes: Nodes,
+    },
+    /// What was offered was gone too often.
+    #[error("what was offered for task number {task} was gone too many times")]
+    GivenUp {
+        /// Index of the task.
+        task: usize,
+    },
+}
+
+/// Plans an application that is submitted at `submitted`, on sites that stand at that instant; what
+/// is chosen is booked there at once, so that later queries see it (AMB-24). A start that is gone
+/// by then is asked for anew, up to `retries` times. Sites must price what they admit.
+///
+/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to
+/// `prices`, where somebody keeps them; queries and tasks are numbered there as this plan's.
+///
+/// # Errors
+///
+/// When a site answers something else than it is asked.
+pub(super) async fn greedy(
+    application: &Application,
+    sites: &mut Environment<'_>,
+    submitted: Seconds,
+    wish: Wish,
+    retries: u32,
+    next_request: &mut u32,
+    mut prices: Option<&mut Vec<PriceSample>>,
+) -> Result<GreedyPlan, BrokerError> {
+    let tasks = application.tasks();
+    let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
+    let tails = tails(application);
+    let mut spent = NodeSeconds(0);
+    let mut work_ahead = application.least_work();
+    let mut order = application.order().iter().copied();
+    let mut next = order.next();
+    while let Some(task) = next {
+        let needs = &tasks[task];
+        let mut choices: Vec<(usize, Offer)> = Vec::new();
+        let fitting = sites.sizes().enumerate();
+        let fitting = fitting.filter(|(_, nodes)| needs.nodes <= *nodes);
+        let places = fitting.map(|(site, _)| {
+            let earliest = application.earliest(task, site, submitted, |parent| {
+                let placed = plan.placements[parent];
+                (placed.site, placed.end)
+            });
+            (site, earliest, needs.runtimes[site])
+        });
+        for (site, offers) in sites.query(needs.nodes, places).await? {
+            if let Some(prices) = &mut prices {
+                prices.extend(offers.iter().map(|offer| PriceSample {
+                    query: plan.queries as u32,
+                    task: task as u32,
+                    site,
+                    start: offer.start,
+                    nodes: needs.nodes,
+                    duration: needs.runtimes[site],
+                    price: offer.price,
+                }));
+            }
+            plan.queries += 1;
+            choices.extend(offers.into_iter().map(|offer| (site, offer)));
+        }
+        plan.offers += choices.len() as u64;
+        let cost = |(site, offer): &(usize, Offer)| {
+            needs.nodes.for_span(needs.runtimes[*site]) + offer.price
+        };
+        let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
+        let values: Vec<(f64, f64)> = choices
+            .iter()
+            .map(|choice| (cost(choice).0 as f64, end(choice).0 as f64))
+            .collect();
+        let chosen = match wish {
+            Wish::TradeOff { alpha } => selection::choose(values.iter().copied(), alpha),
+            Wish::Deadline { after } => {
+                let latest = (submitted + after - tails[task]).0 as f64;
+                within(&values, |(_, end)| *end <= latest, 1.0, 0.0)
+            }
+            Wish::Budget { service_units } => {
+                let own = least(needs.nodes, &needs.runtimes);
+                let spare = service_units * 3_600.0 - (spent + work_ahead).0 as f64;
+                let share = own.0 as f64 / work_ahead.0.max(1) as f64;
+                let affordable = own.0 as f64 + spare.max(0.0) * share;
+                within(&values, |(cost, _)| *cost <= affordable, 0.0, 1.0)
+            }
+        };
+        let Some(chosen) = chosen else {
+            plan.misfit = Some(Misfit::TooWide {
+                task,
+                nodes: needs.nodes,
+            });
+            break;
+        };
+        let (site, offer) = choices[chosen];
+        let id = RequestId(*next_request);
+        *next_request += 1;
+        let question = SiteQuestion::Reserve {
+            id,
+            start: offer.start,
+            nodes: needs.nodes,
+            duration: needs.runtimes[site],
+            price: offer.price,
+        };
+        if !sites.reserve(site, question).await? {
+            plan.gone += 1;
+            if plan.gone > retries {
+                plan.misfit = Some(Misfit::GivenUp { task });
+                break;
+            }
+            continue;
+        }
+        spent += cost(&choices[chosen]);
+        work_ahead = NodeSeconds(work_ahead.0 - least(needs.nodes, &needs.runtimes).0);
+        plan.booked.push((task, id));
+        plan.externalities[task] = offer.price;
+        plan.placements[task] = TaskPlacement {
+            site,
+            start: offer.start,
+            end: end(&choices[chosen]),
+        };
+        next = order.next();
+    }
+    let finish = plan.placements.iter().map(|placed| placed.end).max();
+    plan.value = PlanValue {
+        cost: spent.coins().0,
+        makespan: finish.unwrap_or(submitted) - submitted,
+    };
+    Ok(plan)
+}
+
+impl GreedyPlan {
+    fn nowhere(tasks: usize, submitted: Seconds) -> Self {
+        let nowhere = TaskPlacement {
+            site: 0,
+            start: submitted,
+            end: submitted,
+        };
+        Self {
+            placements: vec![nowhere; tasks],
+            externalities: vec![NodeSeconds(0); tasks],
+            value: PlanValue {
+                cost: 0.0,
+                makespan: Seconds::ZERO,
+            },
+            queries: 0,
+            offers: 0,
+            booked: Vec::with_capacity(tasks),
+            gone: 0,
+            misfit: None,
+        }
+    }
+}
+
+/// The best by `alpha` of those that fit, else the best by `otherwise` of all.
+fn within(
+    values: &[(f64, f64)],
+    fits: impl Fn(&(f64, f64)) -> bool,
+    alpha: f64,
+    otherwise: f64,
+) -> Option<usize> {
+    let fitting: Vec<usize> = (0..values.len())
+        .filter(|&index| fits(&values[index]))
+        .collect();
+    if fitting.is_empty() {
+        return selection::choose(values.iter().copied(), otherwise);
+    }
+    selection::choose(fitting.iter().map(|&index| values[index]), alpha).map(|place| fitting[place])
+}
+
+fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {
+    let shortest = runtimes.iter().copied().min().unwrap_or(Seconds::ZERO);
+    nodes.for_span(shortest)
+}
+
+/// For each task, the longest path of what follows it, at the fastest sites and without transfers.
+fn tails(application: &Application) -> Vec<Seconds> {
+    let mut tails = vec![Seconds::ZERO; application.tasks().len()];
+    for &task in application.order().iter().rev() {
+        let needs = &application.tasks()[task];
+        let shortest = needs.runtimes.iter().copied().min();
+        let from_here = tails[task] + shortest.unwrap_or(Seconds::ZERO);
+        for dependency in &needs.parents {
+            let tail = &mut tails[dependency.parent];
+            *tail = (*tail).max(from_here);
+        }
+    }
+    tails
+}
+
+#[cfg(test)]
+mod tests;

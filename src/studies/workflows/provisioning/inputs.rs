@@ -1,0 +1,96 @@
+//! What a simulation of provisioning reads: sites, the application, and what all simulations of
+//! these sites share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bookahead_core::failures::FailureTrace;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::Job;
+use bookahead_core::workload::workflows::Workflow;
+
+use super::{Application, Background, BestEffortRun, Genetic};
+
+/// A site and its own jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteWorkload {
+    /// Its name for people.
+    pub label: String,
+    /// Its processors.
+    pub nodes: Nodes,
+    /// The jobs of others, by submission, with ids from 0.
+    pub jobs: Arc<[Job]>,
+    /// How they were brought to the load that was asked for.
+    pub load: SiteLoad,
+    /// Its node failures.
+    pub failures: Arc<FailureTrace>,
+}
+
+impl SiteWorkload {
+    /// The jobs that are submitted after the second `now`.
+    #[must_use]
+    pub fn arrivals_after(&self, now: Seconds) -> &[Job] {
+        let count = self.jobs.partition_point(|job| job.submit <= now);
+        &self.jobs[count..]
+    }
+}
+
+/// How busy a site's own jobs keep it (AMB-15, AMB-19).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SiteLoad {
+    /// What was asked for, in percent; `None` for the trace as it is.
+    pub wanted_percent: Option<f64>,
+    /// What they come to under the queue's own scheduler, in percent of the window.
+    pub utilisation_percent: f64,
+    /// How many jobs of the second copy were submitted too, in percent.
+    pub copied_percent: f64,
+    /// How many jobs of the first copy were kept, in percent.
+    pub kept_percent: f64,
+    /// The window of measurement, after both copies have begun: instants lie in its middle 80 %
+    /// (AMB-22).
+    pub window: (Seconds, Seconds),
+}
+
+/// Read-only inputs of one simulation.
+#[derive(Clone)]
+pub struct ProvisioningInputs {
+    /// The sites, in the order of their indices.
+    pub sites: Arc<[SiteWorkload]>,
+    /// The workflow as it was made or read.
+    pub workflow: Arc<Workflow>,
+    /// The workflow as planners of these sites see it: each task runs as long as it is booked for.
+    pub application: Arc<Application>,
+    /// By submission, how long its tasks really run; empty where that is what planners see.
+    pub real: Vec<Arc<Application>>,
+    /// The sites at every submission instant.
+    pub background: Arc<Background>,
+    /// Which of the instants of the background this simulation submits at, in order of time: one
+    /// where plans are discarded.
+    pub instants: Vec<usize>,
+    /// Best effort from each of them.
+    pub best_effort: Vec<Arc<BestEffortRun>>,
+    /// What the genetic search found on the slots of the instant, for every α at once; `None` for
+    /// other searches, and where sites are not as they were.
+    pub searched: Option<Arc<Genetic>>,
+    /// Whether every start that sites offer is kept with its price: there are many.
+    pub keep_prices: bool,
+}
+
+impl ProvisioningInputs {
+    /// The application of a submission with the run times that its tasks really have.
+    #[must_use]
+    pub fn real(&self, submission: usize) -> &Application {
+        self.real.get(submission).unwrap_or(&self.application)
+    }
+}
+
+impl fmt::Debug for ProvisioningInputs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ProvisioningInputs")
+            .field("sites", &self.sites.len())
+            .field("workflow", &self.workflow.name())
+            .field("instants", &self.instants)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,371 @@
+//! What was bought for one application, and what became of each run of a task in it.
+
+use bookahead_core::plan::{Piece, Slot};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::RequestId;
+
+use super::layout::{Share, lots};
+use super::{
+    Advertised, Application, BoughtSlot, GreedyPlan, SlotTariff, TaskFate, TaskPlacement, TaskRun,
+};
+
+/// Slots, bookings at sites, and runs of tasks, in the order of booking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ledger {
+    /// By which advertised slots are paid.
+    tariff: SlotTariff,
+    slots: Vec<PaidSlot>,
+    bookings: Vec<Booking>,
+    runs: Vec<Run>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PaidSlot {
+    site: usize,
+    slot: Slot,
+    cost: f64,
+    externality: NodeSeconds,
+}
+
+/// What a site holds under one number.
+#[derive(Clone, Debug, PartialEq)]
+struct Booking {
+    id: RequestId,
+    site: usize,
+    start: Seconds,
+    /// The runs that it is for.
+    runs: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Run {
+    run: TaskRun,
+    planned_end: Seconds,
+    /// Whether the task is not through by then.
+    outlasts: bool,
+    /// The slots that it takes, and processors of each.
+    shares: Vec<(usize, Nodes)>,
+}
+
+/// The tasks that a plan is for.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedTasks<'a> {
+    /// The application, with the run times that its tasks really have.
+    pub(super) real: &'a Application,
+    /// Which of its tasks each task of the plan is.
+    pub(super) tasks: &'a [usize],
+}
+
+/// What is to be booked for a plan over advertised slots.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Purchase {
+    /// Index of the slot among those advertised.
+    pub(super) slot: usize,
+    /// What is wanted of it.
+    pub(super) piece: Piece,
+    /// The tasks that it is for, by their index in the plan.
+    tasks: Vec<usize>,
+    /// The number under which it is booked.
+    pub(super) id: RequestId,
+}
+
+impl Ledger {
+    /// Nothing bought yet.
+    pub(super) fn under(tariff: SlotTariff) -> Self {
+        Self {
+            tariff,
+            ..Self::default()
+        }
+    }
+
+    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of
+    /// [`purchases`].
+    pub(super) fn enter_shares(
+        &mut self,
+        planned: &Application,
+        of: PlannedTasks<'_>,
+        placements: &[TaskPlacement],
+        slots: &[Advertised],
+        shares: &[Share],
+        purchases: &[Purchase],
+    ) {
+        let first_run = self.runs.len();
+        let mut run_of = vec![0; of.tasks.len()];
+        for &task in planned.order() {
+            run_of[task] = self.runs.len();
+            self.push_run(of, task, placements[task]);
+        }
+        let lots = lots(slots, shares);
+        let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
+        for purchase in purchases {
+            let Advertised { site, slot } = slots[purchase.slot];
+            if paid_as[purchase.slot].is_none() {
+                let lot = lots.binary_search_by_key(&purchase.slot, |lot| lot.slot);
+                let paid = lot.map_or(NodeSeconds(0), |lot| lots[lot].paid);
+                paid_as[purchase.slot] = Some(self.slots.len());
+                // What it cost on average, where hours differ.
+                let slot = Slot {
+                    unit_price: lot.map_or(slot.unit_price, |lot| {
+                        let pieces = lots[lot].pieces.iter().map(|(piece, _)| piece);
+                        self.tariff.mean_price(&slot, pieces)
+                    }),
+                    ..slot
+                };
+                self.slots.push(PaidSlot {
+                    site,
+                    slot,
+                    cost: paid.coins().0 * slot.unit_price + slot.fixed_price,
+                    externality: NodeSeconds(0),
+                });
+            }
+            self.bookings.push(Booking {
+                id: purchase.id,
+                site,
+                start: purchase.piece.start,
+                runs: purchase.tasks.iter().map(|&task| run_of[task]).collect(),
+            });
+        }
+        for share in shares {
+            let run = &mut self.runs[run_of[share.task]];
+            let slot = paid_as[share.slot].map(|slot| (slot, share.piece.nodes));
+            run.shares.extend(slot);
+        }
+        for run in &mut self.runs[first_run..] {
+            run.run.slot = run.shares.first().map(|(slot, _)| *slot as u32);
+        }
+    }
+
+    /// Enters what was booked by a greedy plan. What it costs, in service units.
+    pub(super) fn enter_greedy(&mut self, of: PlannedTasks<'_>, plan: &GreedyPlan) -> f64 {
+        let mut paid = NodeSeconds(0);
+        for &(task, id) in &plan.booked {
+            let placed = plan.placements[task];
+            let nodes = of.real.tasks()[of.tasks[task]].nodes;
+            let externality = plan.externalities[task];
+            let base = nodes.for_span(placed.end - placed.start);
+            paid += base + externality;
+            let slot = self.slots.len();
+            self.slots.push(PaidSlot {
+                site: placed.site,
+                slot: Slot {
+                    fixed_price: externality.coins().0,
+                    ..Slot::hole(placed.start, nodes, placed.end)
+                },
+                cost: (base + externality).coins().0,
+                externality,
+            });
+            self.bookings.push(Booking {
+                id,
+                site: placed.site,
+                start: placed.start,
+                runs: vec![self.runs.len()],
+            });
+            self.push_run(of, task, placed);
+            if let Some(run) = self.runs.last_mut() {
+                run.run.slot = Some(slot as u32);
+                run.shares.push((slot, nodes));
+            }
+        }
+        paid.coins().0
+    }
+
+    /// A run of a task of the plan that is booked as `placed` says: it ends earlier, or is stopped
+    /// then.
+    fn push_run(&mut self, of: PlannedTasks<'_>, task: usize, placed: TaskPlacement) {
+        let task = of.tasks[task];
+        let needs = &of.real.tasks()[task];
+        let wanted = placed.start + needs.runtimes[placed.site];
+        let runs = TaskPlacement {
+            end: wanted.min(placed.end),
+            ..placed
+        };
+        self.runs.push(Run {
+            run: TaskRun::placed(task, needs.nodes, runs),
+            planned_end: placed.end,
+            outlasts: wanted > placed.end,
+            shares: Vec::new(),
+        });
+    }
+
+    /// Where and when each task runs to its end, as far as it is known at the end of the second
+    /// `now`: what runs then or later is taken to last as long as its slot.
+    pub(super) fn placements(&self, tasks: usize, now: Seconds) -> Vec<Option<TaskPlacement>> {
+        let mut placements = vec![None; tasks];
+        let done = |run: &&Run| run.run.fate == TaskFate::Done;
+        for booked in self.runs.iter().filter(done) {
+            let run = &booked.run;
+            let has_ended = run.end <= now && !booked.outlasts;
+            placements[run.task as usize] = Some(TaskPlacement {
+                site: run.site,
+                start: run.start,
+                end: if has_ended {
+                    run.end
+                } else {
+                    booked.planned_end
+                },
+            });
+        }
+        placements
+    }
+
+    /// When the next run comes to the end of its slot and has not ended, and which; the first
+    /// booked of equals.
+    pub(super) fn next_outlasting(&self) -> Option<(Seconds, usize)> {
+        let runs = self.runs.iter().enumerate();
+        let outlasting = runs.filter(|(_, run)| run.outlasts && run.run.fate == TaskFate::Done);
+        outlasting
+            .map(|(index, run)| (run.planned_end, index))
+            .min()
+    }
+
+    /// A run is stopped at the end of its slot. The task.
+    pub(super) fn stop(&mut self, run: usize) -> usize {
+        let run = &mut self.runs[run].run;
+        run.fate = TaskFate::Stopped;
+        run.task as usize
+    }
+
+    /// The end of the last run.
+    pub(super) fn last_end(&self) -> Option<Seconds> {
+        let done = self
+            .runs
+            .iter()
+            .filter(|run| run.run.fate == TaskFate::Done);
+        done.map(|run| run.run.end).max()
+    }
+
+    /// The run that holds the processor number `processor` of those that the application's tasks
+    /// hold at `site` at `time`, in the order of booking; or how many they hold in all.
+    pub(super) fn hit(&self, site: usize, time: Seconds, processor: u32) -> Result<usize, u32> {
+        let mut held = 0;
+        for (index, Run { run, .. }) in self.runs.iter().enumerate() {
+            let runs = run.site == site && run.start <= time && time < run.end;
+            if runs && run.fate == TaskFate::Done {
+                held += run.nodes.0;
+                if processor < held {
+                    return Ok(index);
+                }
+            }
+        }
+        Err(held)
+    }
+
+    /// A node failed under a run. The task.
+    pub(super) fn lose(&mut self, run: usize, time: Seconds) -> usize {
+        let run = &mut self.runs[run].run;
+        run.end = time;
+        run.fate = TaskFate::Lost;
+        run.task as usize
+    }
+
+    /// Gives up runs. What sites can have back: bookings all of whose runs are given up, and which
+    /// have not begun by the end of the second `now`.
+    pub(super) fn abandon(
+        &mut self,
+        now: Seconds,
+        gives_up: impl Fn(&TaskRun) -> bool,
+    ) -> Vec<(usize, RequestId)> {
+        let mut given_up = vec![false; self.runs.len()];
+        for (Run { run, .. }, given_up) in self.runs.iter_mut().zip(&mut given_up) {
+            if run.fate == TaskFate::Done && gives_up(run) {
+                run.fate = TaskFate::Abandoned;
+                *given_up = true;
+            }
+        }
+        let all_abandoned = |booking: &&Booking| {
+            let mut runs = booking.runs.iter();
+            let is_new = booking.runs.iter().any(|run| given_up[*run]);
+            is_new && runs.all(|run| self.runs[*run].run.fate == TaskFate::Abandoned)
+        };
+        let bookings = self.bookings.iter().filter(all_abandoned);
+        let unbegun = bookings.filter(|booking| booking.start > now);
+        unbegun.map(|booking| (booking.site, booking.id)).collect()
+    }
+
+    /// Slots and runs as they are told, and what was paid in vain.
+    pub(super) fn close(self) -> Closed {
+        let mut used = vec![NodeSeconds(0); self.slots.len()];
+        let mut unused = vec![NodeSeconds(0); self.slots.len()];
+        let mut served = vec![false; self.slots.len()];
+        let mut after_ends = 0.0;
+        for Run {
+            run,
+            planned_end,
+            shares,
+            ..
+        } in &self.runs
+        {
+            for &(slot, nodes) in shares {
+                if run.fate == TaskFate::Done {
+                    served[slot] = true;
+                    let left = nodes.for_span(*planned_end - run.end);
+                    after_ends += left.coins().0 * self.slots[slot].slot.unit_price;
+                } else {
+                    unused[slot] += nodes.for_span(*planned_end - run.start);
+                }
+                if run.fate != TaskFate::Abandoned {
+                    used[slot] += nodes.for_span(run.end - run.start);
+                }
+            }
+        }
+        let mut wasted = 0.0;
+        let mut slots = Vec::with_capacity(self.slots.len());
+        for (index, paid) in self.slots.iter().enumerate() {
+            wasted += if served[index] {
+                unused[index].coins().0 * paid.slot.unit_price
+            } else {
+                paid.cost
+            };
+            slots.push(BoughtSlot {
+                site: paid.site,
+                slot: paid.slot,
+                cost: paid.cost,
+                used: used[index],
+                externality: paid.externality,
+            });
+        }
+        let runs = self.runs.into_iter().map(|run| run.run).collect();
+        Closed {
+            slots,
+            runs,
+            wasted,
+            after_ends,
+        }
+    }
+}
+
+/// A ledger at the end; money in service units.
+pub(super) struct Closed {
+    pub(super) slots: Vec<BoughtSlot>,
+    pub(super) runs: Vec<TaskRun>,
+    /// Paid for lost and unused runs: all of a slot in which nothing ran to its end, else the
+    /// planned processor-time of what did not.
+    pub(super) wasted: f64,
+    /// Paid for the time between the end of a task and that of its part of the slot.
+    pub(super) after_ends: f64,
+}
+
+/// What has to be booked for these shares: first what is sold whole, then pieces by start, because
+/// what lies in front of a piece that was sold is not divisible any more (AMB-10).
+pub(super) fn purchases(
+    slots: &[Advertised],
+    shares: &[Share],
+    mut number: impl FnMut() -> RequestId,
+) -> Vec<Purchase> {
+    let mut wanted: Vec<(usize, Piece, Vec<usize>)> = Vec::new();
+    for lot in lots(slots, shares) {
+        let pieces = lot.pieces.into_iter();
+        wanted.extend(pieces.map(|(piece, tasks)| (lot.slot, piece, tasks)));
+    }
+    wanted.sort_by_key(|(slot, piece, _)| {
+        let divisible = slots[*slot].slot.divisible;
+        (divisible, piece.start)
+    });
+    let numbered = wanted.into_iter().map(|(slot, piece, tasks)| Purchase {
+        slot,
+        piece,
+        tasks,
+        id: number(),
+    });
+    numbered.collect()
+}

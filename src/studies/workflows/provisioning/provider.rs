@@ -1,0 +1,309 @@
+//! A provider as a broker meets it: it advertises slots or answers queries, takes reservations, and
+//! runs jobs from its queue.
+
+mod planning;
+
+pub use planning::PlanningSite;
+
+use bookahead_core::plan::{Piece, Slot};
+use bookahead_core::scheduling::JobOutcome;
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{Job, RequestId};
+use bookahead_reservations::replanning::Offer;
+use bookahead_reservations::slots::{RectangleSite, SlotSource};
+
+use super::{Provider, ProvisioningSettings};
+
+/// A site: a machine, its queue and what it has sold. Cloning it forks the simulation.
+///
+/// Whatever it is asked is answered as of [`ProviderSite::now`], the end of that second: its events
+/// are over.
+#[derive(Clone)]
+pub enum ProviderSite {
+    /// Free rectangles are the queue's plan and what it sells (ALG-1; chapter 4). It knows run
+    /// times exactly.
+    Rectangles(Box<RectangleSite>),
+    /// It plans its queue anew at every event.
+    Planning(Box<PlanningSite>),
+}
+
+/// What a broker may ask of a site.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SiteQuestion {
+    /// Let time pass to the end of this second, with these jobs arriving on the way. One that is
+    /// submitted later arrives then.
+    PassTo {
+        /// The second.
+        time: Seconds,
+        /// Jobs of others.
+        arrivals: Vec<Job>,
+    },
+    /// Which slots are there? (§19)
+    Advertise,
+    /// Which starts are there, not before `start`, and at what price? (query form (19))
+    QueryFrom {
+        /// The earliest start.
+        start: Seconds,
+        /// Processors.
+        nodes: Nodes,
+        /// How long.
+        duration: Seconds,
+    },
+    /// Book a piece of an advertised slot. Several pieces of one divisible slot are to be bought in
+    /// the order of their starts: what lies in front of one that was sold is not divisible any more
+    /// (AMB-10).
+    BuyPiece {
+        /// The number under which it is booked.
+        id: RequestId,
+        /// The slot as it was advertised.
+        slot: Slot,
+        /// The piece.
+        piece: Piece,
+        /// Whether parts are sold of any slot.
+        in_parts: bool,
+    },
+    /// Book a start that was offered, if it still costs no more.
+    Reserve {
+        /// The number under which it is booked.
+        id: RequestId,
+        /// Start.
+        start: Seconds,
+        /// Processors.
+        nodes: Nodes,
+        /// How long.
+        duration: Seconds,
+        /// The externality price that was offered.
+        price: NodeSeconds,
+    },
+    /// Give back what was booked and has not begun.
+    Cancel(RequestId),
+    /// What happened to jobs since the last such question, and when the next thing happens?
+    Report,
+}
+
+/// What a site answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SiteAnswer {
+    /// It is done.
+    Done,
+    /// What was asked for is gone, or dearer, or cannot be.
+    Gone,
+    /// Slots, disjoint, by start.
+    Slots(Vec<Slot>),
+    /// Offers by start.
+    Offers(Vec<Offer>),
+    /// What happened.
+    Report(SiteReport),
+}
+
+/// What happened at a site.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteReport {
+    /// Jobs that became final since the last report, in that order.
+    pub outcomes: Vec<JobOutcome>,
+    /// When the next thing happens, if anything will.
+    pub next_event: Option<Seconds>,
+    /// Waiting and running jobs, and slots that were sold and have not ended (AMB-24d).
+    pub tasks_in_system: usize,
+}
+
+impl ProviderSite {
+    /// An idle site at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, settings: &ProvisioningSettings) -> Self {
+        match settings.provider {
+            Provider::Advertised {
+                source: SlotSource::FreeRectangles,
+                rules,
+            } => Self::Rectangles(Box::new(RectangleSite::new(nodes, rules))),
+            provider => Self::Planning(Box::new(PlanningSite::new(
+                nodes,
+                settings.replanning.clone(),
+                provider,
+            ))),
+        }
+    }
+
+    /// Does what is asked, as of now.
+    pub fn answer(&mut self, question: SiteQuestion) -> SiteAnswer {
+        let granted = match question {
+            SiteQuestion::PassTo { time, arrivals } => {
+                self.submit(arrivals);
+                self.pass_to(time);
+                true
+            }
+            SiteQuestion::Advertise => return SiteAnswer::Slots(self.advertised()),
+            SiteQuestion::QueryFrom {
+                start,
+                nodes,
+                duration,
+            } => {
+                let offers = self.offers(start, nodes, duration);
+                return offers.map_or(SiteAnswer::Gone, SiteAnswer::Offers);
+            }
+            SiteQuestion::BuyPiece {
+                id,
+                slot,
+                piece,
+                in_parts,
+            } => {
+                let sold = Slot {
+                    divisible: slot.divisible || in_parts,
+                    ..slot
+                };
+                self.buy(id, &sold, piece)
+            }
+            SiteQuestion::Reserve {
+                id,
+                start,
+                nodes,
+                duration,
+                price,
+            } => self.reserve(id, start, nodes, duration, price),
+            SiteQuestion::Cancel(id) => self.cancel(id),
+            SiteQuestion::Report => {
+                return SiteAnswer::Report(SiteReport {
+                    outcomes: self.take_job_outcomes(),
+                    next_event: self.next_event(),
+                    tasks_in_system: self.tasks_in_system(),
+                });
+            }
+        };
+        if granted {
+            SiteAnswer::Done
+        } else {
+            SiteAnswer::Gone
+        }
+    }
+
+    /// Virtual time.
+    #[must_use]
+    pub fn now(&self) -> Seconds {
+        match self {
+            Self::Rectangles(site) => site.now(),
+            Self::Planning(site) => site.machine.cluster().now(),
+        }
+    }
+
+    /// Its processors.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        match self {
+            Self::Rectangles(site) => site.nodes(),
+            Self::Planning(site) => site.machine.cluster().nodes(),
+        }
+    }
+
+    /// Hands over jobs; none may be submitted in the past. Those of the same second are queued in
+    /// the order given.
+    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        match self {
+            Self::Rectangles(site) => site.submit(jobs),
+            Self::Planning(site) => site.machine.submit(jobs),
+        }
+    }
+
+    /// Works off every event before `until`, and lets time pass to the last of them.
+    pub fn advance(&mut self, until: Seconds) {
+        match self {
+            Self::Rectangles(site) => site.advance(until),
+            Self::Planning(site) => site.machine.advance(until),
+        }
+    }
+
+    /// Lets time pass to the end of the second `time`.
+    pub fn pass_to(&mut self, time: Seconds) {
+        match self {
+            Self::Rectangles(site) => site.pass_to(time),
+            Self::Planning(site) => {
+                site.machine.wait_until(time);
+                site.machine.advance(time + Seconds(1));
+            }
+        }
+    }
+
+    /// When the next thing happens, if anything will.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        match self {
+            Self::Rectangles(site) => site.next_event(),
+            Self::Planning(site) => site.machine.next_event(),
+        }
+    }
+
+    /// Jobs that became final since the last call, in that order.
+    pub fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
+        match self {
+            Self::Rectangles(site) => site.take_job_outcomes(),
+            Self::Planning(site) => site.machine.take_outcomes(),
+        }
+    }
+
+    /// Waiting and running jobs, and slots that were sold and have not ended (AMB-24d).
+    #[must_use]
+    pub fn tasks_in_system(&self) -> usize {
+        match self {
+            Self::Rectangles(site) => site.tasks_in_system(),
+            Self::Planning(site) => site.machine.policy().tasks_in_system(),
+        }
+    }
+
+    /// What is advertised now: disjoint slots, by start (§3.3). Nothing where starts are asked for.
+    pub fn advertised(&mut self) -> Vec<Slot> {
+        match self {
+            Self::Rectangles(site) => site.advertised(),
+            Self::Planning(site) => site.advertised(),
+        }
+    }
+
+    /// Every start from `earliest` on with its price (query form (19)); `None` from a site that
+    /// does not answer queries.
+    pub fn offers(
+        &mut self,
+        earliest: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+    ) -> Option<Vec<Offer>> {
+        match self {
+            Self::Rectangles(_) => None,
+            Self::Planning(site) => site.offers(earliest, nodes, duration),
+        }
+    }
+
+    /// Books a piece of a slot that was advertised; returns whether it still could be had. A slot
+    /// that was advertised as a whole may be called divisible: parts of it are sold then.
+    pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
+        match self {
+            Self::Rectangles(site) => site.buy(id, slot, piece),
+            Self::Planning(site) => site.buy(id, slot, piece),
+        }
+    }
+
+    /// Books a start that was offered at this price; returns whether it still could be had for no
+    /// more.
+    pub fn reserve(
+        &mut self,
+        id: RequestId,
+        start: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+        price: NodeSeconds,
+    ) -> bool {
+        match self {
+            Self::Rectangles(_) => false,
+            Self::Planning(site) => site.reserve(id, start, nodes, duration, price),
+        }
+    }
+
+    /// Gives back what was booked under this number and has not begun; returns whether there was
+    /// such a thing.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        match self {
+            Self::Rectangles(site) => site.cancel(id),
+            Self::Planning(site) => site.cancel(id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! A site that plans its queue anew at every event.
+
+use bookahead_core::plan::{Piece, Slot, SlotList};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
+use bookahead_core::workload::{RequestId, ReservationRequest, WantedStart};
+use bookahead_reservations::replanning::{Offer, ReplanningMachine, ReplanningSettings};
+
+use crate::provisioning::Provider;
+
+/// A site that plans its queue anew at every event. It answers queries with prices (chapter 7), or
+/// advertises the holes of its plan (§3.6, for estimates that are not exact).
+#[derive(Clone)]
+pub struct PlanningSite {
+    /// The machine.
+    pub machine: ReplanningMachine,
+    /// What it offers.
+    pub provider: Provider,
+}
+
+impl PlanningSite {
+    /// An idle site at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, settings: ReplanningSettings, provider: Provider) -> Self {
+        Self {
+            machine: ReplanningMachine::replanning(nodes, settings),
+            provider,
+        }
+    }
+
+    pub(super) fn advertised(&mut self) -> Vec<Slot> {
+        let Provider::Advertised { rules, .. } = self.provider else {
+            return Vec::new();
+        };
+        let now = self.machine.cluster().now();
+        let slots = SlotList::from_profile(self.machine.plan().planned().1, now, rules);
+        slots.advertised(now, slots.horizon_end(now))
+    }
+
+    pub(super) fn offers(
+        &mut self,
+        earliest: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+    ) -> Option<Vec<Offer>> {
+        (self.provider == Provider::Queried)
+            .then(|| self.machine.plan().offers(earliest, nodes, duration))
+    }
+
+    /// A slot that delays nobody is gone as soon as it would delay somebody.
+    pub(super) fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
+        if slot.price_of(piece).is_err() {
+            return false;
+        }
+        let duration = piece.end - piece.start;
+        self.reserve(id, piece.start, piece.nodes, duration, NodeSeconds(0))
+    }
+
+    pub(super) fn reserve(
+        &mut self,
+        id: RequestId,
+        start: Seconds,
+        nodes: Nodes,
+        duration: Seconds,
+        price: NodeSeconds,
+    ) -> bool {
+        if nodes.0 == 0 || duration <= Seconds::ZERO {
+            return false;
+        }
+        let asked = self.machine.plan().price(start, nodes, duration);
+        if asked.is_none_or(|asked| asked > price) {
+            return false;
+        }
+        let now = self.machine.cluster().now();
+        self.machine.request([ReservationRequest {
+            id,
+            trace_number: 0,
+            user: None,
+            submit: now,
+            nodes,
+            duration,
+            runtime: duration,
+            wanted: WantedStart::At(start),
+        }]);
+        self.machine.advance(now + Seconds(1));
+        // A job that must not be pushed away any more is a reason to refuse that no price tells.
+        let closed = self.machine.take_reservation_outcomes();
+        !closed
+            .iter()
+            .any(|outcome| outcome.request.id == id && outcome.verdict.is_rejected())
+    }
+
+    pub(super) fn cancel(&mut self, id: RequestId) -> bool {
+        let cancelled = self.machine.cancel_reservation(id);
+        if cancelled {
+            // Who may start now because of it does.
+            let now = self.machine.cluster().now();
+            self.machine.advance(now + Seconds(1));
+        }
+        cancelled
+    }
+}

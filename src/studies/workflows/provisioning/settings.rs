@@ -1,0 +1,176 @@
+//! How an application is provisioned: what providers offer, how the broker searches, and what
+//! becomes of the plan.
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::plan::SlotRules;
+use bookahead_core::units::Seconds;
+use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSettings};
+use bookahead_reservations::slots::SlotSource;
+
+use super::{GeneticSettings, SlotTariff, Wish};
+
+/// Everything that determines how applications are provisioned, apart from sites and applications
+/// themselves (spec `provisioning.md` §4, §5, §8).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProvisioningSettings {
+    /// What sites offer.
+    pub provider: Provider,
+    /// How the broker searches.
+    pub search: SearchMethod,
+    /// What the user wants of a plan.
+    pub wish: Wish,
+    /// Of the genetic searches.
+    pub genetic: GeneticSettings,
+    /// What is asked for advertised slots.
+    #[serde(default, skip_serializing_if = "SlotTariff::is_default")]
+    pub tariff: SlotTariff,
+    /// How ALG-2 chooses between sites (AMB-9).
+    pub site_choice: SiteChoice,
+    /// Whether plans stay booked (AMB-23).
+    pub commitment: Commitment,
+    /// How many brokers submit an application each at every instant, and choose from the same
+    /// offers.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub brokers: u32,
+    /// How long a reservation is under way: what was offered may be gone by then (AMB-46; 0, as
+    /// published, for never).
+    pub latency: Seconds,
+    /// How often a plan is made anew because a slot was gone, before the application is given up.
+    pub replans: u32,
+    /// What happens to an application that lost a task to a node failure.
+    pub after_failure: AfterFailure,
+    /// The queue of the sites: its order and backfilling. Sites that are asked for prices move
+    /// waiting jobs.
+    #[serde(rename = "reserving")]
+    pub replanning: ReplanningSettings,
+    /// How many submission instants are prepared; never part of a result, because instants are
+    /// drawn one by one.
+    #[serde(skip)]
+    pub instants: u32,
+}
+
+impl Default for ProvisioningSettings {
+    fn default() -> Self {
+        Self {
+            provider: Provider::Queried,
+            search: SearchMethod::Greedy,
+            wish: Wish::TradeOff { alpha: 0.5 },
+            genetic: GeneticSettings::default(),
+            tariff: SlotTariff::default(),
+            site_choice: SiteChoice::EarliestStart,
+            commitment: Commitment::Discarded,
+            brokers: 1,
+            latency: Seconds::ZERO,
+            replans: 10,
+            after_failure: AfterFailure::Reprovision,
+            replanning: ReplanningSettings {
+                admission: Admission::MovePrice,
+                displacement: Displacement::Skip,
+                ..ReplanningSettings::default()
+            },
+            instants: 1,
+        }
+    }
+}
+
+/// What a site offers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "provider")]
+pub enum Provider {
+    /// Slots that delay nobody, at the price of best effort (chapters 3 and 4).
+    Advertised {
+        /// Where slots come from (AMB-4): with free rectangles, they are also the queue's plan.
+        source: SlotSource,
+        /// How rectangles are kept (AMB-5 to AMB-8).
+        rules: SlotRules,
+    },
+    /// Any slot, at a price that pays for the delay of others (chapters 5 and 7).
+    Queried,
+}
+
+/// How the broker makes a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SearchMethod {
+    /// No plan: just-in-time submission to the queues (§5).
+    BestEffort,
+    /// The thesis's multi-objective genetic algorithm over advertised slots (ALG-3).
+    Moga,
+    /// NSGA-II over advertised slots (Deb et al. 2002).
+    Nsga2,
+    /// Task after task, by queries (ALG-7).
+    #[default]
+    Greedy,
+}
+
+/// Which site takes a task, among those on which it fits (AMB-9); the first of equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SiteChoice {
+    /// Where it starts first, as in the thesis.
+    #[default]
+    EarliestStart,
+    /// Where it ends first, as in HEFT.
+    EarliestFinish,
+}
+
+/// What becomes of a plan (AMB-23).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "commitment")]
+pub enum Commitment {
+    /// It is made and carried out on a fork of the sites; the sites themselves never see it. One
+    /// application a replication.
+    #[default]
+    Discarded,
+    /// It is booked at the running sites, and everybody else's jobs live with it.
+    Committed {
+        /// Applications that are submitted one after the other in one simulation.
+        submissions: u32,
+    },
+}
+
+/// What happens when a node fails under a task that runs in a slot: the slot is paid, the task is
+/// lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterFailure {
+    /// The application has failed; what is booked for it is given back where it has not begun, and
+    /// paid.
+    Fail,
+    /// The lost task and everything behind it is planned again from that instant; what it held
+    /// before is paid.
+    #[default]
+    Reprovision,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(brokers: &u32) -> bool {
+    *brokers == 1
+}
+
+impl ProvisioningSettings {
+    /// Whether the search is over advertised slots.
+    #[must_use]
+    pub fn is_genetic(&self) -> bool {
+        matches!(self.search, SearchMethod::Moga | SearchMethod::Nsga2)
+    }
+
+    /// At how many instants one simulation submits applications.
+    #[must_use]
+    pub fn submissions(&self) -> u32 {
+        match self.commitment {
+            Commitment::Discarded => 1,
+            Commitment::Committed { submissions } => submissions,
+        }
+    }
+
+    /// How many applications one simulation submits.
+    #[must_use]
+    pub fn applications(&self) -> u32 {
+        self.submissions().saturating_mul(self.brokers)
+    }
+}
