@@ -119,7 +119,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     {
         differ |= rows.iter().any(|row| row.difference.differs())
             || pairing.unpaired() > 0
-            || pairing.is_lacking()
+            || pairing.has_missing_points()
             || pairing.pairs.is_empty();
         if arguments.json {
             objects.push(as_json(arguments, reference, other, pairing, rows));
@@ -253,7 +253,7 @@ fn as_json(
         "differs": rows.iter().any(|row| row.difference.differs()),
         "configuration": of_texts(&first.run.configuration, &second.run.configuration), "resolved": of_specs(&pairing.pairs),
         "unpaired_first": unpaired_json(&pairing.only_first), "unpaired_second": unpaired_json(&pairing.only_second),
-        "lacking": pairing.lacking.iter().map(comparison::Lacking::text).collect::<Vec<_>>(),
+        "lacking": pairing.missing.iter().map(comparison::MissingPoint::text).collect::<Vec<_>>(),
         "axes_only_first": pairing.axes_only_first, "axes_only_second": pairing.axes_only_second,
         "differences": rows.iter().filter(|row| wanted(row, arguments)).map(difference_json).collect::<Vec<_>>(),
     })

@@ -68,7 +68,7 @@ pub struct ReproduceArgs {
     /// What to keep: the points' metrics, or every job's outcome as well; points that were kept
     /// with less are computed again
     #[arg(long, value_enum, default_value = "metrics")]
-    pub outcomes: Kept,
+    pub outcomes: OutcomesArgument,
     /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to
     /// DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports/reproduced")]
@@ -80,7 +80,7 @@ pub struct ReproduceArgs {
 
 /// Values of `--outcomes`: score cards are read off a store, so there is none without metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kept {
+pub enum OutcomesArgument {
     /// Every point's metrics.
     Metrics,
     /// Every job's outcome and every point's metrics.
@@ -94,8 +94,8 @@ impl ReproduceArgs {
         let mut options = SweepOptions::new(self.store.clone());
         options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
-            Kept::Metrics => OutcomeDetail::Metrics,
-            Kept::All => OutcomeDetail::All,
+            OutcomesArgument::Metrics => OutcomeDetail::Metrics,
+            OutcomesArgument::All => OutcomeDetail::All,
         };
         options.folders.memory = self.memory.budget();
         if let Some(workers) = self.workers {
@@ -198,7 +198,7 @@ pub struct SweepOutcome {
 
 /// How reproducing ended, where it was no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ending {
+pub enum ReproductionEnd {
     /// Everything that could be run is done.
     Done,
     /// Some points failed.
@@ -207,7 +207,7 @@ pub enum Ending {
     Interrupted,
 }
 
-impl Ending {
+impl ReproductionEnd {
     /// The exit code of the command.
     #[must_use]
     pub fn exit_code(self) -> u8 {
@@ -301,7 +301,7 @@ pub fn reproduce(
     runner: &mut dyn SweepRunner,
     output: &mut dyn Write,
     log: &mut dyn Write,
-) -> Result<Ending, ReproduceError> {
+) -> Result<ReproductionEnd, ReproduceError> {
     let papers = match &args.paper {
         Some(name) => vec![Paper::read(root, name)?],
         None => having(root, args.trace.as_deref())?,
@@ -312,7 +312,7 @@ pub fn reproduce(
         output,
         log,
     };
-    let mut ending = Ending::Done;
+    let mut ending = ReproductionEnd::Done;
     for paper in &papers {
         if let Some(name) = &args.trace
             && paper.trace(name).is_none()

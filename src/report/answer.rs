@@ -118,7 +118,7 @@ pub(super) fn statements(
         return Vec::new();
     };
     let situations = situations(analysis);
-    let asked = Asked {
+    let asked = EarningStrategies {
         analysis,
         pairs,
         gain,
@@ -152,8 +152,8 @@ fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
     situations
 }
 
-/// What is asked of strategies that earn money.
-struct Asked<'a> {
+/// Answers about strategies that earn money.
+struct EarningStrategies<'a> {
     analysis: &'a Analysis,
     pairs: &'a Pairs<'a>,
     gain: Drawn,
@@ -161,7 +161,7 @@ struct Asked<'a> {
     optimism: Option<&'a str>,
 }
 
-impl Asked<'_> {
+impl EarningStrategies<'_> {
     /// Strategies at their best, the one with the highest gain first.
     fn one(&self, ranked: &[&Combination], sure: String) -> Vec<Statement> {
         let best = ranked[0];

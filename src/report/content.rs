@@ -83,7 +83,8 @@ impl<'e> Content<'e> {
             analysis: &analysis,
         })?;
         let dependence = Dependence::of(&run, &analysis, &points);
-        let pairs = Pairs::new(&points, &extras.claimed).of_neighbours(dependence.is_of_neighbours);
+        let pairs =
+            Pairs::new(&points, &extras.published).of_neighbours(dependence.is_of_neighbours);
         let (over_axes, left_out) = if analysis.is_study() {
             studies(&analysis, &pairs, hash)
         } else {

@@ -14,9 +14,9 @@ use rusqlite::Connection;
 use super::figure::{Figure, Marks};
 use super::figures::paired::Pairs;
 use super::figures::studies;
-use super::findings::Claimed;
+use super::findings::PublishedOfRun;
 use super::optimism::Optimism;
-use super::views::{self, Reported, Shown};
+use super::views::{self, Reported, ViewContent};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::scheduling::SimulationMetrics;
 use crate::store::{
@@ -144,7 +144,7 @@ fn analysed(path: &Path) -> (Analysis, Table, Table) {
 }
 
 /// What the views of the studies of the last run show.
-fn viewed(path: &Path) -> Shown {
+fn viewed(path: &Path) -> ViewContent {
     let store = Store::open_read_only(path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
@@ -166,7 +166,7 @@ fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
     let analysis = Analysis::new(&points).unwrap();
     studies(
         &analysis,
-        &Pairs::new(&points, &Claimed::default()),
+        &Pairs::new(&points, &PublishedOfRun::default()),
         &run.configuration_hash,
     )
 }

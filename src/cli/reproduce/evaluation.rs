@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::paper::JOINT;
 use super::readings::Readings;
 use super::{
-    Configuration, EXPLANATIONS, Ending, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
-    Session, SweepOutcome, known_measures, names,
+    Configuration, EXPLANATIONS, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
+    ReproductionEnd, Session, SweepOutcome, known_measures, names,
 };
 use crate::report::ReportExtras;
 use crate::report::findings::tables::measured_tables;
@@ -20,7 +20,7 @@ use crate::report::reproduction::{ScoreCard, SideBySide, Tallies};
 pub(super) fn reproduce(
     session: &mut Session<'_>,
     paper: &Paper,
-) -> Result<Ending, ReproduceError> {
+) -> Result<ReproductionEnd, ReproduceError> {
     let file = paper.configuration(FINDINGS)?;
     let mut findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
     for stem in findings.point_files() {
@@ -41,7 +41,7 @@ pub(super) fn reproduce(
     let (chosen, others): (Vec<_>, Vec<_>) = traces.partition(|trace| session.is_chosen(trace));
     if session.args.list {
         list(session, paper, &findings, readings.as_ref(), &chosen)?;
-        return Ok(Ending::Done);
+        return Ok(ReproductionEnd::Done);
     }
     let wanted = &session.args.readings;
     let passes: Vec<Option<&Reading>> = match &readings {
@@ -60,7 +60,7 @@ pub(super) fn reproduce(
     };
     if session.args.from_cards {
         evaluation.page(session)?;
-        return Ok(Ending::Done);
+        return Ok(ReproductionEnd::Done);
     }
     // Every configuration takes what a reading sets, before anything is run.
     for reading in &passes {
@@ -68,7 +68,7 @@ pub(super) fn reproduce(
             evaluation.configuration(stem, *reading)?;
         }
     }
-    let mut ending = Ending::Done;
+    let mut ending = ReproductionEnd::Done;
     let mut cards = Vec::new();
     for reading in passes {
         let mut pass = Pass {
@@ -83,7 +83,7 @@ pub(super) fn reproduce(
         };
         for trace in &chosen {
             ending = ending.max(pass.trace(session, trace)?);
-            if ending == Ending::Interrupted {
+            if ending == ReproductionEnd::Interrupted {
                 return Ok(ending);
             }
         }
@@ -322,7 +322,7 @@ impl<'p> Pass<'p> {
         &mut self,
         session: &mut Session<'_>,
         trace: &'p PaperTrace,
-    ) -> Result<Ending, ReproduceError> {
+    ) -> Result<ReproductionEnd, ReproduceError> {
         let name = trace.name.as_str();
         let own = self.of.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.of.paper.name);
@@ -337,7 +337,7 @@ impl<'p> Pass<'p> {
             card.results = not_tested(&own, &why);
             self.cards.push(card);
             self.skipped.push((name, why));
-            return Ok(Ending::Done);
+            return Ok(ReproductionEnd::Done);
         }
         let folder = session.folder(&self.of.paper.name, &card.label());
         let first = self.runs.len();
@@ -345,7 +345,7 @@ impl<'p> Pass<'p> {
             let configuration = self.of.configuration(stem, self.reading)?;
             let outcome = session.run(trace, &configuration)?;
             if outcome.interrupted {
-                return Ok(Ending::Interrupted);
+                return Ok(ReproductionEnd::Interrupted);
             }
             if outcome.failed > 0 {
                 let text = format!("{} points of {stem} failed", outcome.failed);
@@ -359,7 +359,7 @@ impl<'p> Pass<'p> {
             }
             if self.runs.len() > first && !self.of.is_aside(trace, stem) {
                 let extras = ReportExtras {
-                    claimed: self.of.findings.claimed(stem),
+                    published: self.of.findings.published_of(stem),
                     ..ReportExtras::default()
                 };
                 session.report(&outcome, &folder.join(stem), &extras)?;
@@ -376,7 +376,7 @@ impl<'p> Pass<'p> {
         if let Some((stem, run)) = runs.first() {
             let extras = ReportExtras {
                 claims: Some(card.section()),
-                claimed: self.of.findings.claimed(stem),
+                published: self.of.findings.published_of(stem),
                 ..ReportExtras::default()
             };
             session.report(run, &folder, &extras)?;
@@ -385,9 +385,9 @@ impl<'p> Pass<'p> {
         let failed = runs.iter().any(|(_, outcome)| outcome.failed > 0);
         self.finish(session, card)?;
         Ok(if failed {
-            Ending::SomeFailed
+            ReproductionEnd::SomeFailed
         } else {
-            Ending::Done
+            ReproductionEnd::Done
         })
     }
 

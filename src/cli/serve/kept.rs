@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use tempfile::SpooledTempFile;
 
-use super::pages::Trouble;
+use super::pages::PageFailure;
 use super::work::in_background;
 
 /// What of one answer stays in memory.
@@ -56,9 +56,9 @@ struct Share {
 }
 
 impl Share {
-    fn grow(&mut self, bytes: u64) -> Result<(), Trouble> {
+    fn grow(&mut self, bytes: u64) -> Result<(), PageFailure> {
         if self.bytes + bytes > self.budget.largest {
-            return Err(Trouble::wrong(format!(
+            return Err(PageFailure::wrong(format!(
                 "The answer has more than {} MB: ask for less; `bookahead sql --format csv` writes any number of rows.",
                 self.budget.largest >> 20
             )));
@@ -68,7 +68,7 @@ impl Share {
             free.checked_sub(bytes)
         });
         if taken.is_err() {
-            return Err(Trouble::busy(format!(
+            return Err(PageFailure::busy(format!(
                 "Others have not read their answers yet, which take {} MB together, and there is no room for another one: try again later; \
                  `bookahead sql --format csv` writes any number of rows.",
                 self.budget.all >> 20
@@ -109,18 +109,18 @@ impl Answer {
     /// # Errors
     ///
     /// When there is no room for it, or the source fails.
-    pub(super) fn read(&mut self, source: &mut impl io::Read) -> Result<(), Trouble> {
+    pub(super) fn read(&mut self, source: &mut impl io::Read) -> Result<(), PageFailure> {
         let mut piece = vec![0; PIECE];
         loop {
             let length = match source.read(&mut piece) {
                 Ok(0) => return Ok(()),
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Err(Trouble::fault()),
+                Err(_) => return Err(PageFailure::fault()),
             };
             self.share.grow(length as u64)?;
             self.kept.write_all(&piece[..length]).map_err(|error| {
-                Trouble::busy(format!(
+                PageFailure::busy(format!(
                     "The answer cannot be kept while it is sent: {error}. Make room in the folder for temporary files (TMPDIR)."
                 ))
             })?;
@@ -147,7 +147,7 @@ impl Answer {
     fn sent<const N: usize>(mut self, headers: [(HeaderName, &'static str); N]) -> Response {
         let length = self.share.bytes;
         if let Err(error) = self.kept.rewind() {
-            return Trouble::busy(format!("The answer cannot be read again: {error}"))
+            return PageFailure::busy(format!("The answer cannot be read again: {error}"))
                 .into_response();
         }
         let begun = Instant::now();

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use super::Served;
 use super::answers::{Asked, value};
 use super::kept::Answer;
-use super::pages::{self, Trouble};
+use super::pages::{self, PageFailure};
 use super::wanted::Wanted;
 use super::work::in_background;
 use super::worked::WORKED;
@@ -39,7 +39,7 @@ struct Rows {
 pub(super) async fn answer(
     State(served): State<Arc<Served>>,
     Query(asked): Asked,
-) -> Result<Response, Trouble> {
+) -> Result<Response, PageFailure> {
     let worked = value(&asked, "worked")
         .and_then(|number| WORKED.get(number.parse::<usize>().ok()?.checked_sub(1)?));
     let question = match worked {
@@ -63,7 +63,7 @@ pub(super) async fn answer(
             served.work.compute(&wanted).await.map(Answer::page)
         }
     };
-    Ok(answer.unwrap_or_else(|trouble| refused(&asked_for, &trouble)))
+    Ok(answer.unwrap_or_else(|failure| refused(&asked_for, &failure)))
 }
 
 /// The page with the first rows of a question.
@@ -71,7 +71,7 @@ pub(super) async fn answer(
 /// # Errors
 ///
 /// When the store cannot be read, or the question has no answer.
-pub(super) fn table(store: &Path, question: &str) -> Result<String, Trouble> {
+pub(super) fn table(store: &Path, question: &str) -> Result<String, PageFailure> {
     let store = Store::open_read_only(store)?;
     let rows = rows(&store, question)?;
     Ok(page(question, &rows_html(&rows), &store.table_names()?).0)
@@ -86,7 +86,7 @@ pub(super) fn write_rows(
     store: &Path,
     question: &str,
     target: &mut (dyn Write + Send),
-) -> Result<(), Trouble> {
+) -> Result<(), PageFailure> {
     let question = Question {
         text: question,
         parameters: &[],
@@ -95,14 +95,14 @@ pub(super) fn write_rows(
     match written(&store, &question, RowFormat::Csv, target, None) {
         Ok(_) => Ok(()),
         Err(LookError::Query(error)) => Err(error.into()),
-        Err(error) => Err(Trouble::wrong(error.to_string())),
+        Err(error) => Err(PageFailure::wrong(error.to_string())),
     }
 }
 
 /// The question again, with what is wrong with it.
-fn refused(question: &str, trouble: &Trouble) -> Response {
-    let said = html! { pre.trouble role="alert" { (trouble) } "\n" };
-    (trouble.status(), page(question, &said, &[])).into_response()
+fn refused(question: &str, failure: &PageFailure) -> Response {
+    let said = html! { pre.failure role="alert" { (failure) } "\n" };
+    (failure.status(), page(question, &said, &[])).into_response()
 }
 
 fn rows(store: &Store, question: &str) -> Result<Rows, QueryError> {

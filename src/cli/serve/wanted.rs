@@ -8,7 +8,7 @@ use bookahead_engine::memory::MemoryBudget;
 use maud::html;
 use serde::{Deserialize, Serialize};
 
-use super::pages::{self, Trouble};
+use super::pages::{self, PageFailure};
 use super::question;
 use crate::cli::gantt;
 use crate::report::{self, ReportExtras, comparison};
@@ -48,7 +48,7 @@ impl Wanted {
         store: &Path,
         memory: MemoryBudget,
         target: &mut (dyn Write + Send),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PageFailure> {
         let page = match self {
             Self::Report { run } => report(store, run)?,
             Self::Comparison { runs } => compared(store, runs)?,
@@ -70,7 +70,7 @@ impl Wanted {
         };
         target
             .write_all(page.as_bytes())
-            .map_err(|_| Trouble::fault())
+            .map_err(|_| PageFailure::fault())
     }
 }
 
@@ -86,7 +86,7 @@ fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
         .collect()
 }
 
-fn report(store: &Path, run: &str) -> Result<String, Trouble> {
+fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
     let run = Store::open_read_only(store)?.run(&selector(run))?.id;
     let extras = ReportExtras {
         served: Some(report::Served {
@@ -98,7 +98,7 @@ fn report(store: &Path, run: &str) -> Result<String, Trouble> {
     Ok(report::page(store, &RunSelector::Id(run.0), &extras)?)
 }
 
-fn compared(path: &Path, numbers: &[i64]) -> Result<String, Trouble> {
+fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
     let store = Store::open_read_only(path)?;
     let mut runs = Vec::new();
     for run in numbers {
@@ -120,7 +120,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, Trouble> {
 }
 
 /// The best point of every strategy, and any other.
-fn plans(path: &Path, run: &str) -> Result<String, Trouble> {
+fn plans(path: &Path, run: &str) -> Result<String, PageFailure> {
     let store = Store::open_read_only(path)?;
     let run = store.run(&selector(run))?;
     let places = store.best_places(run.id)?;

@@ -46,13 +46,13 @@ use std::sync::Arc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-pub use self::cluster::{Asked, MarketAnswer, MarketCluster, MarketQuestion};
+pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 pub use self::machine::{Market, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
 pub use self::reputation::Reputation;
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
-use crate::kernel::Desk;
+use crate::kernel::ServiceChannel;
 use crate::random::Stream;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, JobQuote, PolicySettings, SimulationMetrics};
@@ -264,25 +264,31 @@ impl Broker {
     }
 
     /// Offers jobs as they come, and lets happen at all clusters what happens before `until`.
-    async fn work_off(&mut self, desk: &Desk<MarketCluster>, jobs: Vec<Job>, until: Seconds) {
+    async fn work_off(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        jobs: Vec<Job>,
+        until: Seconds,
+    ) {
         for job in jobs {
-            self.offer(desk, job).await;
+            self.offer(channel, job).await;
         }
         if self.settings.migration.is_some() {
-            self.migrate_before(desk, until).await;
+            self.migrate_before(channel, until).await;
         } else {
-            self.ask_all(desk, |_| true, &Asked::WorkOff(until)).await;
+            self.ask_all(channel, |_| true, &BrokerQuestion::WorkOff(until))
+                .await;
         }
     }
 
-    async fn offer(&mut self, desk: &Desk<MarketCluster>, job: Job) {
+    async fn offer(&mut self, channel: &ServiceChannel<MarketCluster>, job: Job) {
         self.submitted += 1;
         self.offered += job.fee().0 as f64;
         if self.settings.migration.is_some() {
-            self.migrate_before(desk, job.submit + Seconds(1)).await;
+            self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
-        let quote = Asked::Quote(job.clone());
-        let answers = self.ask_all(desk, |_| true, &quote).await;
+        let quote = BrokerQuestion::Quote(job.clone());
+        let answers = self.ask_all(channel, |_| true, &quote).await;
         self.learn();
         let offers: Vec<Offer> = (answers.iter())
             .filter_map(|(number, answer)| {
@@ -299,22 +305,22 @@ impl Broker {
         provider.taken = Some(Job { id, ..job });
         if self.settings.migration.is_some() {
             // What happens next at this cluster may come before the next question.
-            let nothing_more = Asked::WorkOff(submit);
-            self.ask(desk, best.provider, nothing_more).await;
+            let nothing_more = BrokerQuestion::WorkOff(submit);
+            self.ask(channel, best.provider, nothing_more).await;
         }
     }
 
     /// Asks a cluster, and takes note of what it says of itself.
     async fn ask(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         number: usize,
-        asked: Asked,
+        question: BrokerQuestion,
     ) -> MarketAnswer {
         let provider = &mut self.providers[number];
         let taken = provider.taken.take();
-        let question = MarketQuestion::Broker { taken, asked };
-        let mut answer = desk.ask(number, question).await;
+        let question = MarketQuestion::Broker { taken, question };
+        let mut answer = channel.ask(number, question).await;
         provider.note(&mut answer);
         answer
     }
@@ -322,20 +328,20 @@ impl Broker {
     /// Asks these clusters the same, and takes note of what they say of themselves.
     async fn ask_all(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         is_asked: impl Fn(usize) -> bool,
-        asked: &Asked,
+        question: &BrokerQuestion,
     ) -> Vec<(usize, MarketAnswer)> {
         let providers = self.providers.iter_mut().enumerate();
         let questions: Vec<_> = providers
             .filter(|(number, _)| is_asked(*number))
             .map(|(number, provider)| {
-                let (taken, asked) = (provider.taken.take(), asked.clone());
-                (number, MarketQuestion::Broker { taken, asked })
+                let (taken, question) = (provider.taken.take(), question.clone());
+                (number, MarketQuestion::Broker { taken, question })
             })
             .collect();
         let numbers: Vec<usize> = questions.iter().map(|(number, _)| *number).collect();
-        let mut answers = desk.ask_all(questions).await;
+        let mut answers = channel.ask_all(questions).await;
         for (&number, answer) in numbers.iter().zip(&mut answers) {
             self.providers[number].note(answer);
         }

@@ -528,7 +528,7 @@ impl Policy for Comprehensive {
     }
 
     fn settled(&mut self, cluster: &mut Cluster) {
-        if self.disabled.are_patient() {
+        if self.disabled.have_one_without_deadline() {
             self.retry_disabled(cluster, Occasion::NodesFreed);
             self.disabled.wake_at_release(cluster, &self.plan);
         }

@@ -569,7 +569,7 @@ impl Policy for Shortening {
     }
 
     fn settled(&mut self, cluster: &mut Cluster) {
-        if self.disabled.are_patient() {
+        if self.disabled.have_one_without_deadline() {
             self.retry_disabled(cluster, Occasion::NodesFreed);
             self.disabled.wake_at_release(cluster, &self.plan);
         }

@@ -22,9 +22,9 @@ mod easy;
 mod exact;
 mod failed;
 mod floors;
-mod given;
 mod planned;
 mod registered;
+mod released;
 mod reservations;
 mod summaries;
 #[cfg(test)]

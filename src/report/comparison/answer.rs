@@ -110,7 +110,7 @@ pub(super) fn refusal(
     reference: &ComparedRun,
     other: &ComparedRun,
 ) -> Option<String> {
-    let count = pairing.lacking.len();
+    let count = pairing.missing.len();
     if pairing.unknown > 0 {
         let alone = pairing.only_first.iter().chain(&pairing.only_second);
         let names = alone.map(|point| {
@@ -126,9 +126,9 @@ pub(super) fn refusal(
     if count == 0 {
         return None;
     }
-    let names = pairing.lacking.iter().map(|lacking| {
-        let of = if lacking.is_second { other } else { reference };
-        format!("{} lacks {}", of.label, unfinished_text(lacking.point))
+    let names = pairing.missing.iter().map(|missing| {
+        let of = if missing.is_second { other } else { reference };
+        format!("{} lacks {}", of.label, unfinished_text(missing.point))
     });
     let points = match count {
         1 => "a point that both sweeps have is".to_owned(),

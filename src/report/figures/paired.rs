@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::drawn::Drawn;
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use crate::report::figure::{Mark, Paired, PublishedMark};
-use crate::report::findings::{Claimed, PublishedNumber};
+use crate::report::findings::{PublishedNumber, PublishedOfRun};
 use crate::report::statistics::Replicated;
 use crate::scheduling::measures::QuantityKind;
 use crate::store::PointColumns;
@@ -15,14 +15,14 @@ use crate::sweep::AxisValue;
 /// The points of a run by combination, and what a paper says of them.
 pub(in crate::report) struct Pairs<'p> {
     points: &'p PointColumns,
-    claimed: &'p Claimed,
+    published: &'p PublishedOfRun,
     /// Whether replications are neighbouring stretches of one log.
     are_neighbours: bool,
     of: HashMap<(Vec<Option<u32>>, &'p str), Vec<usize>>,
 }
 
 impl<'p> Pairs<'p> {
-    pub(in crate::report) fn new(points: &'p PointColumns, claimed: &'p Claimed) -> Self {
+    pub(in crate::report) fn new(points: &'p PointColumns, published: &'p PublishedOfRun) -> Self {
         let mut of: HashMap<_, Vec<usize>> = HashMap::new();
         for point in 0..points.len() {
             let places = (points.axes.iter())
@@ -34,7 +34,7 @@ impl<'p> Pairs<'p> {
         }
         Self {
             points,
-            claimed,
+            published,
             are_neighbours: false,
             of,
         }
@@ -199,7 +199,7 @@ impl Pairs<'_> {
         line: &[(Mark, &Combination)],
     ) -> Vec<PublishedMark> {
         let mut found: Vec<PublishedMark> = Vec::new();
-        for published in &self.claimed.numbers {
+        for published in &self.published.numbers {
             let Some(factor) = quantity.factor_of(&published.measure) else {
                 continue;
             };
@@ -234,14 +234,14 @@ impl Pairs<'_> {
     /// which it says most.
     pub(in crate::report) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
         let values = |quantity: &Drawn| {
-            let numbers = self.claimed.numbers.iter().filter(|published| {
+            let numbers = self.published.numbers.iter().filter(|published| {
                 matches!(published.number, PublishedNumber::Value { .. })
                     && quantity.factor_of(&published.measure).is_some()
             });
             numbers.count()
         };
         let statements = |quantity: &Drawn| {
-            let names = self.claimed.measures.iter();
+            let names = self.published.measures.iter();
             names
                 .filter(|name| quantity.factor_of(name).is_some())
                 .count()

@@ -11,7 +11,8 @@ use super::tables::{CellCheck, Expected, Found, Second, Tables};
 use super::words::{Place, counted, number, quantity, share};
 use super::zipped::WithZipped;
 use super::{
-    BoundCheck, Check, Finding, FindingsFile, Near, Scatter, Tolerance, ValueCheck, Verdict, Where,
+    AxisFilter, BoundCheck, Check, Finding, FindingsFile, PublishedValue, Scatter, Tolerance,
+    ValueCheck, Verdict,
 };
 use crate::sweep::Axis;
 
@@ -214,7 +215,7 @@ impl<'m> Sources<'m> {
         run: &str,
         measure: &str,
         at: &super::Fixed,
-        filter: &Where,
+        filter: &AxisFilter,
     ) -> Result<Field<'_>, String> {
         let cells = self
             .cells
@@ -243,7 +244,7 @@ impl<'m> Sources<'m> {
 }
 
 fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result<Survey, String> {
-    let field = sources.field(&check.run, &check.measure, &check.at, &Where::new())?;
+    let field = sources.field(&check.run, &check.measure, &check.at, &AxisFilter::new())?;
     if let Some(open) = field.axes.iter().find(|part| part.values.len() > 1) {
         return Err(format!(
             "`at` leaves `{}` open, which has {} values",
@@ -276,7 +277,7 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
         )
     });
     survey.line = survey.range(finding);
-    if let Some(Near {
+    if let Some(PublishedValue {
         value: published,
         tolerance: Tolerance::Range { widened, .. },
     }) = check.expected

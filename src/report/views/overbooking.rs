@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
 use crate::report::figures::drawn::drawn;
 use crate::report::figures::number;
 use crate::report::figures::paired::Pairs;
-use crate::report::findings::Claimed;
+use crate::report::findings::PublishedOfRun;
 use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
 use crate::report::table::{Cell, Column, Table};
@@ -30,7 +30,7 @@ type Key<'a> = (Vec<Option<u32>>, usize, &'a str, u64);
 pub(super) struct Overbooking;
 
 impl View for Overbooking {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_tables.extend(risk_optimal_table(run));
         Ok(())
     }
@@ -59,8 +59,8 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
             curves.entry(key).or_default().push((at, combination));
         }
     }
-    let claimed = Claimed::default();
-    let pairs = Pairs::new(points, &claimed);
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(points, &published);
     let gain = drawn(analysis, run.hash()).into_iter().next()?;
     let rows: Vec<Vec<Cell>> = curves
         .iter()

@@ -8,7 +8,7 @@ mod gantt;
 use std::collections::BTreeMap;
 
 use self::gantt::WorkflowGantt;
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::Combination;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use crate::report::figures::situations::{points_of, simulation_of};
@@ -22,7 +22,7 @@ const HOUR: f64 = 3_600.0;
 pub(super) struct Provisioning;
 
 impl View for Provisioning {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_figures.extend(fronts(run)?);
         for workflow in planned_workflows(run)? {
             let gantt = WorkflowGantt::new(&workflow);

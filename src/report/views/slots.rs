@@ -1,7 +1,7 @@
 //! Advertised slots: how many there are and how wide (spec `provisioning.md` §6, Figures 4 and 7 of
 //! the dissertation), as bars.
 
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::bars::{NOTE, panels, sql};
@@ -42,7 +42,7 @@ const BINNED: [Binned; 2] = [
 pub(super) struct Slots;
 
 impl View for Slots {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         for binned in &BINNED {
             shown
                 .first_figures

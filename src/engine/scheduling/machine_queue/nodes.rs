@@ -79,14 +79,14 @@ struct Opening {
     node: usize,
 }
 
-/// A job that looks for nodes.
+/// What a job asks of the nodes of a machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seeker {
-    /// What it needs.
+pub(super) struct NodeRequest {
+    /// Nodes, and the resources on each of them.
     pub(super) shape: Shape,
-    /// For how long it asks.
-    pub(super) request: Seconds,
-    /// Whose it is: windows may be open to some.
+    /// For how long.
+    pub(super) duration: Seconds,
+    /// The user of the job: a window may be open to some users only.
     pub(super) user: i64,
 }
 
@@ -176,8 +176,8 @@ impl NodePool {
     }
 
     /// Nodes on which a job may start now without being in the way of a reservation or a window.
-    pub(super) fn choose(&mut self, seeker: &Seeker, now: Seconds) -> Option<Vec<usize>> {
-        let shape = &seeker.shape;
+    pub(super) fn choose(&mut self, request: &NodeRequest, now: Seconds) -> Option<Vec<usize>> {
+        let shape = &request.shape;
         if !self.has_cores(shape) {
             return None;
         }
@@ -191,7 +191,7 @@ impl NodePool {
         let class = &classes[shape.class];
         ranked.clear();
         for (index, node) in (class.first..).zip(&nodes[class.first..class.past]) {
-            if node.is_open_now(seeker, now, windows, &class.each) {
+            if node.is_open_now(request, now, windows, &class.each) {
                 let needed = node.needed_from(now, windows);
                 ranked.push((needed, node.free.cores, node.free.gpus, index));
             }
@@ -239,25 +239,25 @@ impl NodePool {
     }
 
     /// Reserves nodes for a job from the earliest start at which it has them for its whole request,
-    /// beside reservations and windows. `seekers` are its choices, of each class one; the first
+    /// beside reservations and windows. `requests` are its choices, of each class one; the first
     /// that has it first wins. Says the start; `None`, and nothing is reserved, if that is after
     /// `latest`.
     pub(super) fn reserve(
         &mut self,
-        seekers: impl Iterator<Item = Seeker>,
+        requests: impl Iterator<Item = NodeRequest>,
         now: Seconds,
         latest: Seconds,
     ) -> Option<Seconds> {
-        let mut best: Option<(Seconds, Seeker)> = None;
-        for seeker in seekers {
-            let start = self.earliest(&seeker, now);
+        let mut best: Option<(Seconds, NodeRequest)> = None;
+        for request in requests {
+            let start = self.earliest(&request, now);
             if best.is_none_or(|best| start < best.0) {
-                best = Some((start, seeker));
+                best = Some((start, request));
                 std::mem::swap(&mut self.openings, &mut self.best);
             }
         }
-        let (start, seeker) = best.filter(|(start, _)| *start <= latest)?;
-        let wanted = seeker.shape.nodes as usize;
+        let (start, request) = best.filter(|(start, _)| *start <= latest)?;
+        let wanted = request.shape.nodes as usize;
         let openings = &mut self.best;
         openings.retain(|opening| opening.first <= start && start <= opening.last);
         if openings.len() > wanted {
@@ -272,8 +272,8 @@ impl NodePool {
             }
             node.reserved.push(Reservation {
                 begin: start,
-                end: start + seeker.request,
-                each: seeker.shape.each,
+                end: start + request.duration,
+                each: request.shape.each,
             });
         }
         Some(start)
@@ -287,17 +287,17 @@ impl NodePool {
     }
 
     /// The earliest start at which the job has its nodes, whose openings are found on the way.
-    fn earliest(&mut self, seeker: &Seeker, now: Seconds) -> Seconds {
-        let wanted = seeker.shape.nodes as usize;
+    fn earliest(&mut self, request: &NodeRequest, now: Seconds) -> Seconds {
+        let wanted = request.shape.nodes as usize;
         let beginning_before =
             |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
         // Most windows are far away: as long as the job ends before the first that was left out,
         // they do not matter.
-        let mut seen = beginning_before(&self.windows, now + seeker.request);
+        let mut seen = beginning_before(&self.windows, now + request.duration);
         loop {
-            self.find_openings(seeker, now, seen);
+            self.find_openings(request, now, seen);
             let start = earliest(&mut self.openings, wanted);
-            let end = start + seeker.request;
+            let end = start + request.duration;
             if self.windows.get(seen).is_none_or(|next| end <= next.begin) {
                 return start;
             }
@@ -310,8 +310,8 @@ impl NodePool {
 
     /// All openings of all nodes of the class if the first `seen` windows are all; behind these,
     /// only the first is looked at.
-    fn find_openings(&mut self, seeker: &Seeker, now: Seconds, seen: usize) {
-        let class = &self.classes[seeker.shape.class];
+    fn find_openings(&mut self, request: &NodeRequest, now: Seconds, seen: usize) {
+        let class = &self.classes[request.shape.class];
         self.openings.clear();
         let mut changes = std::mem::take(&mut self.changes);
         for (index, node) in (class.first..).zip(&self.nodes[class.first..class.past]) {
@@ -319,10 +319,10 @@ impl NodePool {
             let behind = node.windows[in_sight..]
                 .iter()
                 .map(|window| &self.windows[*window])
-                .find(|window| !window.users.contains(&seeker.user));
-            let last = behind.map_or(Seconds::FAR, |window| window.begin - seeker.request);
+                .find(|window| !window.users.contains(&request.user));
+            let last = behind.map_or(Seconds::FAR, |window| window.begin - request.duration);
             if node.reserved.is_empty() && in_sight == 0 {
-                let first = node.free_from(&seeker.shape.each, now);
+                let first = node.free_from(&request.shape.each, now);
                 self.openings.push(Opening {
                     first,
                     last,
@@ -333,9 +333,9 @@ impl NodePool {
             let in_sight = node.windows[..in_sight]
                 .iter()
                 .map(|window| &self.windows[*window]);
-            node.changes(seeker, now, in_sight, &mut changes);
+            node.changes(request, now, in_sight, &mut changes);
             let found = |first, end: Option<Seconds>| {
-                let last = end.map_or(last, |end| last.min(end - seeker.request));
+                let last = end.map_or(last, |end| last.min(end - request.duration));
                 if first <= last {
                     self.openings.push(Opening {
                         first,
@@ -344,7 +344,7 @@ impl NodePool {
                     });
                 }
             };
-            node.openings(&seeker.shape.each, now, &changes, found);
+            node.openings(&request.shape.each, now, &changes, found);
         }
         self.changes = changes;
     }
@@ -423,22 +423,22 @@ impl Node {
     /// Whether the job may start here now.
     fn is_open_now(
         &self,
-        seeker: &Seeker,
+        request: &NodeRequest,
         now: Seconds,
         windows: &[Window],
         all: &NodeResources,
     ) -> bool {
-        let need = &seeker.shape.each;
+        let need = &request.shape.each;
         if !self.free.covers(need) {
             return false;
         }
-        let end = now + seeker.request;
+        let end = now + request.duration;
         let is_closed = self
             .windows
             .iter()
             .map(|window| &windows[*window])
             .take_while(|window| window.begin < end)
-            .any(|window| !window.users.contains(&seeker.user));
+            .any(|window| !window.users.contains(&request.user));
         if is_closed {
             return false;
         }
@@ -456,7 +456,7 @@ impl Node {
     /// What changes for the job on this node, from now on, in order of time.
     fn changes<'a>(
         &self,
-        seeker: &Seeker,
+        request: &NodeRequest,
         now: Seconds,
         windows: impl Iterator<Item = &'a Window>,
         changes: &mut Vec<(Seconds, Change)>,
@@ -468,7 +468,7 @@ impl Node {
             changes.push((reserved.begin, Change::Taken(reserved.each)));
             changes.push((reserved.end, Change::Free(reserved.each)));
         }
-        for window in windows.filter(|window| !window.users.contains(&seeker.user)) {
+        for window in windows.filter(|window| !window.users.contains(&request.user)) {
             changes.push((window.begin.max(now), Change::Closed));
             changes.push((window.end, Change::Open));
         }

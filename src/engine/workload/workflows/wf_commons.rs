@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::draft::{Dependency, Draft, DraftTask, SaidAt};
+use super::draft::{DeclaredAt, Dependency, Draft, DraftTask};
 use super::error::{LONGEST_SECONDS, WorkflowError, WorkflowFault};
 use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
@@ -303,13 +303,13 @@ impl<'a> Reading<'a> {
             parent,
             child: id.to_owned(),
             line,
-            said_at: SaidAt::Child,
+            declared_at: DeclaredAt::Child,
         });
         let of_children = children.into_iter().map(|child| Dependency {
             parent: id.to_owned(),
             child,
             line,
-            said_at: SaidAt::Parent,
+            declared_at: DeclaredAt::Parent,
         });
         self.draft
             .dependencies

@@ -30,7 +30,7 @@ pub(super) struct Process {
     begin: Option<Seconds>,
     /// What the client was promised: a place a part, most CPUs first; empty until all parts are
     /// reserved.
-    promised: Vec<Option<Held>>,
+    promised: Vec<Option<GrantedPart>>,
     /// Places of promised parts that were lost and are still to be sought, with the cluster that
     /// lost each.
     to_replace: VecDeque<(usize, ClusterId)>,
@@ -42,7 +42,7 @@ pub(super) struct Process {
 
 /// A part that a cluster has granted.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct GrantedPart {
     order: u32,
     candidate: Candidate,
 }
@@ -67,7 +67,7 @@ enum Stage {
 struct Searching {
     plan: Plan,
     search: Search,
-    held: Vec<Held>,
+    held: Vec<GrantedPart>,
     waiting: Option<Waiting>,
     /// Clusters that are to be given up before the next step.
     gone: Vec<ClusterId>,
@@ -75,13 +75,13 @@ struct Searching {
 
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    Reserve(Held),
+    Reserve(GrantedPart),
     Cancel(u32),
 }
 
 impl Stage {
     /// The order to reserve that is waited for, if it is this one; it is waited for no more.
-    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, Held)> {
+    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, GrantedPart)> {
         let Self::Searching(searching) = self else {
             return None;
         };
@@ -351,7 +351,7 @@ impl Process {
                 Step::Reserve(candidate) => {
                     let order = self.orders;
                     self.orders += 1;
-                    let held = Held { order, candidate };
+                    let held = GrantedPart { order, candidate };
                     searching.waiting = Some(Waiting::Reserve(held));
                     let part =
                         searching
@@ -519,7 +519,7 @@ impl Process {
             Purpose::Replace => {
                 let place = plan.places[0];
                 if is_complete {
-                    self.promised[place] = held.first().map(|part| Held {
+                    self.promised[place] = held.first().map(|part| GrantedPart {
                         candidate: Candidate {
                             part: place as u16,
                             ..part.candidate

@@ -525,16 +525,16 @@ fn the_second_application_finds_what_the_first_one_booked() {
 
 #[test]
 fn what_a_deadline_and_a_budget_leave_shrinks_with_time_and_money_spent() {
-    let mut venture = Venture::new(0, Seconds(100), SlotTariff::default());
-    venture.paid = 3.0;
-    let deadline = venture.wish(Wish::Deadline { after: HOUR }, Seconds(700));
+    let mut state = ApplicationState::new(0, Seconds(100), SlotTariff::default());
+    state.paid = 3.0;
+    let deadline = state.wish(Wish::Deadline { after: HOUR }, Seconds(700));
     assert_eq!(
         deadline,
         Wish::Deadline {
             after: Seconds(3_000)
         }
     );
-    let budget = venture.wish(
+    let budget = state.wish(
         Wish::Budget {
             service_units: 10.0,
         },

@@ -3,7 +3,9 @@
 
 use super::{Open, ReservationService, booked, limit};
 use crate::brokering::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::brokering::co_reservation::local::filters::{Fairness, Room, held, reservation_degree};
+use crate::brokering::co_reservation::local::filters::{
+    Availability, Fairness, held, reservation_degree,
+};
 use crate::brokering::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
@@ -54,11 +56,11 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
                     if !self.is_up || !has_nodes {
-                        Room::Occupied
+                        Availability::Occupied
                     } else if self.is_within_quota(nodes, start, probe.duration) {
-                        Room::Free
+                        Availability::Free
                     } else {
-                        Room::OverQuota
+                        Availability::OverQuota
                     }
                 });
                 if !admitted {

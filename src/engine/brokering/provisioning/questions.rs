@@ -1,8 +1,9 @@
-//! What a broker asks of sites, and what can go wrong. What it asks and in which order is written
-//! once, as asynchronous code at a desk; whoever drives it has the sites answer.
+//! The questions that a broker asks sites, and what can go wrong. They are asked over a
+//! [`ServiceChannel`], so the order of questions is written once, as asynchronous code; the driver of
+//! the simulation delivers the questions to the sites.
 
 use super::{ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
-use crate::kernel::Desk;
+use crate::kernel::ServiceChannel;
 use crate::plan::Slot;
 use crate::scheduling::replanning::Offer;
 
@@ -48,10 +49,10 @@ pub enum BrokerError {
 
 /// What each of these sites offers that is asked for starts, in the order of the questions.
 pub(super) async fn query(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     questions: Vec<(usize, SiteQuestion)>,
 ) -> Result<Vec<(usize, Vec<Offer>)>, BrokerError> {
-    ask_all(desk, questions, |site, answer| match answer {
+    ask_all(channel, questions, |site, answer| match answer {
         SiteAnswer::Offers(offers) => Ok((site, offers)),
         SiteAnswer::Gone => Err(BrokerError::NoQueries { site }),
         _ => Err(BrokerError::Misunderstood {
@@ -64,11 +65,11 @@ pub(super) async fn query(
 
 /// What each of the first `sites` advertises.
 pub(super) async fn advertised(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     sites: usize,
 ) -> Result<Vec<Vec<Slot>>, BrokerError> {
     let questions = (0..sites).map(|site| (site, SiteQuestion::Advertise));
-    ask_all(desk, questions.collect(), |site, answer| match answer {
+    ask_all(channel, questions.collect(), |site, answer| match answer {
         SiteAnswer::Slots(slots) => Ok(slots),
         _ => Err(BrokerError::Misunderstood {
             site,
@@ -80,11 +81,11 @@ pub(super) async fn advertised(
 
 /// What each of the first `sites` has to report.
 pub(super) async fn reports(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     sites: usize,
 ) -> Result<Vec<SiteReport>, BrokerError> {
     let questions = (0..sites).map(|site| (site, SiteQuestion::Report));
-    ask_all(desk, questions.collect(), |site, answer| match answer {
+    ask_all(channel, questions.collect(), |site, answer| match answer {
         SiteAnswer::Report(report) => Ok(report),
         _ => Err(BrokerError::Misunderstood {
             site,
@@ -96,12 +97,12 @@ pub(super) async fn reports(
 
 /// Asks sites, each once at most, before it waits for the first of them, and reads the answers.
 async fn ask_all<T>(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     questions: Vec<(usize, SiteQuestion)>,
     read: impl Fn(usize, SiteAnswer) -> Result<T, BrokerError>,
 ) -> Result<Vec<T>, BrokerError> {
     let sites: Vec<usize> = questions.iter().map(|(site, _)| *site).collect();
-    let answers = desk.ask_all(questions).await;
+    let answers = channel.ask_all(questions).await;
     let answers = sites.into_iter().zip(answers);
     answers.map(|(site, answer)| read(site, answer)).collect()
 }
@@ -109,10 +110,10 @@ async fn ask_all<T>(
 /// Has sites do something, each once at most, and says of each whether it did it: what was wanted
 /// may be gone.
 pub(super) async fn book_all(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     questions: Vec<(usize, SiteQuestion)>,
 ) -> Result<Vec<bool>, BrokerError> {
-    ask_all(desk, questions, |site, answer| match answer {
+    ask_all(channel, questions, |site, answer| match answer {
         SiteAnswer::Done => Ok(true),
         SiteAnswer::Gone => Ok(false),
         _ => Err(BrokerError::Misunderstood {
@@ -125,10 +126,10 @@ pub(super) async fn book_all(
 
 /// The same of one site.
 pub(super) async fn book(
-    desk: &Desk<ProviderSite>,
+    channel: &ServiceChannel<ProviderSite>,
     site: usize,
     question: SiteQuestion,
 ) -> Result<bool, BrokerError> {
-    let done = book_all(desk, vec![(site, question)]).await?;
+    let done = book_all(channel, vec![(site, question)]).await?;
     Ok(done.contains(&true))
 }

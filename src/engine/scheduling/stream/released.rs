@@ -5,9 +5,9 @@ use crate::units::Seconds;
 /// Intervals that do not touch, the last ones first. Those that touch count as one: whoever starts
 /// between their beginnings can use no more than the time before its start anyway.
 #[derive(Debug, Default)]
-pub(super) struct Given(Vec<(Seconds, Seconds)>);
+pub(super) struct Released(Vec<(Seconds, Seconds)>);
 
-impl Given {
+impl Released {
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -51,7 +51,7 @@ mod tests {
         fn united_intervals_open_the_same_time_to_whoever_starts_then(
             added in prop::collection::vec((0_i64..60, 1_i64..20), 0..40),
         ) {
-            let mut given = Given::default();
+            let mut released = Released::default();
             let mut all: Vec<(i64, i64)> = Vec::new();
             let mut open_to = 0;
             let mut added = added.into_iter();
@@ -59,20 +59,20 @@ mod tests {
                 // A job that starts here gives back something behind its start.
                 if time % 2 == 0 && let Some((ahead, length)) = added.next() {
                     let from = time + ahead;
-                    given.add(Seconds(from), Seconds(from + length));
+                    released.add(Seconds(from), Seconds(from + length));
                     all.push((from, from + length));
                 }
-                while let Some(to) = given.pop_before(Seconds(time)) {
+                while let Some(to) = released.pop_before(Seconds(time)) {
                     open_to = open_to.max(to.0);
                 }
                 let begun = all.iter().filter(|(from, _)| *from < time);
                 let open = begun.map(|(_, to)| *to).max().unwrap_or(0);
                 prop_assert_eq!(open.min(time), open_to.min(time));
-                for pair in given.0.windows(2) {
+                for pair in released.0.windows(2) {
                     prop_assert!(pair[0].0 > pair[1].1);
                 }
                 // Before the next one begins nothing but what is open already.
-                let next = given.next().unwrap_or(Seconds::FAR).0;
+                let next = released.next().unwrap_or(Seconds::FAR).0;
                 let ahead = || all.iter().filter(|(from, _)| *from >= time);
                 prop_assert!(ahead().all(|(from, _)| *from >= next || *from <= open_to));
             }

@@ -33,7 +33,7 @@ pub(super) enum Weight {
 
 /// The candidates of a request and what is left of them.
 #[derive(Debug)]
-pub(super) struct Outlook {
+pub(super) struct OpenCandidates {
     pub table: Table,
     /// Candidates that are not tried any more, a bit each; empty until the first.
     removed: Vec<u64>,
@@ -50,7 +50,7 @@ pub(super) fn risk(pof: f64) -> f64 {
     -libm::log1p(-pof)
 }
 
-impl Outlook {
+impl OpenCandidates {
     pub fn new(table: Table, pof_limit: Option<f64>) -> Self {
         let limit = pof_limit.map(|limit| {
             let risks = match table.pof() {
