@@ -39,84 +39,27 @@ mod cluster;
 mod machine;
 mod measured;
 mod migration;
+mod outcome;
 mod reputation;
+mod settings;
 
 use std::sync::Arc;
 
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
 
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 pub use self::machine::{Market, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
+pub use self::outcome::{MarketRun, ProviderResult};
 pub use self::reputation::Reputation;
+pub use self::settings::{DelegationRule, MarketSettings};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::kernel::ServiceChannel;
 use crate::random::Stream;
-use crate::scheduling::measures::Measured;
-use crate::scheduling::{JobOutcome, JobQuote, PolicySettings, SimulationMetrics};
+use crate::scheduling::{JobOutcome, JobQuote};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
-
-/// Whom the broker delegates to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DelegationRule {
-    /// The best score by what it believes of each provider.
-    #[default]
-    Reputation,
-    /// The best score by what providers say.
-    Promised,
-    /// The lowest price, whatever the risk.
-    Cheapest,
-    /// Any that quotes, drawn at random.
-    Random,
-}
-
-/// What determines a market, beside jobs, statistics and failures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MarketSettings {
-    /// How many clusters there are.
-    pub clusters: u32,
-    /// What each of them plans with.
-    pub policy: PolicySettings,
-    /// Whom the broker delegates to.
-    pub rule: DelegationRule,
-    /// v: what a kept promise is worth, in fees.
-    pub value: f64,
-    /// g: what a broken promise costs the customer, in fees.
-    pub damage: f64,
-    /// r: what a broken promise costs the provider, in fees.
-    pub penalty: f64,
-    /// d: how much of the fee a certain failure would cost less.
-    pub discount: f64,
-    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last
-    /// ones.
-    pub optimists: f64,
-    /// o: by what those multiply the PoF that they say.
-    pub optimism: f64,
-    /// k: how many imaginary broken promises the broker begins with.
-    pub prior_failures: f64,
-    /// Decided promises of a provider after which earlier ones count half; 0: they never age.
-    pub half_life_jobs: f64,
-    /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub migration: Option<MigrationSettings>,
-}
-
-impl MarketSettings {
-    /// By what a provider multiplies the PoF that it says.
-    #[must_use]
-    pub fn optimism_of(&self, provider: u32) -> f64 {
-        let optimists = libm::round(self.optimists * f64::from(self.clusters));
-        if f64::from(self.clusters - provider) <= optimists {
-            self.optimism
-        } else {
-            1.0
-        }
-    }
-}
 
 /// What a market is simulated with.
 #[derive(Clone, Debug)]
@@ -133,67 +76,6 @@ pub struct MarketInputs {
     pub ties: Stream,
     /// Whether the outcome of every job is kept.
     pub keep_outcomes: bool,
-}
-
-/// What became of a market.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MarketRun {
-    /// Totals of all clusters.
-    pub metrics: SimulationMetrics,
-    /// The providers, in order of their number.
-    pub providers: Vec<ProviderResult>,
-    /// Its measures.
-    pub measured: Measured,
-    /// The moves between clusters, in order of time.
-    pub moves: Vec<Move>,
-}
-
-/// What became of one provider. Amounts in node-seconds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProviderResult {
-    /// By what it multiplied the PoF that it said.
-    pub optimism: f64,
-    /// Promises that it gave: jobs that were delegated to it, and rests that other providers
-    /// bought.
-    pub jobs: u64,
-    /// The rests among them.
-    pub rests: u64,
-    /// Broken promises among them.
-    pub broken: u64,
-    /// Broken promises of rests.
-    pub broken_rests: u64,
-    /// Sum of the PoFs that it said of them.
-    pub promised: f64,
-    /// Prices of kept promises, less what it paid for rests.
-    pub revenue: f64,
-    /// The same without the penalties of broken ones.
-    pub gain: f64,
-    /// What the broker believed its failure rate to be after each decided promise.
-    pub believed: Vec<f64>,
-    /// The outcomes of its jobs, numbered as they came to it; empty unless asked for.
-    pub outcomes: Vec<JobOutcome>,
-}
-
-impl ProviderResult {
-    /// Share of its promises that were broken; 0 without any.
-    #[must_use]
-    pub fn failure_rate(&self) -> f64 {
-        self.broken as f64 / (self.jobs as f64).max(1.0)
-    }
-
-    /// After how many decided promises the broker's belief stayed within `tolerance` of the rate
-    /// that the whole simulation showed; `None` if it was outside at the end.
-    #[must_use]
-    pub fn known_after(&self, tolerance: f64) -> Option<usize> {
-        let truth = self.failure_rate();
-        let is_outside = |belief: &f64| (belief - truth).abs() >= tolerance;
-        let known = self
-            .believed
-            .iter()
-            .rposition(is_outside)
-            .map_or(0, |last| last + 1);
-        (known < self.believed.len()).then_some(known)
-    }
 }
 
 /// A cluster as the broker knows it.

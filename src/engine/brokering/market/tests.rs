@@ -5,6 +5,7 @@ use crate::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Ove
 use crate::kernel::drive;
 use crate::random;
 use crate::scheduling::Acceptance;
+use crate::scheduling::PolicySettings;
 use crate::workload::JobKind;
 
 mod moving;

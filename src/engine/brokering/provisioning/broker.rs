@@ -3,23 +3,24 @@
 
 use std::sync::Arc;
 
+use self::application_state::ApplicationState;
 use super::environment::Environment;
 use super::greedy::greedy;
 use super::layout::lay_out;
 use super::least_busy::TasksInTransit;
-use super::ledger::{Ledger, PlannedTasks, purchases};
+use super::ledger::{PlannedTasks, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
 use super::{
     Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
-    Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProviderSite, ProvisioningInputs,
-    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod,
-    SiteQuestion, SlotTariff, TaskFate, TaskRun, Wish,
+    Commitment, Evaluator, FrontMember, Genetic, ProviderSite, ProvisioningInputs, ProvisioningRun,
+    ProvisioningSettings, SearchMethod, SiteQuestion, TaskRun,
 };
 use crate::kernel::ServiceChannel;
 use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Seconds};
 
+mod application_state;
 mod effect;
 mod just_in_time;
 mod outlasting;
@@ -92,24 +93,6 @@ struct Broker<'a> {
     /// Tasks of best effort that were sent and have not reached their queues yet.
     in_transit: TasksInTransit,
     states: Vec<ApplicationState>,
-}
-
-/// One application, from its submission to its end.
-#[derive(Default)]
-struct ApplicationState {
-    outcome: ProvisioningOutcome,
-    ledger: Ledger,
-    /// The cost of all plans that were booked, in service units.
-    paid: f64,
-    /// Plans made so far.
-    plans: u32,
-    /// When it was given up.
-    given_up: Option<Seconds>,
-    /// The application with the longer run times that tasks are booked for after they outlasted a
-    /// slot; `None` as long as no task did.
-    rebooked: Option<Application>,
-    /// Progress of best effort at running sites, until all tasks have ended.
-    progress: Option<just_in_time::Progress>,
 }
 
 /// The slots that sites offered, and when a reservation arrives that is sent at once.
@@ -438,112 +421,6 @@ impl Broker<'_> {
             self.environment.cancel(site, id).await?;
         }
         Ok(())
-    }
-}
-
-impl ApplicationState {
-    fn new(number: usize, submitted: Seconds, tariff: SlotTariff) -> Self {
-        Self {
-            ledger: Ledger::under(tariff),
-            outcome: ProvisioningOutcome {
-                submission: number as u32,
-                submitted,
-                ..ProvisioningOutcome::default()
-            },
-            ..Self::default()
-        }
-    }
-
-    /// What is left of the wish for a plan that begins now.
-    fn wish(&self, wish: Wish, begin: Seconds) -> Wish {
-        match wish {
-            Wish::TradeOff { .. } => wish,
-            Wish::Deadline { after } => Wish::Deadline {
-                after: after - (begin - self.outcome.submitted),
-            },
-            Wish::Budget { service_units } => Wish::Budget {
-                service_units: service_units - self.paid,
-            },
-        }
-    }
-
-    /// The value of a plan that begins at `begin`, as the user sees it.
-    fn since_submission(&self, value: PlanValue, begin: Seconds) -> PlanValue {
-        PlanValue {
-            makespan: value.makespan + (begin - self.outcome.submitted),
-            ..value
-        }
-    }
-
-    /// The part of the application whose tasks are planned again at the end of the second `now`,
-    /// and which these are.
-    fn part(
-        &self,
-        application: &Application,
-        again: &[bool],
-        now: Seconds,
-    ) -> (Application, Vec<usize>) {
-        let application = self.rebooked.as_ref().unwrap_or(application);
-        let placed = self.ledger.placements(application.tasks().len(), now);
-        application.rest(
-            |task| again[task],
-            |task| placed[task].map_or((0, now), |placed| (placed.site, placed.end)),
-        )
-    }
-
-    fn last_end(&self) -> Option<Seconds> {
-        let best_effort = self.outcome.tasks.iter().map(|run| run.end).max();
-        self.ledger.last_end().max(best_effort)
-    }
-
-    fn follow_best_effort(&mut self, application: &Application) {
-        let Some(best_effort) = &self.outcome.best_effort else {
-            self.given_up = Some(self.outcome.submitted);
-            return;
-        };
-        self.paid = best_effort.cost;
-        let placed = application.order().iter();
-        self.outcome.tasks = placed
-            .map(|&task| {
-                let placed = best_effort.placements[task];
-                TaskRun {
-                    task: task as u32,
-                    site: placed.site,
-                    nodes: application.tasks()[task].nodes,
-                    start: placed.start,
-                    end: placed.end,
-                    slot: None,
-                    fate: TaskFate::Done,
-                }
-            })
-            .collect();
-    }
-
-    fn close(self) -> ProvisioningOutcome {
-        let Self {
-            mut outcome,
-            ledger,
-            paid,
-            given_up,
-            ..
-        } = self;
-        let closed = ledger.close();
-        outcome.slots = closed.slots;
-        outcome.tasks.extend(closed.runs);
-        let done = outcome.tasks.iter();
-        let ends = done
-            .filter(|run| run.fate == TaskFate::Done)
-            .map(|run| run.end);
-        let end = given_up.or(ends.max()).unwrap_or(outcome.submitted);
-        outcome.realised = Realised {
-            completed: given_up.is_none(),
-            makespan: end - outcome.submitted,
-            cost: paid,
-            wasted: closed.wasted,
-            after_ends: closed.after_ends,
-            ..outcome.realised
-        };
-        outcome
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Comprehensive, Gap, OwnRuntime};
+use super::placing::Gap;
+use super::{Comprehensive, OwnRuntime};
 use crate::estimates::{
     CompletionDistribution, Moments, probability_executable, probability_executable_together,
     wait_moments,

@@ -1,7 +1,8 @@
 //! Jobs that wait for their nodes, and such that save their work and go on elsewhere.
 
 use super::completions::Question;
-use super::{Candidate, Comprehensive, Gap};
+use super::placing::Gap;
+use super::{Candidate, Comprehensive};
 use crate::plan::NodeSet;
 use crate::scheduling::checkpoint::ResumeRule;
 use crate::scheduling::cluster::Cluster;

@@ -1,5 +1,6 @@
 //! Whose statistics make a job promising, and what is planned for underestimators.
 
+use super::properties::{NODES, outages, watched_with, workload};
 use super::*;
 use crate::scheduling::{PromisingRule, UnderestimatorRule};
 
