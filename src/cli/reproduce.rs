@@ -4,6 +4,7 @@
 //! the store are behind [`SweepRunner`].
 
 mod evaluation;
+mod listing;
 mod page;
 mod paper;
 mod readings;
@@ -445,103 +446,6 @@ impl Session<'_> {
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
         let text = super::output::json(records).map_err(io::Error::from)?;
         Ok(self.output.write_all(text.as_bytes())?)
-    }
-
-    /// A list that fits a screen: the paper, and its traces with what they need and how much is
-    /// claimed of them.
-    fn list_in_short(
-        &mut self,
-        paper: &Paper,
-        traces: &[(&PaperTrace, usize)],
-    ) -> Result<(), ReproduceError> {
-        let mut text = String::new();
-        super::listing::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
-        let rows = traces.iter().map(|(trace, count)| {
-            let missing = trace
-                .files
-                .iter()
-                .filter(|file| self.runner.find_trace(file).is_err());
-            let missing: Vec<&str> = missing.map(String::as_str).collect();
-            let state = match missing.as_slice() {
-                [] => String::new(),
-                missing => format!("; not found: {}", missing.join(", ")),
-            };
-            let runs = trace.runs.len();
-            let plural = |count: usize, what: &str| match count {
-                1 => format!("1 {what}"),
-                _ => format!("{count} {what}s"),
-            };
-            let words = format!(
-                "{}, {}{state}",
-                plural(*count, "finding"),
-                plural(runs, "configuration")
-            );
-            (trace.name.clone(), vec![words])
-        });
-        let rows: Vec<(String, Vec<String>)> = rows.collect();
-        super::listing::names(&mut text, &rows);
-        Ok(self.output.write_all(text.as_bytes())?)
-    }
-
-    /// The first part of a list: the paper, and its traces with the files that they need and how
-    /// many findings there are of each.
-    fn list_traces(
-        &mut self,
-        paper: &Paper,
-        traces: &[(&PaperTrace, usize)],
-    ) -> Result<(), ReproduceError> {
-        writeln!(self.output, "{}\n  {}\n\ntraces", paper.name, paper.title)?;
-        for (trace, count) in traces {
-            let files: Vec<String> = trace
-                .files
-                .iter()
-                .map(|file| match self.runner.find_trace(file) {
-                    Ok(path) => path.display().to_string(),
-                    Err(_) => format!("{file}: not found"),
-                })
-                .collect();
-            let files = if files.is_empty() {
-                "no file needed".to_owned()
-            } else {
-                files.join(", ")
-            };
-            let plural = if *count == 1 { "" } else { "s" };
-            writeln!(
-                self.output,
-                "  {:18} {}; {count} finding{plural}; {files}",
-                trace.name, trace.subject
-            )?;
-        }
-        Ok(())
-    }
-
-    /// The second part: the configurations of the chosen traces.
-    fn list_configurations(
-        &mut self,
-        paper: &Paper,
-        traces: &[&PaperTrace],
-    ) -> Result<(), ReproduceError> {
-        writeln!(self.output, "\nconfigurations")?;
-        for stem in paper.stems()? {
-            let of_trace = |trace: &&PaperTrace| {
-                let is_named = format!("-{stem}-").contains(&format!("-{}-", trace.name));
-                is_named || trace.runs.contains(&stem)
-            };
-            if self.args.trace.is_none() || traces.iter().any(of_trace) {
-                let configuration = paper.configuration(&stem)?;
-                let remark = match paper.trace_of(&stem) {
-                    Some(_) => "",
-                    None => " (by hand: bookahead run)",
-                };
-                writeln!(
-                    self.output,
-                    "  {}{remark}\n    {}",
-                    configuration.origin(),
-                    configuration.summary()
-                )?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -3,13 +3,13 @@
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
-use super::figures::drawn::{Drawn, drawn};
-use super::figures::paired::Pairs;
-use super::figures::words;
+use super::plots::drawn::{Drawn, drawn};
+use super::plots::paired::Pairs;
+use super::plots::words;
 use super::statistics::{Interval, Replicated};
+use super::summary_tables::short;
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
-use super::tables::short;
 use crate::scheduling::registry;
 use crate::store::RunSummary;
 

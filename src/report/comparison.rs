@@ -18,6 +18,7 @@ mod sql;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod workloads;
 
 use std::collections::BTreeSet;

@@ -5,15 +5,15 @@ use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
 use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
-use super::figures::paired::Pairs;
-use super::figures::{curves, distributions, simulator, studies};
 use super::optimism::Optimism;
+use super::plots::paired::Pairs;
+use super::plots::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
-use super::table::Table;
-use super::tables::{
+use super::summary_tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
     summary_table,
 };
+use super::table::Table;
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::analysis::{Analysis, Combination, strategy_rank};
-use super::figures::drawn::{Drawn, drawn};
-use super::figures::paired::Pairs;
+use super::plots::drawn::{Drawn, drawn};
+use super::plots::paired::Pairs;
 use super::sql;
 use super::statistics::{Choice, distinct};
+use super::summary_tables::axis_column;
 use super::table::{Cell, Column, Table, grouped};
-use super::tables::axis_column;
 
 /// More optimism than this, in percent, is worth a warning: so near to each other are neighbouring
 /// settings.

@@ -15,9 +15,9 @@ use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
 use super::statistics::EXPLAINED;
+use super::summary_tables::missing;
 use super::svg;
 use super::table::Table;
-use super::tables::missing;
 use super::trust;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::listing::list;
 use super::paper::JOINT;
 use super::readings::Readings;
 use super::{
@@ -451,84 +452,4 @@ pub(super) fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
         .iter()
         .map(|finding| FindingResult::not_tested(finding, why.to_owned()))
         .collect()
-}
-
-/// Traces, configurations, readings and findings.
-fn list(
-    session: &mut Session<'_>,
-    paper: &Paper,
-    file: &FindingsFile,
-    readings: Option<&Readings>,
-    chosen: &[&PaperTrace],
-) -> Result<(), ReproduceError> {
-    let of = |trace: Option<&str>| -> Vec<&Finding> {
-        file.findings
-            .iter()
-            .filter(|finding| home(paper, finding) == trace)
-            .collect()
-    };
-    let counted: Vec<_> = chosen
-        .iter()
-        .map(|trace| (*trace, of(Some(&trace.name)).len()))
-        .collect();
-    if !session.args.all {
-        session.list_in_short(paper, &counted)?;
-        if let Some(readings) = readings.filter(|_| session.args.paper.is_some()) {
-            list_readings(session, readings)?;
-        }
-        if session.args.paper.is_some() {
-            writeln!(
-                session.output,
-                "\n--list --all lists every configuration and every finding"
-            )?;
-        }
-        return Ok(());
-    }
-    session.list_traces(paper, &counted)?;
-    session.list_configurations(paper, chosen)?;
-    if let Some(readings) = readings {
-        list_readings(session, readings)?;
-    }
-    writeln!(session.output, "\nfindings")?;
-    let homes = chosen.iter().map(|trace| Some(trace.name.as_str()));
-    for home in homes.chain([None]) {
-        for finding in of(home) {
-            let (id, expected) = (&finding.id, finding.expected());
-            if matches!(finding.check, findings::Check::Cell(_)) {
-                writeln!(session.output, "  {id:78} {expected}")?;
-            } else {
-                writeln!(
-                    session.output,
-                    "  {id} ({}, section {}): {}\n    {expected}",
-                    home.unwrap_or(JOINT),
-                    finding.section,
-                    finding.statement,
-                )?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), ReproduceError> {
-    writeln!(
-        session.output,
-        "\nreadings (--reading NAME, or all of them: --reading all)"
-    )?;
-    let rows = readings.all().iter().map(|reading| {
-        let name = match reading.is_default {
-            true => format!("{} (default)", reading.name),
-            false => reading.name.clone(),
-        };
-        let sets = reading
-            .settings()
-            .map(|settings| format!("sets {settings}"));
-        let mut words = vec![reading.summary.trim().to_owned()];
-        words.extend(sets);
-        (name, words)
-    });
-    let mut text = String::new();
-    crate::cli::listing::names(&mut text, &rows.collect::<Vec<_>>());
-    session.output.write_all(text.as_bytes())?;
-    Ok(())
 }

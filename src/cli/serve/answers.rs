@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 
+use super::page_request::PageRequest;
 use super::pages::{self, PageFailure};
-use super::wanted::Wanted;
 use super::work::in_background;
 use super::{Served, live};
 use crate::cli::screen::now;
@@ -67,7 +67,7 @@ pub(super) async fn report(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
 ) -> Result<Response, PageFailure> {
-    page(&served, Wanted::Report { run }).await
+    page(&served, PageRequest::Report { run }).await
 }
 
 pub(super) async fn comparison(
@@ -84,14 +84,14 @@ pub(super) async fn comparison(
             "Tick 2 to {MOST_COMPARED} runs in the list: the oldest of them is what the others are compared with."
         )));
     }
-    page(&served, Wanted::Comparison { runs }).await
+    page(&served, PageRequest::Comparison { runs }).await
 }
 
 pub(super) async fn plans(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
 ) -> Result<Response, PageFailure> {
-    page(&served, Wanted::Plans { run }).await
+    page(&served, PageRequest::Plans { run }).await
 }
 
 pub(super) async fn plan(
@@ -101,14 +101,14 @@ pub(super) async fn plan(
 ) -> Result<Response, PageFailure> {
     let place = number(&asked, "point")?;
     let cluster = number(&asked, "cluster")?.unwrap_or(0);
-    let wanted = Wanted::Plan {
+    let request = PageRequest::Plan {
         run,
         place,
         cluster,
     };
-    page(&served, wanted).await
+    page(&served, request).await
 }
 
-async fn page(served: &Served, wanted: Wanted) -> Result<Response, PageFailure> {
-    Ok(served.work.compute(&wanted).await?.page())
+async fn page(served: &Served, request: PageRequest) -> Result<Response, PageFailure> {
+    Ok(served.work.compute(&request).await?.page())
 }

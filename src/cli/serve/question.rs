@@ -10,12 +10,12 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::Served;
+use super::answer_buffer::Answer;
 use super::answers::{Asked, value};
-use super::kept::Answer;
+use super::example_questions::EXAMPLE_QUESTIONS;
+use super::page_request::PageRequest;
 use super::pages::{self, PageFailure};
-use super::wanted::Wanted;
 use super::work::in_background;
-use super::worked::WORKED;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
 use crate::store::{QueryError, SqlValue, Store};
@@ -40,13 +40,13 @@ pub(super) async fn answer(
     State(served): State<Arc<Served>>,
     Query(asked): Asked,
 ) -> Result<Response, PageFailure> {
-    let worked = value(&asked, "worked")
-        .and_then(|number| WORKED.get(number.parse::<usize>().ok()?.checked_sub(1)?));
-    let question = match worked {
-        Some(worked) => worked.sql.to_owned(),
+    let example = value(&asked, "worked")
+        .and_then(|number| EXAMPLE_QUESTIONS.get(number.parse::<usize>().ok()?.checked_sub(1)?));
+    let question = match example {
+        Some(example) => example.sql.to_owned(),
         None => value(&asked, "q").unwrap_or_default().to_owned(),
     };
-    if worked.is_some() || question.is_empty() {
+    if example.is_some() || question.is_empty() {
         let path = served.store.clone();
         let tables =
             in_background(move || Ok(Store::open_read_only(&path)?.table_names()?)).await?;
@@ -55,12 +55,12 @@ pub(super) async fn answer(
     let asked_for = question.clone();
     let answer = match value(&asked, "format") {
         Some("csv") => {
-            let wanted = Wanted::Rows { question };
-            served.work.compute(&wanted).await.map(Answer::rows)
+            let request = PageRequest::Rows { question };
+            served.work.compute(&request).await.map(Answer::rows)
         }
         _ => {
-            let wanted = Wanted::Table { question };
-            served.work.compute(&wanted).await.map(Answer::page)
+            let request = PageRequest::Table { question };
+            served.work.compute(&request).await.map(Answer::page)
         }
     };
     Ok(answer.unwrap_or_else(|failure| refused(&asked_for, &failure)))
@@ -200,9 +200,9 @@ fn page(question: &str, answer: &Markup, tables: &[String]) -> axum::response::H
         } "\n"
         (answer)
         section { h2 { "Worked questions" } "\n"
-            ol.worked {
-                @for (at, worked) in WORKED.iter().enumerate() {
-                    li { a href={ "/sql?worked=" (at + 1) } { (worked.title) } } "\n"
+            ol.example {
+                @for (at, example) in EXAMPLE_QUESTIONS.iter().enumerate() {
+                    li { a href={ "/sql?worked=" (at + 1) } { (example.title) } } "\n"
                 }
             }
         } "\n"

@@ -13,9 +13,9 @@ use std::time::Duration;
 use bookahead_engine::memory::MemoryBudget;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::kept::{Answer, Budget};
+use super::answer_buffer::{Answer, Budget};
+use super::page_request::PageRequest;
 use super::pages::PageFailure;
-use super::wanted::Wanted;
 use crate::cli::screen::LookError;
 
 /// Pages that are computed at once: more would take the processors away from a sweep.
@@ -82,15 +82,15 @@ impl Work {
     /// # Errors
     ///
     /// When too much is under way, when it takes too long, and what the process says.
-    pub(super) async fn compute(&self, wanted: &Wanted) -> Result<Answer, PageFailure> {
+    pub(super) async fn compute(&self, request: &PageRequest) -> Result<Answer, PageFailure> {
         let _turn = self.turn().await?;
-        let answer = match wanted {
-            Wanted::Rows { .. } => Answer::new(&self.rows),
+        let answer = match request {
+            PageRequest::Rows { .. } => Answer::new(&self.rows),
             _ => Answer::new(&self.pages),
         };
-        let computed = self.in_process(wanted, answer);
-        match wanted {
-            Wanted::Rows { .. } | Wanted::Table { .. } => {
+        let computed = self.in_process(request, answer);
+        match request {
+            PageRequest::Rows { .. } | PageRequest::Table { .. } => {
                 match tokio::time::timeout(self.limit, computed).await {
                     Ok(result) => result,
                     Err(_) => Err(PageFailure::late(self.limit)),
@@ -100,7 +100,11 @@ impl Work {
         }
     }
 
-    async fn in_process(&self, wanted: &Wanted, mut answer: Answer) -> Result<Answer, PageFailure> {
+    async fn in_process(
+        &self,
+        request: &PageRequest,
+        mut answer: Answer,
+    ) -> Result<Answer, PageFailure> {
         let unstarted = |error: io::Error| {
             PageFailure::busy(format!(
                 "The system starts no process that would make the page: {error}. Try again later."
@@ -120,7 +124,7 @@ impl Work {
         let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(PageFailure::fault());
         };
-        let mut question = serde_json::to_vec(wanted).map_err(|_| PageFailure::fault())?;
+        let mut question = serde_json::to_vec(request).map_err(|_| PageFailure::fault())?;
         question.push(b'\n');
         let running = Running(Arc::new(Mutex::new(child)));
         let child = Arc::clone(&running.0);
@@ -221,7 +225,7 @@ fn this_program() -> io::Result<Command> {
 pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, LookError> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
-    let wanted: Wanted = serde_json::from_str(&line).map_err(|error| {
+    let request: PageRequest = serde_json::from_str(&line).map_err(|error| {
         LookError::Use(format!(
             "`--answer` is for the processes that `bookahead serve` starts: {error}"
         ))
@@ -232,7 +236,7 @@ pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, Loo
         std::process::exit(i32::from(TROUBLE));
     })?;
     let mut target = BufWriter::with_capacity(PIECE, crate::cli::output::data());
-    let Err(failure) = wanted.answer(store, memory, &mut target) else {
+    let Err(failure) = request.answer(store, memory, &mut target) else {
         target.flush()?;
         return Ok(ExitCode::SUCCESS);
     };

@@ -3,8 +3,8 @@
 //!
 //! It carries out the plans of a [`Policy`](super::policy::Policy) and decides nothing itself.
 //! Events at equal times come in this order: checkpoints written, ends, repairs, failures, starts,
-//! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one kind
-//! come in the order in which they were scheduled. So a run is the same on every machine.
+//! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one
+//! kind come in the order in which they were scheduled. So a run is the same on every machine.
 
 mod events;
 mod jobs;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
-use crate::report::figures::drawn::drawn;
-use crate::report::figures::number;
-use crate::report::figures::paired::Pairs;
 use crate::report::findings::PublishedOfRun;
+use crate::report::plots::drawn::drawn;
+use crate::report::plots::number;
+use crate::report::plots::paired::Pairs;
 use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
+use crate::report::summary_tables::{axis_column, short};
 use crate::report::table::{Cell, Column, Table};
-use crate::report::tables::{axis_column, short};
 use crate::scheduling::registry;
 use crate::store::{METRICS, PointColumns, StoreError};
 

@@ -11,8 +11,8 @@ use self::gantt::WorkflowGantt;
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::Combination;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::figures::situations::{points_of, simulation_of};
-use crate::report::figures::{single, varying, words};
+use crate::report::plots::situations::{points_of, simulation_of};
+use crate::report::plots::{single, varying, words};
 use crate::report::section::PlanSection;
 use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
 

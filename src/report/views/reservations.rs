@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use super::{Reported, View, ViewContent};
 use crate::report::figure::{Figure, Marks, Scale, Section, Series};
-use crate::report::figures::distributions::shares;
-use crate::report::figures::situations::{Simulations, Situation, situations};
-use crate::report::figures::{condition, titled};
+use crate::report::plots::distributions::shares;
+use crate::report::plots::situations::{Simulations, Situation, situations};
+use crate::report::plots::{condition, titled};
 use crate::report::sql::this_run;
 use crate::store::{Bin, ReservationCounts, StoreError};
 

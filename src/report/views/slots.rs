@@ -4,9 +4,9 @@
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::bars::{NOTE, panels, sql};
-use crate::report::figures::lines::{Lines, free_axes};
-use crate::report::figures::{mark, titled};
+use crate::report::plots::bars::{NOTE, panels, sql};
+use crate::report::plots::lines::{Lines, free_axes};
+use crate::report::plots::{mark, titled};
 use crate::store::StoreError;
 
 /// More bars than this beside each other are too thin.

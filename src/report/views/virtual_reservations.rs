@@ -4,9 +4,9 @@
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::bars::{NOTE, panels, sql};
-use crate::report::figures::lines::free_axes;
-use crate::report::figures::{mark, titled};
+use crate::report::plots::bars::{NOTE, panels, sql};
+use crate::report::plots::lines::free_axes;
+use crate::report::plots::{mark, titled};
 use crate::report::table::value_text;
 use crate::store::StoreError;
 

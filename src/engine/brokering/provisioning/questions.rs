@@ -1,6 +1,6 @@
 //! The questions that a broker asks sites, and what can go wrong. They are asked over a
-//! [`ServiceChannel`], so the order of questions is written once, as asynchronous code; the driver of
-//! the simulation delivers the questions to the sites.
+//! [`ServiceChannel`], so the order of questions is written once, as asynchronous code; the driver
+//! of the simulation delivers the questions to the sites.
 
 use super::{ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 use crate::kernel::ServiceChannel;

@@ -1,5 +1,5 @@
-//! The cluster with its policy, as a machine of a simulation: jobs and node events go in, outcomes come
-//! out.
+//! The cluster with its policy, as a machine of a simulation: jobs and node events go in, outcomes
+//! come out.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Which slot a new job gets: full-length slots, and gaps that are too short and pass the acceptance
-//! test.
+//! Which slot a new job gets: full-length slots, and gaps that are too short and pass the
+//! acceptance test.
 
 use super::{Comprehensive, OwnRuntime};
 use crate::plan::NodeSet;

@@ -17,11 +17,11 @@
 //! before.
 //!
 //! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind:
-//! until the pass comes to them ([`Released`]) they change nothing. So what was searched in vain stays
-//! known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at most as
-//! much ended, and whoever would have nothing left to search is passed over. Neighbours of the same
-//! start, nodes and estimate find one after the other what the first one found, as long as it
-//! lasts, and move as one.
+//! until the pass comes to them ([`Released`]) they change nothing. So what was searched in vain
+//! stays known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at
+//! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of
+//! the same start, nodes and estimate find one after the other what the first one found, as long as
+//! it lasts, and move as one.
 
 use super::failed::Failed;
 use super::planned::PlannedJobs;

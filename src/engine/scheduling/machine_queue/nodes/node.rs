@@ -1,4 +1,5 @@
-//! One node: what its jobs hold, what reservations and windows take of it later, and when it is free.
+//! One node: what its jobs hold, what reservations and windows take of it later, and when it is
+//! free.
 
 use super::NodeRequest;
 use crate::scheduling::machine_queue::description::{NodeResources, Window};

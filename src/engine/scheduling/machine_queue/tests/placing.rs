@@ -1,5 +1,5 @@
-//! Which nodes a job gets, and what partitions, windows and reservations do to it: vectors worked out
-//! by hand.
+//! Which nodes a job gets, and what partitions, windows and reservations do to it: vectors worked
+//! out by hand.
 
 use super::*;
 

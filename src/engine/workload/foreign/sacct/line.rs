@@ -341,8 +341,8 @@ impl<'log> LineReader<'log> {
     }
 }
 
-/// The unit that `ReqMem` is given per: before Slurm 21.08 a letter after the number names it, since
-/// then it is the whole job.
+/// The unit that `ReqMem` is given per: before Slurm 21.08 a letter after the number names it,
+/// since then it is the whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MemoryPer {
     Cpu,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::number;
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::report::summary_tables::short;
 use crate::report::table::value_text;
-use crate::report::tables::short;
 use crate::sweep::AxisValue;
 
 /// As many as there are colours.

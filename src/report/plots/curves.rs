@@ -10,7 +10,7 @@ use super::{
 };
 use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Series};
-use crate::report::tables::short;
+use crate::report::summary_tables::short;
 use crate::scheduling::registry;
 
 /// Lines by rank and name of their strategies.

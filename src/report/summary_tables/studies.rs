@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{axis_column, replications};
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
-use crate::report::figures::lines::free_axes;
+use crate::report::plots::lines::free_axes;
 use crate::report::sql;
 use crate::report::statistics::{Estimate, INTERVALS};
 use crate::report::table::{Cell, Column, Table};

@@ -155,7 +155,7 @@ fn boxes(
     Ok((!series.is_empty()).then(|| Figure {
         name: format!("{name}-boxes-by-{}", file_name(key)),
         section: Section::Distributions,
-        title: format!("Jobs by {title} over {}", crate::report::tables::short(key)),
+        title: format!("Jobs by {title} over {}", crate::report::summary_tables::short(key)),
         given: Vec::new(),
         x: Scale {
             title: key.clone(),

@@ -6,7 +6,7 @@ const DOCUMENT: &str = include_str!("../../../docs/schema.md");
 
 /// A question with its answer in SQL.
 #[derive(Debug)]
-pub(super) struct Worked {
+pub(super) struct ExampleQuestion {
     /// What it asks, in words.
     pub(super) title: &'static str,
     /// The same in SQL.
@@ -14,7 +14,7 @@ pub(super) struct Worked {
 }
 
 /// All of them, in the order of the page.
-pub(super) static WORKED: LazyLock<Vec<Worked>> = LazyLock::new(|| {
+pub(super) static EXAMPLE_QUESTIONS: LazyLock<Vec<ExampleQuestion>> = LazyLock::new(|| {
     DOCUMENT
         .split("\n```sql\n")
         .collect::<Vec<_>>()
@@ -25,7 +25,7 @@ pub(super) static WORKED: LazyLock<Vec<Worked>> = LazyLock::new(|| {
             let (number, title) = title.split_once("**")?.0.split_once(". ")?;
             number.parse::<u32>().ok()?;
             let (sql, _) = pair[1].split_once("```")?;
-            Some(Worked {
+            Some(ExampleQuestion {
                 title,
                 sql: sql.trim_end(),
             })
@@ -39,12 +39,15 @@ mod tests {
 
     #[test]
     fn every_query_of_the_page_is_offered_with_its_question() {
-        assert_eq!(WORKED.len(), DOCUMENT.matches("\n```sql\n").count());
-        assert!(WORKED.len() > 30);
-        for worked in WORKED.iter() {
-            assert!(worked.title.ends_with('?'), "{worked:?}");
-            let first = worked.sql.split_whitespace().next();
-            assert!(matches!(first, Some("SELECT" | "WITH")), "{worked:?}");
+        assert_eq!(
+            EXAMPLE_QUESTIONS.len(),
+            DOCUMENT.matches("\n```sql\n").count()
+        );
+        assert!(EXAMPLE_QUESTIONS.len() > 30);
+        for example in EXAMPLE_QUESTIONS.iter() {
+            assert!(example.title.ends_with('?'), "{example:?}");
+            let first = example.sql.split_whitespace().next();
+            assert!(matches!(first, Some("SELECT" | "WITH")), "{example:?}");
         }
     }
 }

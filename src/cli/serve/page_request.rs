@@ -18,7 +18,7 @@ use crate::sweep::InputFolders;
 /// A page, or a file of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Wanted {
+pub(super) enum PageRequest {
     /// The report of a run.
     Report { run: String },
     /// Runs compared with the first of them.
@@ -37,7 +37,7 @@ pub(super) enum Wanted {
     Rows { question: String },
 }
 
-impl Wanted {
+impl PageRequest {
     /// Computes it.
     ///
     /// # Errors

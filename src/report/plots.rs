@@ -132,7 +132,7 @@ pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(St
 pub(super) fn words(given: &[(String, String)]) -> String {
     let words: Vec<String> = given
         .iter()
-        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
+        .map(|(key, value)| format!("{} {value}", super::summary_tables::short(key)))
         .collect();
     words.join(", ")
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Series};
-use crate::report::tables::short;
+use crate::report::summary_tables::short;
 
 const NOTE: &str = "Means over replications with 95 % intervals.";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";

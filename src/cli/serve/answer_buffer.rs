@@ -88,7 +88,7 @@ impl Drop for Share {
 /// An answer that is being made, or read.
 #[derive(Debug)]
 pub(super) struct Answer {
-    kept: SpooledTempFile,
+    spooled: SpooledTempFile,
     share: Share,
 }
 
@@ -96,7 +96,7 @@ impl Answer {
     /// An empty one.
     pub(super) fn new(budget: &Budget) -> Self {
         Self {
-            kept: SpooledTempFile::new(IN_MEMORY),
+            spooled: SpooledTempFile::new(IN_MEMORY),
             share: Share {
                 budget: budget.clone(),
                 bytes: 0,
@@ -119,7 +119,7 @@ impl Answer {
                 Err(_) => return Err(PageFailure::fault()),
             };
             self.share.grow(length as u64)?;
-            self.kept.write_all(&piece[..length]).map_err(|error| {
+            self.spooled.write_all(&piece[..length]).map_err(|error| {
                 PageFailure::busy(format!(
                     "The answer cannot be kept while it is sent: {error}. Make room in the folder for temporary files (TMPDIR)."
                 ))
@@ -146,7 +146,7 @@ impl Answer {
 
     fn sent<const N: usize>(mut self, headers: [(HeaderName, &'static str); N]) -> Response {
         let length = self.share.bytes;
-        if let Err(error) = self.kept.rewind() {
+        if let Err(error) = self.spooled.rewind() {
             return PageFailure::busy(format!("The answer cannot be read again: {error}"))
                 .into_response();
         }
@@ -158,7 +158,7 @@ impl Answer {
             }
             let read = in_background(move || {
                 let mut piece = vec![0; PIECE];
-                let read = answer.kept.read(&mut piece).map(|length| {
+                let read = answer.spooled.read(&mut piece).map(|length| {
                     piece.truncate(length);
                     Bytes::from(piece)
                 });
