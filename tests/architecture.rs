@@ -583,7 +583,7 @@ const CIRCLES: [(&str, &[&str]); 4] = [
     // Shares are submitted, and what was submitted is listed with its runs.
     ("cli", &["runs", "shares", "submit"]),
     // A figure is shown with the table that gives its marks.
-    ("report", &["figures", "tables"]),
+    ("report", &["plots", "summary_tables"]),
 ];
 
 #[test]

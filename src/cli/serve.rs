@@ -3,18 +3,19 @@
 //!
 //! Everything is read: the store is opened for reading alone, for as long as a page takes, and only
 //! GET is answered. What computes runs in processes of its own (`work`); who may ask is decided
-//! before anything else (`guard`), and what a reader may hold is bounded (`lines`, `kept`).
+//! before anything else (`guard`), and what a reader may hold is bounded (`lines`,
+//! `answer_buffer`).
 
+mod answer_buffer;
 mod answers;
+mod example_questions;
 mod guard;
-mod kept;
 mod lines;
 mod live;
+mod page_request;
 mod pages;
 mod question;
-mod wanted;
 mod work;
-mod worked;
 
 use std::io::Write as _;
 use std::net::SocketAddr;

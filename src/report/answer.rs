@@ -3,13 +3,13 @@
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
-use super::figures::drawn::{Drawn, drawn};
-use super::figures::paired::Pairs;
-use super::figures::words;
+use super::plots::drawn::{Drawn, drawn};
+use super::plots::paired::Pairs;
+use super::plots::words;
 use super::statistics::{Interval, Replicated};
+use super::summary_tables::short;
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
-use super::tables::short;
 use crate::store::RunSummary;
 
 /// A question that a reader has, and what the run says to it.
@@ -117,7 +117,7 @@ pub(super) fn statements(
         return Vec::new();
     };
     let situations = situations(analysis);
-    let asked = Asked {
+    let asked = EarningStrategies {
         analysis,
         pairs,
         gain,
@@ -151,8 +151,8 @@ fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
     situations
 }
 
-/// What is asked of strategies that earn money.
-struct Asked<'a> {
+/// Answers about strategies that earn money.
+struct EarningStrategies<'a> {
     analysis: &'a Analysis,
     pairs: &'a Pairs<'a>,
     gain: Drawn,
@@ -160,7 +160,7 @@ struct Asked<'a> {
     optimism: Option<&'a str>,
 }
 
-impl Asked<'_> {
+impl EarningStrategies<'_> {
     /// Strategies at their best, the one with the highest gain first.
     fn one(&self, ranked: &[&Combination], sure: String) -> Vec<Statement> {
         let best = ranked[0];

@@ -18,6 +18,7 @@ mod sql;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod workloads;
 
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ pub use families::{Candidate, Family, Judgement, distinct, judge};
 pub(super) use page::style;
 pub use page::{page, write};
 use pairs::Points;
-pub use pairs::{Group, Lacking, Pair, Pairing, unfinished_text};
+pub use pairs::{Group, MissingPoint, Pair, Pairing, unfinished_text};
 pub use quantities::Quantity;
 pub use settings::{of_specs, of_texts};
 pub use workloads::Method;

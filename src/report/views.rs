@@ -17,7 +17,7 @@ pub(super) trait View: Sync {
     /// # Errors
     ///
     /// When the store cannot be read.
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError>;
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError>;
 }
 
 mod co_reservation;
@@ -57,7 +57,7 @@ impl Reported<'_> {
 
 /// What the views of a run add to its report.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct ViewContent {
     /// Figures right behind those of metrics and measures …
     pub(super) first_figures: Vec<Figure>,
     /// … and behind the distributions.
@@ -71,8 +71,8 @@ pub(super) struct Shown {
 }
 
 /// What the views of the studies that a run has points of add to its report.
-pub(super) fn shown(run: &Reported<'_>) -> Result<Shown, StoreError> {
-    let mut shown = Shown::default();
+pub(super) fn shown(run: &Reported<'_>) -> Result<ViewContent, StoreError> {
+    let mut shown = ViewContent::default();
     let combinations = &run.analysis.combinations;
     let studies = run.analysis.studies;
     for (name, view) in VIEWS {

@@ -6,7 +6,7 @@ use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
 use super::sql::Question;
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::{condition, given, number, titled};
+use crate::report::plots::{condition, given, number, titled};
 use crate::report::statistics::Estimate;
 use crate::store::PofKind;
 

@@ -204,7 +204,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         ..points(&second)
     };
     let pairing = Pairing::new(points(&first), second, false);
-    let named: Vec<String> = pairing.lacking.iter().map(Lacking::text).collect();
+    let named: Vec<String> = pairing.missing.iter().map(MissingPoint::text).collect();
     assert_eq!(
         named,
         ["the second run lacks pof = 0.5, replication 1 (failed)"]
@@ -229,7 +229,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
     };
     let pairing = Pairing::new(points(&first), unknown, false);
     let groups = pairing.groups(&["pof".to_owned()]);
-    assert!(groups.iter().all(Group::is_refused) && pairing.lacking.is_empty());
+    assert!(groups.iter().all(Group::is_refused) && pairing.missing.is_empty());
 }
 
 /// The same for replications that simulate these batteries, with what a specification says of them.

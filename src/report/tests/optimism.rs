@@ -81,8 +81,8 @@ fn the_query_below_the_table_of_optimism_gives_its_numbers() {
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    let claimed = Claimed::default();
-    let pairs = Pairs::new(&points, &claimed);
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(&points, &published);
     let hash = &run.configuration_hash;
     let optimism = Optimism::new(&analysis, &pairs, hash).unwrap();
     let table = optimism.table(hash);

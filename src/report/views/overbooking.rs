@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reported, Shown, View};
+use super::{Reported, ViewContent, View};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
-use crate::report::figures::drawn::drawn;
-use crate::report::figures::number;
-use crate::report::figures::paired::Pairs;
-use crate::report::findings::Claimed;
+use crate::report::plots::drawn::drawn;
+use crate::report::plots::number;
+use crate::report::plots::paired::Pairs;
+use crate::report::findings::PublishedOfRun;
 use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
+use crate::report::summary_tables::{axis_column, short};
 use crate::report::table::{Cell, Column, Table};
-use crate::report::tables::{axis_column, short};
 use crate::store::{METRICS, PointColumns, StoreError};
 
 /// The axis of thresholds.
@@ -29,7 +29,7 @@ type Key<'a> = (Vec<Option<u32>>, usize, &'a str, u64);
 pub(super) struct Overbooking;
 
 impl View for Overbooking {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_tables.extend(risk_optimal_table(run));
         Ok(())
     }
@@ -66,8 +66,8 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
             curves.entry(key).or_default().push((at, combination));
         }
     }
-    let claimed = Claimed::default();
-    let pairs = Pairs::new(points, &claimed);
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(points, &published);
     let gain = drawn(analysis, run.hash()).into_iter().next()?;
     let rows: Vec<Vec<Cell>> = curves
         .iter()

@@ -8,9 +8,9 @@ use serde::Deserialize;
 
 use super::{FindingResult, Grid, ScoreCard};
 use crate::report::figure::{Scale, ScaleKind};
-use crate::report::figures::file_name;
 use crate::report::findings::tables::{CellCheck, Expected, Found, Quantity};
 use crate::report::findings::{Finding, compact};
+use crate::report::plots::file_name;
 use crate::report::svg::{
     Axis, BELOW_AXIS, COLOURS, Canvas, Picture, Place, Side, Swatch, escape, legend_height,
 };

@@ -5,8 +5,9 @@ use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, Retry,
 use bookahead_core::workload::{Job, JobId};
 
 use super::completions::Question;
-use super::{Candidate, Comprehensive, Gap};
+use super::{Candidate, Comprehensive};
 use crate::policies::disabled::Occasion;
+use super::placing::Gap;
 
 impl Comprehensive {
     /// Starts disabled jobs whose nodes are all there again.
