@@ -29,7 +29,7 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Phase, Placing, Policy, PolicySettings, Promise, Recovery, SuccessFactors, Tested, Verdict,
+    Phase, Policy, PolicySettings, Promise, Recovery, Verdict,
     WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};

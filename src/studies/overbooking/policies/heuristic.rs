@@ -26,11 +26,10 @@ mod windows;
 
 use std::sync::Arc;
 
-use bookahead_core::estimates::{EstimateModel, RatioDistribution};
+use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Placing, Policy, PolicySettings, Promise, Recovery, Retry, SuccessFactors, Tested, Verdict,
+    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings, Policy, PolicySettings, Promise, Recovery, Retry, Verdict,
     WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};

@@ -57,15 +57,11 @@ use bookahead_core::scheduling::{
     PolicySettings, Promise, PromisingRule, Recovery, UnderestimatorRule, Verdict, WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId};
+use bookahead_core::workload::JobId;
 
-use self::judgement::Judgement;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
-use super::overbooking_2008::{
-    AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
-    place_shortened, shortened_duration,
-};
+use super::overbooking_2008::shortened_duration;
 
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {

@@ -13,10 +13,10 @@ use bookahead_core::workload::CoRequest;
 
 use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
-use crate::co_reservation::local::{ClusterId, ProbeAnswer, Refusal};
+use crate::co_reservation::local::{ClusterId, Refusal};
 use crate::co_reservation::messages::{Answer, Instruction};
 use crate::co_reservation::{
-    Algorithm, AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, ProbeCounts,
+    AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts,
     Search, Step, worst_case,
 };
 
