@@ -455,7 +455,7 @@ impl Session<'_> {
         traces: &[(&PaperTrace, usize)],
     ) -> Result<(), ReproduceError> {
         let mut text = String::new();
-        super::listing::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
+        super::paragraphs::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
         let rows = traces.iter().map(|(trace, count)| {
             let missing = trace
                 .files
@@ -479,7 +479,7 @@ impl Session<'_> {
             (trace.name.clone(), vec![words])
         });
         let rows: Vec<(String, Vec<String>)> = rows.collect();
-        super::listing::names(&mut text, &rows);
+        super::paragraphs::names(&mut text, &rows);
         Ok(self.output.write_all(text.as_bytes())?)
     }
 

@@ -23,8 +23,8 @@ use super::run::{Outcomes, complain};
 use super::screen::LookError;
 use crate::sweep::{Experiment, Shard};
 
-pub(super) use self::engine::CONFIGURATION;
 pub use self::engine::Engine;
+pub(super) use self::engine::{CONFIGURATION, shell};
 
 /// Arguments of `bookahead submit`.
 #[derive(Clone, Debug, clap::Args)]

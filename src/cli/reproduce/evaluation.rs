@@ -528,7 +528,7 @@ fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), R
         (name, words)
     });
     let mut text = String::new();
-    crate::cli::listing::names(&mut text, &rows.collect::<Vec<_>>());
+    crate::cli::paragraphs::names(&mut text, &rows.collect::<Vec<_>>());
     session.output.write_all(text.as_bytes())?;
     Ok(())
 }
