@@ -581,7 +581,7 @@ const CIRCLES: [(&str, &[&str]); 4] = [
     // Entering pending simulations writes rows, and rows belong to runs.
     ("store", &["processes", "rows", "runs", "tables"]),
     // Shares are submitted, and what was submitted is listed with its runs.
-    ("cli", &["runs", "shares", "submit"]),
+    ("cli", &["run_list", "shares", "submit"]),
     // A figure is shown with the table that gives its marks.
     ("report", &["plots", "summary_tables"]),
 ];

@@ -1,10 +1,11 @@
 //! What is generated from the declarations of the keys: the tables of the page of the configuration
-//! and the JSON Schema, which accepts every shipped experiment.
+//! and the JSON Schema that the program prints, which accepts every shipped experiment.
 //!
-//! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes both again.
+//! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes the page again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 use crate::support::json_schema;
 use crate::support::pages::{assert_current, project};
+use crate::support::program::{output, program, text};
 
 /// The table of the keys of a table and of the tables in it.
 fn rows(table: &str) -> String {
@@ -63,13 +65,31 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
     assert_current("docs/configuration.md", &current, "experiment_files");
 }
 
+/// What `bookahead list schema` prints.
+fn printed() -> String {
+    let done = output(program(project(), &["list", "schema"]));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+/// The printed schema.
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&printed()).expect("a schema in JSON"));
+
 #[test]
-fn the_schema_of_the_documentation_is_that_of_the_program() {
-    assert_current(
-        "docs/experiment.schema.json",
-        &format!("{:#}\n", Keys::of(STUDIES).schema()),
-        "experiment_files",
-    );
+fn the_schema_is_printed_as_it_is_written_into_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["list", "schema", "--out", "experiment.schema.json"];
+    let done = output(program(folder.path(), &arguments));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!((text(&done.stdout), text(&done.stderr)), Default::default());
+    let written = fs::read_to_string(folder.path().join("experiment.schema.json"));
+    assert_eq!(written.expect("readable"), printed());
+    for key in Keys::of(STUDIES).all() {
+        let declared = &SCHEMA["$defs"][key.path]["description"];
+        let about = declared.as_str().expect("every key is in the schema");
+        assert!(about.starts_with(key.about), "{}: {about}", key.path);
+    }
 }
 
 /// Every shipped experiment with its text.
@@ -98,14 +118,22 @@ fn shipped() -> Vec<(PathBuf, String)> {
 
 #[test]
 fn every_shipped_experiment_names_the_schema_in_its_first_line() {
+    // The file is not kept, so the way to it is gone by hand.
+    const SCHEMA: &str = "docs/experiment.schema.json";
     for (path, text) in shipped() {
         let first = text.lines().next().unwrap_or_default();
         let schema = first.strip_prefix("#:schema ").unwrap_or_default();
-        let folder = path.parent().expect("a folder");
-        let named = folder.join(schema).canonicalize().ok();
-        let schema = project().join("docs/experiment.schema.json");
-        assert_eq!(named, schema.canonicalize().ok(), "{}", path.display());
+        let mut named = path.parent().expect("a folder").to_owned();
+        for part in Path::new(schema).components() {
+            match part {
+                Component::ParentDir => assert!(named.pop(), "{}", path.display()),
+                part => named.push(part),
+            }
+        }
+        assert_eq!(named, project().join(SCHEMA), "{}", path.display());
     }
+    let ignored = fs::read_to_string(project().join(".gitignore")).expect("readable");
+    assert!(ignored.lines().any(|line| line == format!("/{SCHEMA}")));
 }
 
 #[test]
@@ -132,7 +160,7 @@ fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
 fn refused(text: &str) -> Vec<String> {
     let value: toml::Value = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let value: Value = serde_json::to_value(value).expect("a JSON form");
-    json_schema::errors(&Keys::of(STUDIES).schema(), &value)
+    json_schema::errors(&SCHEMA, &value)
 }
 
 #[test]

@@ -276,7 +276,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     if !arguments.quiet {
         let mut text = String::new();
         for (question, answer) in &summary.answers {
-            super::listing::paragraph(&mut text, &format!("{question} {answer}"));
+            super::paragraphs::paragraph(&mut text, &format!("{question} {answer}"));
             text.push('\n');
         }
         super::print(&text)?;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::listing::{names, paragraph};
 use super::memory::MemoryArguments;
+use super::paragraphs::{names, paragraph};
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
 use crate::store::Store;

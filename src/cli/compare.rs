@@ -55,8 +55,8 @@ pub struct CompareArguments {
     /// Write a report into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all
-    /// that differ, and the gain]
+    /// Only this measure (may be given several times; `bookahead list metrics` lists them) [default:
+    /// all that differ, and the gain]
     #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
     /// Separately for each value of this axis
@@ -339,7 +339,7 @@ fn measure(name: &str) -> Result<String, String> {
     let near = crate::sweep::keys::nearest(name, &known);
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Err(format!(
-        "there is no such measure; {near}`bookahead metrics` lists them"
+        "there is no such measure; {near}`bookahead list metrics` lists them"
     ))
 }
 

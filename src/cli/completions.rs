@@ -62,7 +62,7 @@ pub(super) fn answer(arguments: &[OsString], command: fn() -> clap::Command) -> 
         .unwrap_or(false)
 }
 
-/// A command, one of its arguments, and what completes it.
+/// A command (of a command), one of its arguments, and what completes it.
 type Completed = (&'static str, &'static str, fn() -> Vec<CompletionCandidate>);
 
 /// What completes the arguments of commands.
@@ -75,8 +75,8 @@ const CANDIDATES: &[Completed] = &[
     ("compare", "metric", measures),
     ("compare", "by", axes),
     ("init", "study", studies),
-    ("keys", "table", tables_and_keys),
-    ("metrics", "text", measures),
+    ("list keys", "table", tables_and_keys),
+    ("list metrics", "text", measures),
     ("reproduce", "paper", papers),
     ("reproduce", "trace", traces),
     ("reproduce", "readings", readings),
@@ -86,13 +86,25 @@ const CANDIDATES: &[Completed] = &[
 pub(super) fn completed(command: clap::Command) -> clap::Command {
     CANDIDATES
         .iter()
-        .fold(command, |command, (name, argument, candidates)| {
-            command.mut_subcommand(name, |command| {
+        .fold(command, |command, (names, argument, candidates)| {
+            within(command, names, &|command| {
                 command.mut_arg(argument, |argument| {
                     argument.add(ArgValueCandidates::new(*candidates))
                 })
             })
         })
+}
+
+/// Changes the command with these names, which begin at a subcommand of `command`.
+fn within(
+    command: clap::Command,
+    names: &str,
+    change: &dyn Fn(clap::Command) -> clap::Command,
+) -> clap::Command {
+    match names.split_once(' ') {
+        Some((name, rest)) => command.mut_subcommand(name, |command| within(command, rest, change)),
+        None => command.mut_subcommand(names, change),
+    }
 }
 
 /// The store that the line under way names: candidates are asked for without it.
@@ -166,7 +178,7 @@ fn tables_and_keys() -> Vec<CompletionCandidate> {
 
 /// Measures.
 fn measures() -> Vec<CompletionCandidate> {
-    super::metrics::all()
+    super::list::metrics::all()
         .into_iter()
         .map(|(name, _, meaning)| candidate(name, &meaning))
         .collect()

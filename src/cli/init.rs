@@ -11,7 +11,7 @@ use crate::sweep::{beginnings, keys, starter};
 /// seconds.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InitArguments {
-    /// The study or policy; `bookahead strategies` describes them
+    /// The study or policy; `bookahead list strategies` describes them
     #[arg(value_name = "STUDY")]
     pub study: String,
     /// Write to this file instead of standard output; an existing file is not replaced

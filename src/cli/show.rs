@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::runs::{short, version};
+use super::run_list::{short, version};
 use super::screen::{
     LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
     ranges, run_json, span, took,

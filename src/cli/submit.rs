@@ -24,8 +24,8 @@ use super::screen::LookError;
 use crate::studies::STUDIES;
 use crate::sweep::{Experiment, Shard};
 
-pub(super) use self::engine::CONFIGURATION;
 pub use self::engine::Engine;
+pub(super) use self::engine::{CONFIGURATION, shell};
 
 /// Arguments of `bookahead submit`.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::runs::{short, version};
+use super::super::run_list::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
 use crate::report::comparison::{ComparedRun, Method, Pairing, remarks};

@@ -4,7 +4,7 @@ use super::evaluation::home;
 use super::paper::JOINT;
 use super::readings::Readings;
 use super::{Paper, PaperTrace, ReproduceError, Session};
-use crate::cli::listing;
+use crate::cli::paragraphs;
 use crate::report::findings::{self, Finding, FindingsFile};
 
 /// Traces, configurations, readings and findings.
@@ -82,7 +82,7 @@ fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), R
         (name, words)
     });
     let mut text = String::new();
-    listing::names(&mut text, &rows.collect::<Vec<_>>());
+    paragraphs::names(&mut text, &rows.collect::<Vec<_>>());
     session.output.write_all(text.as_bytes())?;
     Ok(())
 }
@@ -96,7 +96,7 @@ impl Session<'_> {
         traces: &[(&PaperTrace, usize)],
     ) -> Result<(), ReproduceError> {
         let mut text = String::new();
-        listing::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
+        paragraphs::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
         let rows = traces.iter().map(|(trace, count)| {
             let missing = trace
                 .files
@@ -120,7 +120,7 @@ impl Session<'_> {
             (trace.name.clone(), vec![words])
         });
         let rows: Vec<(String, Vec<String>)> = rows.collect();
-        listing::names(&mut text, &rows);
+        paragraphs::names(&mut text, &rows);
         Ok(self.output.write_all(text.as_bytes())?)
     }
 

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, watch};
 use super::Served;
 use super::pages::{self, PageFailure};
 use super::work::in_background;
-use crate::cli::runs::pace;
+use crate::cli::run_list::pace;
 use crate::cli::screen::now;
 use crate::store::{RunProgress, Store};
 use crate::studies::STUDIES;

@@ -165,8 +165,8 @@ impl Chosen {
         comment(
             &mut text,
             "Every key that counts here is shown. A line such as `#laxity = 2` holds the default, or an example where there is none: \
-             take the `#` away to set it, and the one in front of its table. `bookahead keys` explains every key of every study; \
-             after `bookahead schema --out experiment.schema.json`, the first line `#:schema experiment.schema.json` lets editors \
+             take the `#` away to set it, and the one in front of its table. `bookahead list keys` explains every key of every study; \
+             after `bookahead list schema --out experiment.schema.json`, the first line `#:schema experiment.schema.json` lets editors \
              complete and check this file.",
         );
         for section in self.known.sections() {

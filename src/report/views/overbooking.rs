@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reported, ViewContent, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::report::findings::PublishedOfRun;
 use crate::report::plots::drawn::drawn;
 use crate::report::plots::number;
 use crate::report::plots::paired::Pairs;
-use crate::report::findings::PublishedOfRun;
 use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
 use crate::report::summary_tables::{axis_column, short};

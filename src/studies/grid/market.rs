@@ -52,6 +52,7 @@ pub use self::machine::{Market, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
 pub use self::outcome::{MarketRun, ProviderResult};
 pub use self::reputation::Reputation;
+pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::kernel::ServiceChannel;
@@ -59,7 +60,6 @@ use bookahead_core::random::Stream;
 use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
-pub use self::settings::{DelegationRule, MarketSettings};
 
 /// What a market is simulated with.
 #[derive(Clone, Debug)]

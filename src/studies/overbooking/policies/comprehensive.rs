@@ -29,16 +29,15 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Phase, Policy, PolicySettings, Promise, Recovery, Verdict,
-    WindowQuote,
+    Phase, Policy, PolicySettings, Promise, Recovery, Verdict, WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::completions::{Completions, Expected, Question};
+use self::placing::Candidate;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
-use self::placing::Candidate;
 
 /// Conservative backfilling, or with `overbooks` comprehensive overbooking.
 pub struct Comprehensive {

@@ -29,8 +29,8 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings, Policy, PolicySettings, Promise, Recovery, Retry, Verdict,
-    WindowQuote,
+    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
+    Policy, PolicySettings, Promise, Recovery, Retry, Verdict, WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};

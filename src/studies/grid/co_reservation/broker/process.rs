@@ -16,8 +16,8 @@ use super::{Effect, Rules, Timer, Wait};
 use crate::co_reservation::local::{ClusterId, Refusal};
 use crate::co_reservation::messages::{Answer, Instruction};
 use crate::co_reservation::{
-    AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts,
-    Search, Step, worst_case,
+    AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, Search, Step,
+    worst_case,
 };
 
 /// A request under way, or what is left to do for it.

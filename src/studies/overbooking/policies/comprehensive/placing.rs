@@ -3,10 +3,10 @@
 
 use super::{Comprehensive, OwnRuntime};
 use bookahead_core::plan::NodeSet;
-use bookahead_core::scheduling::Tested;
 use bookahead_core::scheduling::Cluster;
-use bookahead_core::scheduling::SuccessFactors;
 use bookahead_core::scheduling::Placing;
+use bookahead_core::scheduling::SuccessFactors;
+use bookahead_core::scheduling::Tested;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
 

@@ -5,9 +5,9 @@ use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, Retry,
 use bookahead_core::workload::{Job, JobId};
 
 use super::completions::Question;
+use super::placing::Gap;
 use super::{Candidate, Comprehensive};
 use crate::policies::disabled::Occasion;
-use super::placing::Gap;
 
 impl Comprehensive {
     /// Starts disabled jobs whose nodes are all there again.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Heuristic;
 use bookahead_core::estimates::RatioDistribution;
 use bookahead_core::plan::Fit;
-use bookahead_core::scheduling::Tested;
 use bookahead_core::scheduling::Cluster;
-use bookahead_core::scheduling::SuccessFactors;
 use bookahead_core::scheduling::Placing;
+use bookahead_core::scheduling::SuccessFactors;
+use bookahead_core::scheduling::Tested;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Job;
 

@@ -2,12 +2,12 @@
 
 use super::Shortening;
 use super::judgement::Judgement;
-use bookahead_core::plan::NodeSet;
-use bookahead_core::scheduling::Cluster;
 use crate::policies::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     place_shortened, shortened_duration,
 };
+use bookahead_core::plan::NodeSet;
+use bookahead_core::scheduling::Cluster;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Job;
 

@@ -12,6 +12,7 @@ use bookahead_core::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, ClusterMachine,
     CrashRule, FailedStartRule, GapEnd, JobOutcome, ResumeRule, SimulationMetrics,
 };
+use bookahead_core::workload::Job;
 
 use super::*;
 use crate::simulate;

@@ -5,7 +5,7 @@
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
-use super::{Broker, ApplicationState};
+use super::{ApplicationState, Broker};
 use crate::provisioning::best_effort::task_job;
 use crate::provisioning::{Application, BrokerError, FIRST_TASK, TaskPlacement, TaskRun};
 

@@ -3,7 +3,7 @@
 
 use bookahead_core::units::Seconds;
 
-use super::{Broker, ApplicationState, behind};
+use super::{ApplicationState, Broker, behind};
 use crate::provisioning::{Application, BrokerError};
 
 /// A task that outlasted its slot is booked for so many times as long the next time.

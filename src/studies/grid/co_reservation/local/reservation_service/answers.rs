@@ -7,7 +7,7 @@ use bookahead_core::workload::Job;
 
 use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::co_reservation::local::filters::{Fairness, Availability, held, reservation_degree};
+use crate::co_reservation::local::filters::{Availability, Fairness, held, reservation_degree};
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };

@@ -1,5 +1,5 @@
-//! `bookahead traces`: which of the known files are at hand, whether they are what they should be,
-//! and where the others come from.
+//! `bookahead list traces`: which of the known files are at hand, whether they are what they should
+//! be, and where the others come from.
 
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::listing::{names, paragraph};
-use super::screen::{LookError, print_json};
+use crate::cli::paragraphs::{names, paragraph};
+use crate::cli::screen::{LookError, print_json};
 use crate::sweep::InputFolders;
 use crate::workload::input_file;
 
@@ -22,7 +22,7 @@ use crate::workload::input_file;
 Files are looked for in the folders BOOKAHEAD_TRACES, BOOKAHEAD_FAILURES and BOOKAHEAD_WORKFLOWS, plain, .gz or .xz. Sizes and checksums are those of the unpacked content. Nothing is downloaded.
 
 Exit code: 1 when a file is not what it should be, else 0.")]
-pub struct TracesArguments {
+pub struct KnownTracesArguments {
     /// JSON, for scripts
     #[arg(long)]
     pub json: bool,
@@ -136,8 +136,8 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
 /// # Errors
 ///
 /// When standard output cannot be written.
-pub fn execute(arguments: &TracesArguments) -> Result<ExitCode, LookError> {
-    let catalogue: Catalogue = toml::from_str(include_str!("traces/known.toml"))
+pub fn execute(arguments: &KnownTracesArguments) -> Result<ExitCode, LookError> {
+    let catalogue: Catalogue = toml::from_str(include_str!("known_traces.toml"))
         .map_err(|error| LookError::Use(error.to_string()))?;
     let folders = InputFolders::from_environment();
     let (mut text, mut records, mut is_wrong) = (String::new(), Vec::new(), false);
@@ -163,7 +163,7 @@ pub fn execute(arguments: &TracesArguments) -> Result<ExitCode, LookError> {
     if arguments.json {
         print_json(&records.into())?;
     } else {
-        super::print(&text)?;
+        crate::cli::print(&text)?;
     }
     Ok(ExitCode::from(u8::from(is_wrong)))
 }
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_names_every_log_that_configurations_read() {
-        let catalogue: Catalogue = toml::from_str(include_str!("traces/known.toml")).unwrap();
+        let catalogue: Catalogue = toml::from_str(include_str!("known_traces.toml")).unwrap();
         let names: Vec<&str> = catalogue
             .group
             .iter()

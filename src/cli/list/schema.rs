@@ -1,21 +1,22 @@
-//! `bookahead schema`: the JSON Schema of experiment files.
+//! `bookahead list schema`: the JSON Schema of experiment files.
 
 use crate::studies::STUDIES;
 use crate::sweep::keys::Keys;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::screen::{LookError, write_whole};
+use crate::cli::screen::{LookError, write_whole};
 
 /// Prints the JSON Schema of experiment files, or writes it into a file.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-An experiment file that begins with `#:schema PATH` is completed and checked by editors that understand TOML schemas (taplo, Even
-Better TOML). Shipped experiments name docs/experiment.schema.json.
+An experiment file that begins with `#:schema PATH` is completed and checked by editors that understand TOML schemas (taplo, Even Better TOML). \
+Experiments in `configs` name docs/experiment.schema.json; git does not keep that file, the second example makes it.
 
 Examples:
-  bookahead schema --out experiment.schema.json
-  bookahead schema | jq '.\"$defs\".\"acceptance.pof_max\"'")]
+  bookahead list schema --out experiment.schema.json
+  bookahead list schema --out docs/experiment.schema.json      in the project's folder
+  bookahead list schema | jq '.\"$defs\".\"acceptance.pof_max\"'")]
 pub struct SchemaArguments {
     /// Write to this file instead of standard output; it appears once it is complete
     #[arg(long, value_name = "FILE")]
@@ -31,6 +32,6 @@ pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
     let text = format!("{:#}\n", Keys::of(STUDIES).schema());
     match &arguments.out {
         Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
-        None => Ok(super::output::people().write_all(text.as_bytes())?),
+        None => Ok(crate::cli::output::people().write_all(text.as_bytes())?),
     }
 }

@@ -1,7 +1,7 @@
-//! `bookahead keys [TABLE]`: the keys of experiment files, from their declarations.
+//! `bookahead list keys [TABLE]`: the keys of experiment files, from their declarations.
 
-use super::listing::{names, paragraph};
-use super::screen::LookError;
+use crate::cli::paragraphs::{names, paragraph};
+use crate::cli::screen::LookError;
 use crate::studies::STUDIES;
 use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 
@@ -9,10 +9,10 @@ use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  bookahead keys                   the tables
-  bookahead keys workload          every key of a table: type, default, what is allowed
-  bookahead keys acceptance.pof_max
-  bookahead keys load              every key with this in its name")]
+  bookahead list keys                   the tables
+  bookahead list keys workload          every key of a table: type, default, what is allowed
+  bookahead list keys acceptance.pof_max
+  bookahead list keys load              every key with this in its name")]
 pub struct KeysArguments {
     /// A table, a key, or a part of a key's name
     #[arg(value_name = "TABLE")]
@@ -33,14 +33,14 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
         let rows: Vec<(String, Vec<String>)> = KEYS.sections().map(of_section).collect();
         paragraph(
             &mut text,
-            "Tables of experiment files; `bookahead keys TABLE` explains their keys.",
+            "Tables of experiment files; `bookahead list keys TABLE` explains their keys.",
         );
         names(&mut text, &rows);
-        let axes = "[[axis]], [[zip]] and [[exclude]] say what is varied: docs/configuration.md. `bookahead schema` prints all of this \
-                    for editors.";
+        let axes = "[[axis]], [[zip]] and [[exclude]] say what is varied: docs/configuration.md. \
+                    `bookahead list schema` prints all of this for editors.";
         text.push('\n');
         paragraph(&mut text, axes);
-        return Ok(super::print(&text)?);
+        return Ok(crate::cli::print(&text)?);
     };
     let wanted = wanted.trim_matches(['[', ']']);
     let within = format!("{wanted}.");
@@ -75,7 +75,7 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
             "no table or key has `{wanted}` in its name; {help}"
         )));
     }
-    Ok(super::print(&text)?)
+    Ok(crate::cli::print(&text)?)
 }
 
 /// A table with what it is, and whose.

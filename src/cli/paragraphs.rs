@@ -1,5 +1,5 @@
-//! Names with what they mean, wrapped beside them: what `strategies`, `keys`, `metrics` and
-//! `traces` print.
+//! Paragraphs for a screen, and names with what they mean, wrapped beside them: what `list`, `check`
+//! and `reproduce --list` print.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
-//! `bookahead metrics [TEXT]`: every quantity that the store has of a point.
+//! `bookahead list metrics [TEXT]`: every quantity that the store has of a point.
 
-use super::listing::{names, paragraph};
-use super::screen::LookError;
+use crate::cli::paragraphs::{names, paragraph};
+use crate::cli::screen::LookError;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
 use crate::studies::STUDIES;
@@ -12,8 +12,8 @@ use crate::sweep::keys;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  bookahead metrics
-  bookahead metrics wait
+  bookahead list metrics
+  bookahead list metrics wait
   bookahead compare 3 4 --metric mean_wait")]
 pub struct MetricsArguments {
     /// Only those whose names contain this text
@@ -54,7 +54,7 @@ const TOPICS: &[(Topic, &str)] = &[
 ];
 
 /// Every quantity: name, topic, and what it is with its unit.
-pub(super) fn all() -> Vec<(&'static str, Topic, String)> {
+pub(in crate::cli) fn all() -> Vec<(&'static str, Topic, String)> {
     let unit = |text: &str, unit: &str| match unit {
         "" => text.to_owned(),
         unit => format!("{text}, in {unit}"),
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<(&'static str, Topic, String)> {
 }
 
 /// How many quantities there are on which topics, for help texts.
-pub(super) fn in_words() -> String {
+pub(in crate::cli) fn in_words() -> String {
     let all = all();
     let counted = TOPICS.iter().filter_map(|(topic, about)| {
         let count = all.iter().filter(|(_, of, _)| of == topic).count();
@@ -77,7 +77,7 @@ pub(super) fn in_words() -> String {
     });
     let counted: Vec<String> = counted.collect();
     format!(
-        "Measures: {}. `bookahead metrics` names them.",
+        "Measures: {}. `bookahead list metrics` names them.",
         counted.join("; ")
     )
 }
@@ -115,7 +115,7 @@ pub fn execute(arguments: &MetricsArguments) -> Result<(), LookError> {
             "no quantity has `{wanted}` in its name{near}"
         )));
     }
-    Ok(super::print(&text)?)
+    Ok(crate::cli::print(&text)?)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! `bookahead strategies`: everything that an experiment chooses by name, with what it is.
+//! `bookahead list strategies`: everything that an experiment chooses by name, with what it is.
 
 use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::listing::{names, paragraph};
-use super::screen::{LookError, print_json};
 use crate::brokering::co_reservation::Algorithm;
+use crate::cli::paragraphs::{names, paragraph};
+use crate::cli::screen::{LookError, print_json};
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::PlanKind;
 use crate::studies::STUDIES;
@@ -17,9 +17,9 @@ use crate::sweep::keys::Keys;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  bookahead strategies
+  bookahead list strategies
   bookahead init heuristic-overbooking > mine.toml
-  bookahead keys queue")]
+  bookahead list keys queue")]
 pub struct StrategiesArguments {
     /// JSON, for scripts: policies and studies
     #[arg(long)]
@@ -47,11 +47,11 @@ fn plans_with(plan: PlanKind) -> &'static str {
 }
 
 /// The names of all policies and studies, for help texts.
-pub(super) fn after_help() -> String {
+pub(in crate::cli) fn after_help() -> String {
     let policies: Vec<&str> = STUDIES.policies().map(|policy| policy.name).collect();
     let studies: Vec<&str> = STUDIES.strategies().map(|study| study.name).collect();
     format!(
-        "Strategies of experiment files: {}; of studies with a machine of their own: {}. `bookahead strategies` says what each is, \
+        "Strategies of experiment files: {}; of studies with a machine of their own: {}. `bookahead list strategies` says what each is, \
          `bookahead init NAME` writes a first experiment.",
         policies.join(", "),
         studies.join(", ")
@@ -140,7 +140,10 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         paragraph(&mut text, &format!("{title}: {key} = \"NAME\""));
         names(&mut text, &rows);
     }
-    let _ = writeln!(text, "\nOrders and rules (`bookahead keys KEY` says more)");
+    let _ = writeln!(
+        text,
+        "\nOrders and rules (`bookahead list keys KEY` says more)"
+    );
     let keys = Keys::of(STUDIES);
     let rows: Vec<(String, Vec<String>)> = PLAIN
         .iter()
@@ -151,5 +154,5 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         })
         .collect();
     names(&mut text, &rows);
-    Ok(super::print(&text)?)
+    Ok(crate::cli::print(&text)?)
 }

@@ -20,7 +20,7 @@ pub(super) use watch::pace;
   bookahead runs --json | jq '.[0].points_done'
   bookahead runs --watch                         until nothing runs; `bookahead serve` shows more, in a browser
   bookahead runs --shards data/night.shards      progress of the shares of one experiment")]
-pub struct RunsArguments {
+pub struct RunListArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
@@ -41,7 +41,7 @@ pub struct RunsArguments {
 /// # Errors
 ///
 /// When the store cannot be read.
-pub fn execute(arguments: &RunsArguments) -> Result<ExitCode, LookError> {
+pub fn execute(arguments: &RunListArguments) -> Result<ExitCode, LookError> {
     if arguments.watch {
         let is_stopped = watch::watch(&arguments.store)?;
         return Ok(match is_stopped {
@@ -52,7 +52,7 @@ pub fn execute(arguments: &RunsArguments) -> Result<ExitCode, LookError> {
     list(arguments).map(|()| ExitCode::SUCCESS)
 }
 
-fn list(arguments: &RunsArguments) -> Result<(), LookError> {
+fn list(arguments: &RunListArguments) -> Result<(), LookError> {
     if let Some(folder) = &arguments.shards {
         return super::shares::print(folder, arguments.json);
     }
