@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use bookahead::scheduling::registry;
 use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
@@ -83,6 +84,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
         clients: None,
         before: Vec::new(),
         nodes: NODES,
+        strategy: registry::strategy(strategy),
         policy: PolicySettings {
             strategy: strategy.to_owned(),
             ..PolicySettings::default()

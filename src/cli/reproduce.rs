@@ -26,11 +26,11 @@ pub use stored::{StoredCurves, known_measures};
 
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
+use crate::cli::studies;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
-use crate::studies::STUDIES;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -93,7 +93,7 @@ impl ReproduceArgs {
     /// How its sweeps are run.
     #[must_use]
     pub fn sweep_options(&self) -> SweepOptions {
-        let mut options = SweepOptions::new(STUDIES, self.store.clone());
+        let mut options = SweepOptions::new(studies(), self.store.clone());
         options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
             OutcomesArgument::Metrics => OutcomeDetail::Metrics,

@@ -31,8 +31,8 @@ use tokio::sync::watch;
 
 use super::memory::MemoryArguments;
 use super::screen::LookError;
+use crate::cli::studies;
 use crate::store::Store;
-use crate::studies::STUDIES;
 use guard::Guard;
 use live::Live;
 use work::Work;
@@ -97,7 +97,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode, LookError> {
         return work::answer(&arguments.store, arguments.memory.budget());
     }
     // Whatever is wrong with the store is said now, and not in a browser.
-    Store::open_read_only(STUDIES, &arguments.store)?.run_progress()?;
+    Store::open_read_only(studies(), &arguments.store)?.run_progress()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(32)

@@ -21,7 +21,7 @@ use self::engine::{Job, list};
 use super::durability::DurabilityArgument;
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
-use crate::studies::STUDIES;
+use crate::cli::studies;
 use crate::sweep::{Experiment, Shard};
 
 pub use self::engine::Engine;
@@ -101,7 +101,7 @@ impl FromStr for Numbers {
 ///
 /// When the folder belongs to another experiment, or when the engine cannot be called or refuses.
 pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
-    let experiment = match Experiment::load(STUDIES, &arguments.config, arguments.seed) {
+    let experiment = match Experiment::load(studies(), &arguments.config, arguments.seed) {
         Ok(experiment) => experiment,
         Err(error) => {
             complain(&error);

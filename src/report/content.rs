@@ -76,7 +76,7 @@ impl<'e> Content<'e> {
         let missing_points = store.missing_points(run.id, MOST_MISSING)?;
         let points = store.points(run.id)?;
         let analysis = Analysis::new(&points)?;
-        let views = views::shown(&Reported {
+        let views = views::shown(extras.views, &Reported {
             store,
             run: &run,
             points: &points,

@@ -150,7 +150,7 @@ fn viewed(path: &Path) -> ViewContent {
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    views::shown(&Reported {
+    views::shown(views::Views::default(), &Reported {
         store: &store,
         run: &run,
         points: &points,

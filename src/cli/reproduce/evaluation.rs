@@ -361,6 +361,7 @@ impl<'p> Pass<'p> {
             if self.runs.len() > first && !self.of.is_aside(trace, stem) {
                 let extras = ReportExtras {
                     published: self.of.findings.published_of(stem),
+                    views: crate::cli::program().views,
                     ..ReportExtras::default()
                 };
                 session.report(&outcome, &folder.join(stem), &extras)?;
@@ -378,7 +379,8 @@ impl<'p> Pass<'p> {
             let extras = ReportExtras {
                 claims: Some(card.section()),
                 published: self.of.findings.published_of(stem),
-                ..ReportExtras::default()
+                views: crate::cli::program().views,
+                    ..ReportExtras::default()
             };
             session.report(run, &folder, &extras)?;
         }

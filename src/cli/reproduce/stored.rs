@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
+use crate::cli::studies;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
-use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.
@@ -119,7 +119,7 @@ impl MeasuredCurves for StoredCurves {
 /// studies, totals of jobs, and what tells pairs of requests apart.
 #[must_use]
 pub fn known_measures() -> Vec<&'static str> {
-    STUDIES
+    studies()
         .measures()
         .map(|measure| measure.name)
         .chain(metric_names())
@@ -129,6 +129,7 @@ pub fn known_measures() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use super::*;
     use crate::report::findings::{self, evaluate};
     use crate::store_fixtures::grid::grid;

@@ -15,10 +15,10 @@ use tokio::sync::{Notify, watch};
 use super::Served;
 use super::pages::{self, PageFailure};
 use super::work::in_background;
+use crate::cli::studies;
 use crate::cli::run_list::pace;
 use crate::cli::screen::now;
 use crate::store::{RunProgress, Store};
-use crate::studies::STUDIES;
 
 /// What was seen last; nothing before the first look.
 type Seen = Option<Result<Arc<Vec<RunProgress>>, String>>;
@@ -42,7 +42,7 @@ impl Live {
 
 /// The runs of the store, newest first, through a connection that is closed again.
 pub(super) fn look(store: &std::path::Path) -> Result<Vec<RunProgress>, PageFailure> {
-    let mut runs = Store::open_read_only(STUDIES, store)?.run_progress()?;
+    let mut runs = Store::open_read_only(studies(), store)?.run_progress()?;
     runs.reverse();
     Ok(runs)
 }

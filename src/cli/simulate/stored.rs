@@ -11,11 +11,11 @@ use serde_json::json;
 use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
+use crate::cli::studies;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::STUDIES;
 use crate::studies::overbooking::OverbookingStudy;
 use crate::studies::predicted_queue::{self, PredictedQueueStudy};
 use crate::study::{StudySpec, name_of};
@@ -58,7 +58,7 @@ impl StoredJobs {
             seen.add(&job);
         }
         let sweep = sweep(source, arguments, &shape, workload.clone().finish());
-        let store = Store::open(STUDIES, path)?.with_durability(arguments.durability.into())?;
+        let store = Store::open(studies(), path)?.with_durability(arguments.durability.into())?;
         let (run, stream) =
             store.stream_outcomes(&sweep, &source.name(), workload, Seen::jobs_alone(seen))?;
         Ok(Self {
@@ -228,7 +228,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
         replication: 0,
         seed: arguments.seed,
     }
-    .normalised()
+    .normalised(studies())
 }
 
 /// What the command was told, for people.

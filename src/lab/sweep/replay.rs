@@ -127,7 +127,7 @@ pub fn replay_point(
     if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
         return Err(ReplayError::Streamed);
     }
-    let inputs = Inputs::new(InputSources::new(folders), true).keeping_samples(true);
+    let inputs = Inputs::new(studies, InputSources::new(folders), true).keeping_samples(true);
     let mut sweep = Sweep {
         name: String::new(),
         description: String::new(),
@@ -184,7 +184,10 @@ pub fn replay_point(
 }
 
 fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayError> {
+    let strategy = (read.strategy)
+        .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let replay = replay(
+        strategy.build,
         read.nodes,
         &read.policy,
         read.estimates.clone(),
@@ -192,8 +195,7 @@ fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayEr
         &read.jobs,
         &read.failures,
         read.clients.clone(),
-    )
-    .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
+    );
     let totals = totals(&replay.metrics);
     let (inputs, replay) = (Box::new(read), Box::new(replay));
     Ok((ReplayedPlan::Nodes { inputs, replay }, totals))

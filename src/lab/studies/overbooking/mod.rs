@@ -42,7 +42,9 @@ pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
 pub struct PolicySimulation {
     /// Size of the cluster.
     pub nodes: Nodes,
-    /// The policy.
+    /// The policy; `None` where the program knows none of its name.
+    pub strategy: Option<&'static registry::Strategy>,
+    /// Its settings.
     pub policy: PolicySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
@@ -66,7 +68,8 @@ impl Simulation for PolicySimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let name = &self.policy.strategy;
-        let strategy = registry::strategy(name)
+        let strategy = self
+            .strategy
             .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
         if strategy.overbooks && self.estimates.is_none() {
             return Err(SimulationError::NoEstimates(name.clone()));
@@ -74,7 +77,7 @@ impl Simulation for PolicySimulation {
         let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
         let estimates = self.estimates.as_ref();
         if let Some(learned) =
-            learn_from_batteries(self.nodes, &self.policy, estimates, &self.before)
+            learn_from_batteries(strategy.build, self.nodes, &self.policy, estimates, &self.before)
         {
             policy.resume(learned);
         }
@@ -176,7 +179,7 @@ impl Study for OverbookingStudy {
         self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
-        let strategy = registry::strategy(&given.strategy);
+        let strategy = common.studies.policy(&given.strategy);
         let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
         let policy = match strategy {
             Some(strategy) => read_by(strategy, given),
@@ -391,6 +394,7 @@ fn with_inputs(
     let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
+        strategy: inputs.studies().policy(&spec.scheduling.strategy),
         policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(spec, inputs, &workload)?,
         failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,

@@ -15,7 +15,7 @@ fn begun(text: &str, replications: u32) -> (Sweep, Inputs) {
         &format!("replications = {replications}"),
     );
     let mut sweep = sweep(&with);
-    let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+    let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true);
     inputs.identify(&mut sweep).expect("inputs can be made");
     (sweep, inputs)
 }
