@@ -1,5 +1,5 @@
-//! Names with what they mean, wrapped beside them: what `strategies`, `keys`, `metrics` and
-//! `traces` print.
+//! Names with their meanings, wrapped beside them: the output of `strategies`, `keys`, `metrics`
+//! and `traces`.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Across clusters: a broker that co-reserves parts at several of them, one that delegates single
-//! jobs, and one that buys slots for applications.
+//! Brokers over several clusters: one co-reserves parts at several of them, one delegates single
+//! jobs, and one buys slots for applications.
 
 pub mod co_reservation;
 pub mod market;

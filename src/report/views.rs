@@ -1,9 +1,9 @@
-//! What reports show of each study beyond what they show of every run: one file or folder a study,
-//! with a type of the name that the list of studies
-//! ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
+//! Views: additions of each study to its reports. There is one file or folder for each study, with
+//! a type of the name that the list of studies
+//! ([`for_each_study`](bookahead_engine::for_each_study)) gives.
 //!
-//! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`);
-//! no other file of reports knows a study.
+//! Distributions, curves of measures and tables of combinations are general (`plots`,
+//! `summary_tables`). No other file of reports knows a study.
 
 use super::analysis::Analysis;
 use super::figure::Figure;
@@ -49,7 +49,7 @@ impl Reported<'_> {
     }
 }
 
-/// What the views of a run add to its report.
+/// The additions of the views of a run to its report.
 #[derive(Default)]
 pub(super) struct ViewContent {
     /// Figures right behind those of metrics and measures …
@@ -64,7 +64,7 @@ pub(super) struct ViewContent {
     pub(super) plans: Vec<(PlanSection, String)>,
 }
 
-/// What the views of the studies that a run has points of add to its report.
+/// The additions of the views of all studies that a run has points of.
 pub(super) fn shown(run: &Reported<'_>) -> Result<ViewContent, StoreError> {
     let mut shown = ViewContent::default();
     let combinations = &run.analysis.combinations;

@@ -1,6 +1,6 @@
-//! What a policy learns while it runs: how often promises are kept, what users' last jobs took,
-//! and, where statistics go on learning, how much of their estimates the jobs of a class need and
-//! how long jobs will run.
+//! What a policy learns while it runs: how often promises are kept and how long users' last jobs
+//! took. Where statistics go on learning, it also learns which share of their estimates the jobs of
+//! a class need, and how long jobs will run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,8 +93,8 @@ impl Learned {
         distribution.range(0.05, 0.95)
     }
 
-    /// The shortest slot that may be booked for a job: what is predicted that it needs; 0 where
-    /// nobody predicts.
+    /// The shortest slot that may be booked for a job: its predicted run time; 0 without a
+    /// prediction.
     pub(super) fn least_slot(&self, job: JobId) -> Seconds {
         let open = self.open.get(&job);
         open.and_then(|open| open.prediction)

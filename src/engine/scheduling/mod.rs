@@ -2,8 +2,8 @@
 //! slot.
 //!
 //! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the
-//! [`ClusterMachine`] carries out what was planned, in the order of events, and writes down what
-//! became of every job.
+//! [`ClusterMachine`] carries out its plan in the order of events and records the outcome of every
+//! job.
 
 mod acceptance;
 mod bandwidth;

@@ -40,7 +40,7 @@ pub enum PlanKind {
     Shortened,
 }
 
-/// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
+/// Makes a policy for a cluster of this many nodes; strategies that overbook are given estimates.
 pub type Build = fn(Nodes, &PolicySettings, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;
 
 /// All policies, in the order in which tables show them.

@@ -1,4 +1,4 @@
-//! Small grids that are drawn, for tests.
+//! Small random grids for tests.
 
 use rand::RngExt;
 
@@ -11,7 +11,7 @@ use crate::scheduling::queue::Backfilling;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 
-/// One drawn situation.
+/// One random grid with its settings.
 #[derive(Debug)]
 pub(crate) struct Situation {
     pub(crate) inputs: CoReservationInputs,

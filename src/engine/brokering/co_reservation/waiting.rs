@@ -1,4 +1,4 @@
-//! How many jobs wait when co-reservations come (Q23).
+//! The number of jobs that wait when co-reservations arrive (Q23).
 
 use super::{CoOutcome, CoReservationInputs};
 use crate::scheduling::JobOutcome;

@@ -1,4 +1,4 @@
-//! A cluster for tests that writes down what its broker told it.
+//! A cluster for tests that records the commands of its broker.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequestId, Job};
 
-/// What each cluster was told to do, in order.
+/// The commands to each cluster, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Command {
     Granted(ClusterId, Seconds, PartOrder),

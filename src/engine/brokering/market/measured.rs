@@ -1,4 +1,4 @@
-//! What a market measures when it is over.
+//! The measures of a market, taken at its end.
 
 use super::{Broker, DelegationRule, MarketCluster, MarketRun, ProviderResult, migration};
 use crate::scheduling::SimulationMetrics;

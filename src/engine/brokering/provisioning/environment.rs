@@ -1,4 +1,4 @@
-//! The sites and the time that passes at them, as a broker sees both.
+//! The sites and their time, as a broker sees them.
 
 use super::questions::{advertised, book, book_all, query, reports};
 use super::search::still_open;

@@ -1,4 +1,4 @@
-//! From a workflow to what planners of some sites see of it.
+//! Turns a workflow into the application that planners of some sites see.
 
 use super::{Application, ApplicationTask, Dependency};
 use crate::units::{NodeSeconds, Nodes, Seconds};

@@ -1,4 +1,4 @@
-//! Windows that are sold beside jobs that are bound to nodes: those that are free.
+//! Windows that are sold beside jobs bound to nodes: only free ones.
 
 use super::Comprehensive;
 use crate::scheduling::cluster::Cluster;

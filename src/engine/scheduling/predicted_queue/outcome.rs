@@ -1,10 +1,10 @@
-//! What became of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
+//! The outcomes of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
 //! section 4).
 
 use super::QueueJob;
 use crate::units::Seconds;
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictedOutcome {
     /// When it started.
@@ -24,7 +24,7 @@ pub struct PredictedOutcome {
     pub reserved_at: Option<Seconds>,
 }
 
-/// τ: shorter run times count as so many seconds in slowdowns.
+/// τ: shorter run times count as this many seconds in slowdowns.
 const SHORTEST_RUNTIME_SECONDS: i64 = 10;
 
 /// Bounded slowdown, `max(1, (wait + run) / max(10 s, run))`.

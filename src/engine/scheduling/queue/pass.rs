@@ -1,4 +1,4 @@
-//! One pass over a queue: who starts now.
+//! One pass over a queue: it finds the jobs that start now.
 
 use super::plan::{earliest, take};
 use super::view::View;
@@ -6,18 +6,18 @@ use super::{Backfilling, ShortestFirst, Waiting, conservative};
 use crate::plan::Profile;
 use crate::units::Seconds;
 
-/// By which jobs start in a pass.
+/// The rule by which jobs start in a pass.
 pub(in crate::scheduling) trait Rule<W> {
-    /// Who of `queue` is looked at next, by the place, from `from` on; `None` when nobody else can
-    /// start and no place for one matters.
+    /// The place of the next job of `queue` to look at, from `from` on; `None` when no other job
+    /// can start and no further reserved place matters.
     fn next(&self, queue: &[W], from: usize) -> Option<usize>;
 
-    /// Starts the job now if it may; else keeps a place for it, if it may have one, which those
-    /// `behind` do not delay. Whether it starts.
+    /// Starts the job now if it may; otherwise reserves a place for it, if it may have one, which
+    /// the jobs `behind` do not delay. Returns whether it starts.
     fn starts(&mut self, waiting: &W, behind: &[W]) -> bool;
 }
 
-/// Goes over `queue` in its order. The places in it of those who start come into `due`, in order.
+/// Goes over `queue` in its order. The places of the jobs that start are added to `due`, in order.
 pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>, due: &mut Vec<usize>) {
     due.clear();
     let mut from = 0;
@@ -29,24 +29,25 @@ pub(in crate::scheduling) fn pass<W>(queue: &[W], rule: &mut impl Rule<W>, due: 
     }
 }
 
-/// What is fixed beside a queue for nodes that are all alike.
+/// The fixed entries of a plan beside a queue, for equal nodes.
 pub(in crate::scheduling) trait Room {
-    /// Whether places matter beyond the pass. Where they do not, none is looked for that nobody
+    /// Whether reserved places matter beyond the pass. If not, no place is computed that no job
     /// could delay.
     const REMEMBERS_PLACES: bool = false;
 
     /// The job fits, and starts now.
     fn start(&mut self, waiting: &Waiting);
 
-    /// A place is kept for a job that does not fit now: `view` becomes what may be had beside it.
+    /// Reserves a place for a job that does not fit now: `view` becomes the nodes that are free
+    /// beside it.
     fn hold(&mut self, waiting: &Waiting, view: &mut View);
 }
 
-/// A [`pass`] over nodes that are all alike. Whoever fits `view`, which is what may be had now,
-/// starts. Nobody passes the first that does not fit, unless the queue `backfills`: then it is kept
-/// a place, and those behind it are tried in the order of the queue, or of `shortest`: the same
-/// jobs, which those who start leave. The places in the queue of those who start come into `due`,
-/// in order.
+/// A [`pass`] over equal nodes. Jobs that fit `view`, the nodes that are free now, start. No job
+/// passes the first one that does not fit, unless the queue `backfills`: then that job gets a
+/// reserved place, and the jobs behind it are tried in the order of the queue, or of `shortest`,
+/// which holds the same jobs and loses those that start. The places of the jobs that start are
+/// added to `due`, in order.
 pub(in crate::scheduling) fn backfill(
     queue: &[Waiting],
     backfills: bool,
@@ -77,9 +78,9 @@ pub(in crate::scheduling) fn backfill(
 /// The pass over a queue of a machine whose nodes are all alike.
 struct IdenticalNodes<'a, R> {
     backfills: bool,
-    /// Whether the first that does not fit was kept a place.
+    /// Whether the first job that does not fit has a reserved place.
     has_held: bool,
-    /// Whether those behind it are tried out of turn.
+    /// Whether the jobs behind it are tried in another order.
     sorts: bool,
     is_over: bool,
     view: &'a mut View,
@@ -97,7 +98,8 @@ impl<R: Room> IdenticalNodes<'_, R> {
         fits
     }
 
-    /// Tries those who still wait, the shortest first. Who was kept a place does not fit.
+    /// Tries the jobs that still wait, the shortest first. The job with the reserved place does not
+    /// fit.
     fn start_shortest(
         &mut self,
         queue: &[Waiting],
@@ -109,7 +111,7 @@ impl<R: Room> IdenticalNodes<'_, R> {
         }
         let mut from = 0;
         let mut end = shortest.count_up_to(self.view.longest());
-        // Who does not fit now does not fit beside others who started.
+        // A job that does not fit now does not fit beside others that have started either.
         while let Some(place) = self.view.first_held(&shortest.jobs[..end], from) {
             let waiting = shortest.jobs.remove(place);
             self.starts_now(&waiting);
@@ -137,7 +139,7 @@ impl<R: Room> Rule<Waiting> for IdenticalNodes<'_, R> {
         if self.starts_now(waiting) {
             return true;
         }
-        // Where nobody would start, nobody delays it.
+        // If no job would start, none can delay it.
         let may_be_delayed = || self.view.first_held(behind, 0).is_some();
         if self.backfills && (R::REMEMBERS_PLACES || may_be_delayed()) {
             self.room.hold(waiting, self.view);
@@ -150,7 +152,7 @@ impl<R: Room> Rule<Waiting> for IdenticalNodes<'_, R> {
     }
 }
 
-/// Takes those out who are `due`: places in `queue`, in order.
+/// Removes the jobs that are `due`: places in `queue`, in order.
 pub(crate) fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
     let Some(&first) = due.first() else {
         return;
@@ -170,8 +172,8 @@ pub(crate) fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
     queue.truncate(kept);
 }
 
-/// Which jobs of `queue` (by index, in order) the plan of [`super::plan_queue`] starts at `now`
-/// around what is `fixed`, without planning those whose place cannot matter.
+/// The jobs of `queue` (by index, in order) that the plan of [`super::plan_queue`] starts at `now`
+/// around the `fixed` entries. Jobs whose place cannot matter are not planned.
 pub fn due_now(
     fixed: &Profile,
     now: Seconds,
@@ -190,12 +192,12 @@ pub fn due_now(
     due
 }
 
-/// A profile that is copied before it changes: mostly nobody starts.
+/// A profile that is copied before its first change: mostly no job starts.
 struct Copied<'a> {
     fixed: &'a Profile,
     now: Seconds,
     profile: Option<Profile>,
-    /// Who started and is not in the profile yet.
+    /// Jobs that have started and are not in the profile yet.
     started: Vec<Waiting>,
 }
 

@@ -1,5 +1,5 @@
 //! Best effort at running sites: every task goes into a queue when its parents have ended (spec
-//! `provisioning.md` §5), and everybody else lives with it. On forks, of which nothing stays, it is
+//! `provisioning.md` §5), which affects the jobs of others. On forks, which are discarded, it is
 //! [`best_effort`](crate::brokering::provisioning::best_effort).
 
 use super::{ApplicationState, Broker};
@@ -15,7 +15,7 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 pub(super) struct Progress {
     /// How many parents have not ended, by task.
     missing: Vec<usize>,
-    /// Who waits for each task, in the order of planning.
+    /// The tasks that wait for each task, in the order of planning.
     children: Vec<Vec<usize>>,
     /// Tasks that may be submitted.
     ready: Vec<usize>,

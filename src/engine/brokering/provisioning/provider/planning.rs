@@ -45,7 +45,7 @@ impl PlanningSite {
             .then(|| self.machine.plan().offers(earliest, nodes, duration))
     }
 
-    /// A slot that delays nobody is gone as soon as it would delay somebody.
+    /// A slot that delays no job is gone as soon as it would delay one.
     pub(super) fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         if slot.price_of(piece).is_err() {
             return false;
@@ -91,7 +91,7 @@ impl PlanningSite {
     pub(super) fn cancel(&mut self, id: RequestId) -> bool {
         let cancelled = self.machine.cancel_reservation(id);
         if cancelled {
-            // Who may start now because of it does.
+            // Jobs that may start now because of it do.
             self.machine
                 .advance(self.machine.cluster().now() + Seconds(1));
         }

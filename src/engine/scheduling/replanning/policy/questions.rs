@@ -1,4 +1,4 @@
-//! What the plan answers: planned starts, candidate instants, prices, offers.
+//! Questions to the plan: planned starts, candidate instants, prices, offers.
 
 use super::{Plan, Replanning};
 use crate::plan::Profile;

@@ -1,4 +1,4 @@
-//! What became of jobs and parts.
+//! Outcomes of jobs and parts.
 
 use super::{Open, OrderKey, ReservationService, booked};
 use crate::brokering::co_reservation::local::{LostPart, PartOutcome, Refusal};
