@@ -27,11 +27,11 @@
 //! # What it believes
 //!
 //! The broker counts the decided (kept or broken) promises of each provider, and `k` imaginary
-//! ones. With Beta counts the realised failure rate is `(k + F) / (…)` and the promised one `(k +
-//! Q) / (…)`, where `F` is the number of broken promises, `Q` the sum of their promised PoFs, and
-//! both denominators are the same. So the broker multiplies a stated PoF by `(k + F) / (k + Q)`.
-//! Counts age with every decided promise of the provider, to a half in `half_life_jobs`. A stated
-//! PoF of 0 is believed, as no factor changes it.
+//! ones. With Beta counts the realised failure rate is `(k + F) / (…)` and the promised one
+//! `(k + Q) / (…)`, where `F` is the number of broken promises, `Q` the sum of their promised PoFs,
+//! and both denominators are the same. So the broker multiplies a stated PoF by
+//! `(k + F) / (k + Q)`. Counts age with every decided promise of the provider, to a half in
+//! `half_life_jobs`. A stated PoF of 0 is believed, as no factor changes it.
 //!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`.
 

@@ -52,8 +52,8 @@ pub enum Acceptance {
     },
 }
 
-/// The margin of strict comparisons of probabilities, so that `1 − 0.8` does not pass `<
-/// 0.2`.
+/// The margin of strict comparisons of probabilities, so that `1 − 0.8` does not pass
+/// `< 0.2`.
 pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
 
 /// A time that exceeds the room by this share of a second or of an estimate still fits, so that the

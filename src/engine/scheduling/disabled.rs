@@ -89,7 +89,7 @@ impl DisabledJobs {
         Ok(())
     }
 
-    /// Whether a job without a deadline is waiting, which is never given up.
+    /// Whether a job without a deadline is waiting: it is never given up.
     pub(super) fn have_one_without_deadline(&self) -> bool {
         self.jobs.values().any(|disabled| disabled.has_no_deadline)
     }
@@ -125,8 +125,8 @@ impl DisabledJobs {
         self.jobs.keys().copied().collect()
     }
 
-    /// Takes a job out if it can start now, and returns its nodes: they are idle, and no other job
-    /// holds them for long enough.
+    /// Takes a job out if it can start now, and returns its nodes: they are idle, no other job
+    /// holds them now, and they stay free for long enough.
     pub(super) fn take_startable(
         &mut self,
         cluster: &Cluster,

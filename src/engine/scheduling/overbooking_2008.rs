@@ -7,9 +7,9 @@
 //!
 //! # Rounding
 //!
-//! The paper calculates in real numbers, bookahead in whole seconds. The shortened duration `d' = d
-//! / (1 + maxPoF)` is rounded up, so the time that may be cut, `o = d − d'`, is rounded down.
-//! Neither ever promises more than the formula.
+//! The paper calculates in real numbers, bookahead in whole seconds. The shortened duration
+//! `d' = d / (1 + maxPoF)` is rounded up, so the time that may be cut, `o = d − d'`, is rounded
+//! down. Neither ever promises more than the formula.
 //!
 //! # Where the paper is silent
 //!

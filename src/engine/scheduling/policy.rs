@@ -173,10 +173,10 @@ pub trait Policy: Send {
 /// so that no job that is planned or promised in the window loses a node, if the other tails last
 /// until their planned ends ([`crate::estimates::probability_of_room`]). The probability that a
 /// tail has not ended is `(1 − CDF(start − s)) / (1 − CDF(now − s))` for a running job, where `s`
-/// is its start and the CDF that of its class. For a job that does not yet run it is `1 − CDF(start
-/// − s)` with its planned start `s`, which is an upper bound because it may start earlier. A job
-/// that has outlived its statistics counts as lasting until its limit. Fixed reservations and other
-/// windows are certain.
+/// is its start and the CDF that of its class. For a job that does not yet run it is
+/// `1 − CDF(start − s)` with its planned start `s`, which is an upper bound because it may start
+/// earlier. A job that has outlived its statistics counts as lasting until its limit. Fixed
+/// reservations and other windows are certain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowQuote {
     /// The factors of the PoS; `executable` is `P_room`.

@@ -150,7 +150,8 @@ impl Replanning {
         self.enqueue(Waiting::from(cluster.job(id)));
     }
 
-    /// Counts a job that is over: as stopped, as preemptible, or as one of the others.
+    /// Counts a job that is over among the preemptible jobs or the others, and, if it was stopped
+    /// for a reservation, among the stopped ones as well.
     pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
         let id = outcome.job.id;
         let was_preempted = self.preempted.remove(&id);
