@@ -1,5 +1,5 @@
-//! `bookahead check CONFIG`: everything that `run` looks at before it runs.
-//! `bookahead check --store FILE`: whether a store is as it was written.
+//! `bookahead check CONFIG`: all checks that `run` makes before it runs.
+//! `bookahead check --store FILE`: whether a store is unchanged since it was written.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -1,8 +1,8 @@
-//! `bookahead completions SHELL`: what a shell needs to complete commands, options, and the runs,
-//! strategies and keys that there are.
+//! `bookahead completions SHELL`: the script with which a shell completes commands, options, and
+//! existing runs, strategies and keys.
 //!
-//! The script asks this program at every press of the key, so that it completes what is in the
-//! store at hand.
+//! The script asks this program at every press of the key, so it completes names of the current
+//! store.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};

@@ -1,7 +1,7 @@
-//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or where machines only
-//! count their nodes, how many they hold over time. The one place outside of `run` that simulates:
-//! the store does not keep which nodes a job ran on, so the point is replayed and checked against
-//! what is stored.
+//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or, for machines that only
+//! count nodes, the number of held nodes over time. This is the only command besides `run` that
+//! simulates: the store does not keep the nodes of jobs, so the point is replayed and checked
+//! against the stored results.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `bookahead reproduce`: a paper's evaluation again, and measured beside published.
+//! `bookahead reproduce`: repeats a paper's evaluation and compares measured with published
+//! results.
 //!
 //! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and
 //! the store are behind [`SweepRunner`].

@@ -1,10 +1,9 @@
 //! `bookahead serve`: a local web page over a store: its runs as they progress, their reports,
 //! comparisons and plans, and a box for SQL.
 //!
-//! Everything is read: the store is opened for reading alone, for as long as a page takes, and only
-//! GET is answered. What computes runs in processes of its own (`work`); who may ask is decided
-//! before anything else (`guard`), and what a reader may hold is bounded (`lines`,
-//! `answer_buffer`).
+//! Nothing is written: the store is opened for reading only, for as long as a page takes, and only
+//! GET is answered. Pages are computed in processes of their own (`work`). Every request is checked
+//! first (`guard`), and the resources of a reader are bounded (`lines`, `answer_buffer`).
 
 mod answer_buffer;
 mod answers;

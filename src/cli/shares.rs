@@ -1,4 +1,4 @@
-//! The shares of an experiment in a folder, and how far each is.
+//! The shares of an experiment in a folder, and their progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

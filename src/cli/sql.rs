@@ -1,4 +1,4 @@
-//! `bookahead sql "SELECT …"`: a question that no report foresaw.
+//! `bookahead sql "SELECT …"`: any other question to a store.
 
 use std::io::{self, Read as _, Write};
 use std::path::PathBuf;

@@ -1,8 +1,9 @@
 //! `bookahead submit`: the shares of an experiment as an array of jobs of Slurm or tasks of
 //! HyperQueue.
 //!
-//! The engine starts the jobs, and starts them again when a machine is lost; every job is
-//! `bookahead run … --shard I/N`, which goes on where it was. Nothing here talks over a network.
+//! The engine starts the jobs, and starts them again when a machine is lost. Every job is
+//! `bookahead run … --shard I/N`, which goes on where it stopped. Nothing here talks over a
+//! network.
 
 mod engine;
 mod folder;

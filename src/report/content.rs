@@ -1,4 +1,4 @@
-//! What a report shows, whatever the form: read from the store once, and folded.
+//! The content of a report, independent of its form: read from the store once, and folded.
 
 use super::analysis::Analysis;
 use super::answer::{Statement, Subject, statements};

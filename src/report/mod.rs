@@ -1,4 +1,4 @@
-//! Reports: what came out of a run, computed from the store alone and written for people.
+//! Reports: the results of a run, computed from the store alone and written for people.
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals
 //! (`analysis`, on Polars), shapes them into tables (`summary_tables`) and writes each in several

@@ -1,4 +1,4 @@
-//! Parts of a report that others bring along, and why a report cannot be made.
+//! Parts of a report that other modules provide, and the reasons why a report cannot be made.
 
 use super::views::Views;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct PlanSection {
 pub struct ClaimsSection {
     /// The paper.
     pub title: String,
-    /// One sentence: so many held, missed, not tested.
+    /// One sentence: how many held, missed, and were not tested.
     pub tally: String,
     /// How many of them were missed.
     pub missed: usize,

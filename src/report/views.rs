@@ -79,7 +79,7 @@ impl Reported<'_> {
     }
 }
 
-/// What the views of a run add to its report.
+/// The additions of the views of a run to its report.
 #[derive(Default)]
 pub struct ViewContent {
     /// Figures right behind those of metrics and measures …

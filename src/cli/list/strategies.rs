@@ -1,4 +1,4 @@
-//! `bookahead list strategies`: everything that an experiment chooses by name, with what it is.
+//! `bookahead list strategies`: everything that an experiment chooses by name, with descriptions.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! One paper while it is reproduced: its configurations are run trace by trace, under one reading
-//! or several, and its findings judged on what they gave.
+//! The reproduction of one paper: its configurations are run trace by trace, under one reading or
+//! several, and its findings are judged on the results.
 
 use std::collections::BTreeSet;
 

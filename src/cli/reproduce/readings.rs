@@ -1,4 +1,4 @@
-//! Which readings of a paper are run, and its configurations under each of them.
+//! The readings of a paper that are run, and its configurations under each of them.
 
 use super::{Configuration, Paper, ReproduceError, names};
 use crate::cli::studies;

@@ -1,4 +1,4 @@
-//! Reproducing with the real sweeps, traces and store behind [`SweepRunner`].
+//! The real sweeps, traces and store behind [`SweepRunner`].
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Curves as the store has them, for whoever judges findings.
+//! Curves from the store, for judging findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! `bookahead runs --watch`: the runs as they progress, until nothing runs or somebody has seen
-//! enough.
+//! `bookahead runs --watch`: the runs as they progress, until none is running or the user stops it.
 
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The runs as they progress, told to every page that shows them: one look at the store for all of
-//! them, and none while nobody watches.
+//! The progress of runs, sent to every page that shows it: one look at the store serves all of
+//! them, and none happens while no page watches.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a server wants of the process that computes a page, and how the page comes about there:
+//! A request of the server to the process that computes a page, and how the page is made there:
 //! reports, comparisons and plans are those of their commands.
 
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! The box for SQL: a question, its rows as a table or as CSV, and the worked questions. What a
-//! question may do and take is what `bookahead sql` allows.
+//! The SQL box: a question, its rows as a table or as CSV, and the example questions. A question
+//! has the limits of `bookahead sql`.
 
 use std::io::Write;
 use std::path::Path;

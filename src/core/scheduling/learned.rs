@@ -1,6 +1,6 @@
-//! What a policy learns while it runs: how often promises are kept, what users' last jobs took,
-//! and, where statistics go on learning, how much of their estimates the jobs of a class need and
-//! how long jobs will run.
+//! What a policy learns while it runs: how often promises are kept and how long users' last jobs
+//! took. Where statistics go on learning, it also learns which share of their estimates the jobs of
+//! a class need, and how long jobs will run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

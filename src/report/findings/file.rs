@@ -1,4 +1,4 @@
-//! The form of `findings.toml`, and what is refused.
+//! The form of `findings.toml`, with its checks.
 
 mod values;
 

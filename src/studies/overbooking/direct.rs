@@ -1,5 +1,5 @@
-//! A whole simulation as one function call, without actors: what tests and benchmarks compare the
-//! actor system with.
+//! A whole simulation as one function call, without actors; tests and benchmarks compare the actor
+//! system with it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub enum Work {
     Clients(Box<ClosedLoop>),
 }
 
-/// A cluster, who submits to it, and which nodes fail when.
+/// A cluster with its clients and the failures of its nodes.
 #[must_use]
 pub fn cluster_scene(
     machine: ClusterMachine,

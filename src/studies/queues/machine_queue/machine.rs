@@ -33,7 +33,7 @@ pub fn machine_queue_scene(
     Scene::new("machine", MachineQueuePlan::new(machine, jobs)).with("client", client)
 }
 
-/// A machine with partitions with who runs and waits there.
+/// A machine with partitions, with its running and waiting jobs.
 #[derive(Debug)]
 pub struct MachineQueuePlan {
     pub(super) site: Site,
@@ -41,24 +41,24 @@ pub struct MachineQueuePlan {
     pass: Pass,
     /// Jobs to be submitted, in order.
     arriving: VecDeque<MachineQueueJob>,
-    /// When a pass was last asked for that backfills.
+    /// The time for which a backfilling pass was last scheduled.
     next_backfilling: Option<Seconds>,
 }
 
-/// What is followed by a pass.
+/// Events; each is followed by a pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// Of the job at this place in the order of submission.
+    /// The end of the job at this place in the order of submission.
     End(usize),
     WindowEnd,
-    /// Of the next job.
+    /// The submission of the next job.
     Submission,
-    /// Nothing: a pass is due.
+    /// No event of its own: a pass is due.
     Pass,
 }
 
 impl Event {
-    /// Which events of a second come first.
+    /// The order of events of one second.
     pub(super) fn class(self) -> u8 {
         match self {
             Self::End(_) => 0,
@@ -109,7 +109,7 @@ impl Machine for MachineQueuePlan {
 }
 
 impl MachineQueuePlan {
-    /// An empty machine. Use is shared among the users of `jobs`, which come later.
+    /// An empty machine. Shares are held by the users of `jobs`, which are submitted later.
     fn new(machine: &Arc<QueueMachine>, jobs: &[MachineQueueJob]) -> Self {
         let mut queue = Self {
             site: Site::new(machine, jobs),
@@ -124,7 +124,7 @@ impl MachineQueuePlan {
         queue
     }
 
-    /// What became of the jobs, once all are over: one outcome each, in order of submission.
+    /// The outcomes of the jobs, once all have ended: one each, in order of submission.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<MachineQueueOutcome> {
         self.site.outcomes
@@ -157,7 +157,8 @@ impl MachineQueuePlan {
     }
 }
 
-/// How far a pass backfills that is held now; otherwise when one that backfills has to follow.
+/// The limits of backfilling in a pass now; as an error, the time when the next backfilling pass
+/// has to follow.
 fn backfill_limits(
     backfilling: Backfilling,
     now: Seconds,
