@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use bookahead::report;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
-use bookahead::studies::SimulationResult;
+use bookahead::studies::STUDIES;
+use bookahead::study::SimulationResult;
 use bookahead::sweep::{
     CostModel, Experiment, FinishedSimulation, InputFolders, InputSources, OutcomeDetail, Simulate,
     Sweep, SweepOptions, load_inputs, tasks,
@@ -28,10 +29,10 @@ impl Finished {
     /// The simulations of a sweep. Only one of each strategy and battery is carried out, and of all
     /// batteries only the first ones: what the others would have written is as long.
     fn of(text: &str, batteries: u32) -> Self {
-        let mut sweep = Experiment::parse("quickstart.toml", text, None)
+        let mut sweep = Experiment::parse(STUDIES, "quickstart.toml", text, None)
             .expect("the quick start is a valid experiment")
             .sweep;
-        let options = SweepOptions::new("unused.db".into());
+        let options = SweepOptions::new(STUDIES, "unused.db".into());
         let sources = InputSources::new(&InputFolders::default());
         let inputs = load_inputs(&mut sweep, sources, &options).expect("a model needs no files");
         let mut results: BTreeMap<(String, u32), SimulationResult> = BTreeMap::new();
@@ -65,7 +66,7 @@ impl Finished {
     }
 
     fn write(&self, path: &Path, detail: OutcomeDetail, simulations: Vec<FinishedSimulation>) {
-        let store = Store::open(path).expect("a writable temporary folder");
+        let store = Store::open(STUDIES, path).expect("a writable temporary folder");
         let run = store
             .begin_run(&RunRecord::of(&self.sweep))
             .expect("a new store");
@@ -140,7 +141,9 @@ fn report_of_fifty_thousand_points(bencher: Bencher) {
     let out = folder.path().join("report");
     bencher
         .counter(ItemsCount::new(50_000_usize))
-        .bench_local(|| report::write(path, &RunSelector::Latest, &out).expect("a whole store"));
+        .bench_local(|| {
+            report::write(STUDIES, path, &RunSelector::Latest, &out).expect("a whole store")
+        });
 }
 
 /// The same for the 192 points of the quick start.
@@ -152,5 +155,7 @@ fn report_of_the_quick_start(bencher: Bencher) {
     let out = folder.path().join("report");
     bencher
         .counter(ItemsCount::new(QUICK.sweep.points.len()))
-        .bench_local(|| report::write(&path, &RunSelector::Latest, &out).expect("a whole store"));
+        .bench_local(|| {
+            report::write(STUDIES, &path, &RunSelector::Latest, &out).expect("a whole store")
+        });
 }

@@ -3,6 +3,7 @@
 //! mean stands in `benches/README.md`.
 
 use bookahead::store::run_sweep;
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, OutcomeDetail, Sweep, SweepOptions};
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -33,7 +34,7 @@ fn run(bencher: Bencher, workers: usize, outcomes: OutcomeDetail) {
                 workers,
                 outcomes,
                 quiet: true,
-                ..SweepOptions::new(folder.path().join("store.db"))
+                ..SweepOptions::new(STUDIES, folder.path().join("store.db"))
             };
             (folder, sweep.clone(), options)
         })
@@ -46,7 +47,7 @@ fn run(bencher: Bencher, workers: usize, outcomes: OutcomeDetail) {
 
 fn sweep() -> Sweep {
     let text = include_str!("../configs/quickstart.toml");
-    Experiment::parse("quickstart.toml", text, None)
+    Experiment::parse(STUDIES, "quickstart.toml", text, None)
         .expect("the quick start is a valid experiment")
         .sweep
 }

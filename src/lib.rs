@@ -68,8 +68,9 @@
 pub use bookahead_core::{
     estimates, failures, kernel, output, plan, predictions, random, units, workload,
 };
+pub use bookahead_lab::keys::ours;
 pub use bookahead_lab::old_paths::{brokering, scheduling};
-pub use bookahead_lab::{actors, machines, ours, store, studies, sweep};
+pub use bookahead_lab::{actors, machines, store, studies, study, sweep};
 
 // Tables, intervals, plots, claims.
 pub mod report;

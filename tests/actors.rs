@@ -11,8 +11,9 @@ use bookahead::estimates::{
 };
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::studies::Simulation as _;
+use bookahead::studies::STUDIES;
 use bookahead::studies::overbooking::PolicySimulation;
+use bookahead::study::Simulation as _;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use bookahead::units::Nodes;
 use bookahead::workload::Job;
@@ -77,7 +78,7 @@ fn every_study_is_played_by_actors_and_comes_to_what_plain_calls_come_to() {
     let mut covered = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        let sweep = Experiment::load(&path, None)
+        let sweep = Experiment::load(STUDIES, &path, None)
             .expect("a sound experiment")
             .sweep;
         let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
@@ -95,7 +96,7 @@ fn every_study_is_played_by_actors_and_comes_to_what_plain_calls_come_to() {
             covered.insert(strategy.clone());
         }
     }
-    let studies = bookahead::studies::strategies().map(|study| study.name);
+    let studies = STUDIES.strategies().map(|study| study.name);
     for study in studies.chain(["heuristic-overbooking"]) {
         assert!(covered.contains(study), "no experiment of `{study}`");
     }

@@ -1,5 +1,6 @@
 //! The rules of the project, held against the source: who may mention whom (`ARCHITECTURE.md`).
 
+use bookahead::studies::STUDIES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
@@ -391,7 +392,8 @@ fn reports_and_commands_name_studies_in_views_only() {
         let names_one = code.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
         assert!(!names_one, "{name} names a study");
         // A section of reports is called "slots", too.
-        for study in bookahead::studies::strategies()
+        for study in STUDIES
+            .strategies()
             .map(|strategy| strategy.name)
             .filter(|study| *study != "slots")
         {
@@ -579,9 +581,9 @@ const CIRCLES: [(&str, &[&str]); 4] = [
     // Entering pending simulations writes rows, and rows belong to runs.
     ("store", &["processes", "rows", "runs", "tables"]),
     // Shares are submitted, and what was submitted is listed with its runs.
-    ("cli", &["runs", "shares", "submit"]),
+    ("cli", &["run_list", "shares", "submit"]),
     // A figure is shown with the table that gives its marks.
-    ("report", &["figures", "tables"]),
+    ("report", &["plots", "summary_tables"]),
 ];
 
 #[test]

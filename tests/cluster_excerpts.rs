@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use bookahead::brokering::co_reservation::CoReservationInputs;
 use bookahead::random;
-use bookahead::studies::{StudySpec, co_reservation};
+use bookahead::studies::STUDIES;
+use bookahead::studies::co_reservation;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
@@ -274,7 +275,7 @@ struct Grids {
 impl Grids {
     fn of(source: &str, rest: &str) -> Self {
         let text = HEAD.replace("SOURCE", source) + rest;
-        let mut sweep = match Experiment::parse("grid.toml", &text, None) {
+        let mut sweep = match Experiment::parse(STUDIES, "grid.toml", &text, None) {
             Ok(experiment) => experiment.sweep,
             Err(error) => panic!("{error}"),
         };
@@ -289,7 +290,7 @@ impl Grids {
 
     fn grid(&self, simulation: usize) -> Arc<CoReservationInputs> {
         let spec = &self.specs[simulation];
-        let StudySpec::CoReservation(study) = &spec.study else {
+        let Some(study) = spec.study.get::<co_reservation::CoReservationStudy>() else {
             panic!("{spec:?}");
         };
         let simulation = co_reservation::with_inputs(study, spec, &self.inputs);
@@ -387,7 +388,7 @@ fn overbooking_clusters_learn_from_jobs_that_none_of_them_runs() {
 #[test]
 fn more_requests_than_templates_are_refused_before_anything_runs() {
     let text = HEAD.replace("SOURCE", MODEL) + "[clusters]\ndays = 0.5\n[requests]\ncount = 5000\n";
-    let mut sweep = Experiment::parse("grid.toml", &text, None)
+    let mut sweep = Experiment::parse(STUDIES, "grid.toml", &text, None)
         .expect("valid")
         .sweep;
     let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);

@@ -1,7 +1,9 @@
 //! The pages for people, held against the program: every ambiguity is decided, every key that they
 //! name exists, every example is an experiment.
 
-use bookahead::sweep::{Experiment, keys};
+use bookahead::studies::STUDIES;
+use bookahead::sweep::Experiment;
+use bookahead::sweep::keys::Keys;
 
 const MODEL: &str = include_str!("../docs/model.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
@@ -57,8 +59,8 @@ fn the_model_page_decides_every_ambiguity_of_reservations_and_names_the_key_that
         assert!(!named.is_empty(), "{name}: {key}");
         for path in named {
             let known = match path.strip_suffix(".*") {
-                Some(section) => !keys::children(section).is_empty(),
-                None => keys::find(path).is_some(),
+                Some(section) => !Keys::of(STUDIES).children(section).is_empty(),
+                None => Keys::of(STUDIES).find(path).is_some(),
             };
             assert!(known, "{name}: no key is called {path}");
         }
@@ -96,11 +98,11 @@ fn every_example_of_the_page_of_the_configuration_is_an_experiment_and_every_stu
         .filter(|text| text.starts_with("[experiment]"))
         .collect();
     for text in &examples {
-        if let Err(error) = Experiment::parse("example.toml", text, None) {
+        if let Err(error) = Experiment::parse(STUDIES, "example.toml", text, None) {
             panic!("{error}\n{text}");
         }
     }
-    for study in bookahead::studies::strategies() {
+    for study in STUDIES.strategies() {
         let line = format!("strategy = \"{}\"", study.name);
         assert!(examples.iter().any(|text| text.contains(&line)), "{line}");
     }

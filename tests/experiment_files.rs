@@ -1,24 +1,30 @@
 //! What is generated from the declarations of the keys: the tables of the page of the configuration
-//! and the JSON Schema, which accepts every shipped experiment.
+//! and the JSON Schema that the program prints, which accepts every shipped experiment.
 //!
-//! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes both again.
+//! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes the page again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
+use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
-use bookahead::sweep::keys::{self, Kind};
+use bookahead::sweep::keys::{Keys, Kind};
 use serde_json::Value;
 
 use crate::support::json_schema;
 use crate::support::pages::{assert_current, project};
+use crate::support::program::{output, program, text};
 
 /// The table of the keys of a table and of the tables in it.
 fn rows(table: &str) -> String {
     let mut rows =
         "| Key | Type | Allowed, unit, default | Decides |\n|---|---|---|---|\n".to_owned();
     let within = format!("{table}.");
-    for key in keys::all().filter(|key| key.path.starts_with(&within)) {
+    for key in Keys::of(STUDIES)
+        .all()
+        .filter(|key| key.path.starts_with(&within))
+    {
         let kind = match key.kind {
             Kind::Integer => "whole number",
             Kind::Real => "number",
@@ -50,7 +56,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
         current += &format!("{BEGIN}{table} -->\n{}{END}{text}", rows(table));
         tables.push(table);
     }
-    let all: Vec<&str> = keys::tables();
+    let all: Vec<&str> = Keys::of(STUDIES).tables();
     assert_eq!(
         tables,
         all[..all.len() - 3],
@@ -59,13 +65,31 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
     assert_current("docs/configuration.md", &current, "experiment_files");
 }
 
+/// What `bookahead list schema` prints.
+fn printed() -> String {
+    let done = output(program(project(), &["list", "schema"]));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+/// The printed schema.
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&printed()).expect("a schema in JSON"));
+
 #[test]
-fn the_schema_of_the_documentation_is_that_of_the_program() {
-    assert_current(
-        "docs/experiment.schema.json",
-        &format!("{:#}\n", keys::schema()),
-        "experiment_files",
-    );
+fn the_schema_is_printed_as_it_is_written_into_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["list", "schema", "--out", "experiment.schema.json"];
+    let done = output(program(folder.path(), &arguments));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!((text(&done.stdout), text(&done.stderr)), Default::default());
+    let written = fs::read_to_string(folder.path().join("experiment.schema.json"));
+    assert_eq!(written.expect("readable"), printed());
+    for key in Keys::of(STUDIES).all() {
+        let declared = &SCHEMA["$defs"][key.path]["description"];
+        let about = declared.as_str().expect("every key is in the schema");
+        assert!(about.starts_with(key.about), "{}: {about}", key.path);
+    }
 }
 
 /// Every shipped experiment with its text.
@@ -94,21 +118,29 @@ fn shipped() -> Vec<(PathBuf, String)> {
 
 #[test]
 fn every_shipped_experiment_names_the_schema_in_its_first_line() {
+    // The file is not kept, so the way to it is gone by hand.
+    const SCHEMA: &str = "docs/experiment.schema.json";
     for (path, text) in shipped() {
         let first = text.lines().next().unwrap_or_default();
         let schema = first.strip_prefix("#:schema ").unwrap_or_default();
-        let folder = path.parent().expect("a folder");
-        let named = folder.join(schema).canonicalize().ok();
-        let schema = project().join("docs/experiment.schema.json");
-        assert_eq!(named, schema.canonicalize().ok(), "{}", path.display());
+        let mut named = path.parent().expect("a folder").to_owned();
+        for part in Path::new(schema).components() {
+            match part {
+                Component::ParentDir => assert!(named.pop(), "{}", path.display()),
+                part => named.push(part),
+            }
+        }
+        assert_eq!(named, project().join(SCHEMA), "{}", path.display());
     }
+    let ignored = fs::read_to_string(project().join(".gitignore")).expect("readable");
+    assert!(ignored.lines().any(|line| line == format!("/{SCHEMA}")));
 }
 
 #[test]
 fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
     let mut found = Vec::new();
     for (path, text) in shipped() {
-        let experiment = Experiment::parse("it", &text, None).expect("valid");
+        let experiment = Experiment::parse(STUDIES, "it", &text, None).expect("valid");
         let name = path
             .strip_prefix(project())
             .expect("a shipped file")
@@ -128,7 +160,7 @@ fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
 fn refused(text: &str) -> Vec<String> {
     let value: toml::Value = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let value: Value = serde_json::to_value(value).expect("a JSON form");
-    json_schema::errors(&keys::schema(), &value)
+    json_schema::errors(&SCHEMA, &value)
 }
 
 #[test]
@@ -152,7 +184,8 @@ fn the_schema_accepts_every_shipped_experiment_and_every_example() {
 fn the_schema_refuses_what_no_experiment_may_say() {
     let base = fs::read_to_string(project().join("configs/quickstart.toml")).expect("readable");
     let changed = |key: &str, value: toml::Value| {
-        bookahead::sweep::with_values(&base, [(key, &value)]).expect("a key that can be set")
+        bookahead::sweep::with_values(Keys::of(STUDIES), &base, [(key, &value)])
+            .expect("a key that can be set")
     };
     let axis = |rest: &str| format!("{base}\n[[axis]]\nkey = \"scheduling.user_factor\"\n{rest}\n");
     assert_eq!(refused(&base), [""; 0]);

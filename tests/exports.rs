@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use bookahead::store::ExportKind;
+use bookahead::studies::STUDIES;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::support::program::{output, program, run, text};
@@ -39,7 +40,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
                 )
             })
             .expect("a loss is entered");
-        for kind in ExportKind::all().chain(ExportKind::tables()) {
+        for kind in ExportKind::all(STUDIES).chain(ExportKind::tables(STUDIES)) {
             let export = |format: &str, out: &str| {
                 let said = output(program(
                     path,
@@ -88,8 +89,8 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
             found.insert(kind.name);
         }
     }
-    let missing: Vec<&str> = ExportKind::all()
-        .chain(ExportKind::tables())
+    let missing: Vec<&str> = ExportKind::all(STUDIES)
+        .chain(ExportKind::tables(STUDIES))
         .map(|kind| kind.name)
         .filter(|name| !found.contains(name))
         .collect();

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Output;
 
 use bookahead::scheduling::registry::STRATEGIES;
-use bookahead::sweep::{beginnings, keys};
+use bookahead::studies::STUDIES;
+use bookahead::sweep::beginnings;
+use bookahead::sweep::keys::Keys;
 
 use crate::support::program::{output, program, text};
 
@@ -30,7 +32,9 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 fn a_first_experiment_with_every_study_and_policy_is_checked_and_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let names: Vec<String> = beginnings().map(|beginning| beginning.name).collect();
+    let names: Vec<String> = beginnings(STUDIES)
+        .map(|beginning| beginning.name)
+        .collect();
     assert!(names.len() > 12, "{names:?}");
     for name in names {
         let file = format!("{name}.toml");
@@ -89,7 +93,7 @@ fn check_says_what_run_would_have_said_and_makes_no_store() {
 fn every_name_is_found_in_help_and_explained() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let strategies = said(path, &["strategies"]);
+    let strategies = said(path, &["list", "strategies"]);
     let help = said(path, &["run", "--help"]);
     for policy in STRATEGIES {
         assert!(strategies.contains(policy.name), "{}", policy.name);
@@ -110,7 +114,7 @@ fn every_name_is_found_in_help_and_explained() {
     );
     let compare = said(path, &["compare", "--help"]);
     assert!(compare.lines().count() < 85, "{compare}");
-    assert!(said(path, &["metrics", "wait"]).contains("mean_wait"));
+    assert!(said(path, &["list", "metrics", "wait"]).contains("mean_wait"));
     let near = refused(path, &["compare", "1", "2", "--metric", "mean_wiat"]);
     assert!(near.contains("did you mean `mean_wait`?"), "{near}");
 }
@@ -119,17 +123,17 @@ fn every_name_is_found_in_help_and_explained() {
 fn every_key_is_explained_and_a_slip_of_the_pen_is_understood() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let tables = said(path, &["keys"]);
-    for section in keys::sections() {
+    let tables = said(path, &["list", "keys"]);
+    for section in Keys::of(STUDIES).sections() {
         assert!(tables.contains(section.path), "{}", section.path);
-        let of_table = said(path, &["keys", section.path]);
+        let of_table = said(path, &["list", "keys", section.path]);
         for key in section.keys {
             let name = key.path.rsplit('.').next().expect("a name");
             assert!(of_table.contains(&format!("  {name}")), "{}", key.path);
         }
     }
-    assert!(said(path, &["keys", "[workload]"]).contains("laxity"));
-    let near = refused(path, &["keys", "acceptance.pof_mix"]);
+    assert!(said(path, &["list", "keys", "[workload]"]).contains("laxity"));
+    let near = refused(path, &["list", "keys", "acceptance.pof_mix"]);
     assert!(
         near.contains("did you mean `acceptance.pof_max`?"),
         "{near}"
@@ -137,9 +141,37 @@ fn every_key_is_explained_and_a_slip_of_the_pen_is_understood() {
 }
 
 #[test]
+fn a_former_command_ends_with_the_whole_present_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (former, arguments) in [
+        ("strategies", &["--json"][..]),
+        ("keys", &["acceptance"]),
+        ("metrics", &["wait", "--log", "l.jsonl"]),
+        ("traces", &["--help"]),
+        ("schema", &["--out", "the schema.json"]),
+        ("schema", &[]),
+    ] {
+        let typed = arguments
+            .join(" ")
+            .replace("the schema.json", "'the schema.json'");
+        let sentence = format!(
+            "`{}` is now `{}`",
+            format!("bookahead {former} {typed}").trim_end(),
+            format!("bookahead list {former} {typed}").trim_end()
+        );
+        let done = output(program(folder.path(), &[&[former], arguments].concat()));
+        assert_eq!(done.status.code(), Some(2), "{former}");
+        assert_eq!(text(&done.stderr), format!("error: {sentence}\n"));
+        assert_eq!(text(&done.stdout), "");
+    }
+    let left = fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 0, "nothing is written");
+}
+
+#[test]
 fn traces_say_what_is_missing_and_where_it_comes_from() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = program(folder.path(), &["traces", "--json"]);
+    let mut command = program(folder.path(), &["list", "traces", "--json"]);
     command.env("BOOKAHEAD_TRACES", folder.path());
     fs::write(
         folder.path().join("CTC-SP2-1996-3.1-cln.swf"),
@@ -252,7 +284,10 @@ fn completions_are_the_runs_of_the_store_and_the_axes_and_names_that_there_are()
         readings.contains("all") && readings.lines().count() > 2,
         "{readings}"
     );
-    assert!(complete(&["keys", "acceptance.po"]).contains("acceptance.pof_max"));
+    assert!(complete(&["list", "keys", "acceptance.po"]).contains("acceptance.pof_max"));
+    assert!(complete(&["list", "metrics", "mean_w"]).contains("mean_wait"));
+    let former = complete(&["strat"]);
+    assert!(!former.contains("strategies"), "{former}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(folder.path(), &["completions", shell]);
         assert!(script.contains("COMPLETE"), "{shell}: {script}");

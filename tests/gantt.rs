@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use bookahead::store::{RunId, Store};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{InputFolders, ReplayError, ReplayedPlan, replay_point};
 use bookahead::units::Seconds;
 
@@ -15,7 +16,7 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
     let folder = folder();
     let status = run(folder.path(), "plans", &[]).status();
     assert!(status.expect("it starts").success());
-    let store = Store::open_read_only(&folder.path().join("plans.db")).expect("a store");
+    let store = Store::open_read_only(STUDIES, &folder.path().join("plans.db")).expect("a store");
     let places = store.best_places(RunId(1)).expect("places");
     assert_eq!(places.len(), 4, "one of every strategy");
     let mut lost = 0;
@@ -24,7 +25,8 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             .replay_source(RunId(1), place)
             .expect("read")
             .expect("done");
-        let point = replay_point(&source, &InputFolders::default(), false).expect("it agrees");
+        let point =
+            replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
         assert!(point.agrees);
         let ReplayedPlan::Nodes { inputs, replay } = point.plan else {
             panic!("{strategy} names nodes");
@@ -87,18 +89,18 @@ fn a_stored_result_that_does_not_come_out_again_is_refused_unless_somebody_insis
     store
         .execute("UPDATE simulation_metrics SET fees = fees + 3600", [])
         .expect("written");
-    let source = Store::open_read_only(&path)
+    let source = Store::open_read_only(STUDIES, &path)
         .expect("a store")
         .replay_source(RunId(1), 0)
         .expect("read")
         .expect("done");
     let folders = InputFolders::default();
     assert!(matches!(
-        replay_point(&source, &folders, false),
+        replay_point(STUDIES, &source, &folders, false),
         Err(ReplayError::OtherTotals { .. })
     ));
     assert!(
-        !replay_point(&source, &folders, true)
+        !replay_point(STUDIES, &source, &folders, true)
             .expect("forced")
             .agrees
     );
@@ -207,13 +209,14 @@ fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
         };
         let (well, said) = call(&["run", "it.toml", "--report", "report"]);
         assert!(well, "{name}: {said}");
-        let store = Store::open_read_only(&folder.path().join("it.db")).expect("a store");
+        let store = Store::open_read_only(STUDIES, &folder.path().join("it.db")).expect("a store");
         for (place, strategy) in store.best_places(RunId(1)).expect("places") {
             let source = store
                 .replay_source(RunId(1), place)
                 .expect("read")
                 .expect("done");
-            let point = replay_point(&source, &InputFolders::default(), false).expect("it agrees");
+            let point =
+                replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
             if let ReplayedPlan::Counts(machines) = point.plan {
                 for (number, machine) in machines.iter().enumerate() {
                     assert!(!machine.held.is_empty(), "{name}: {}", machine.name);
@@ -273,8 +276,6 @@ fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
     }
     studies.sort();
     studies.dedup();
-    let known: Vec<&str> = bookahead::studies::strategies()
-        .map(|study| study.name)
-        .collect();
+    let known: Vec<&str> = STUDIES.strategies().map(|study| study.name).collect();
     assert_eq!(studies.len(), known.len(), "{studies:?} of {known:?}");
 }

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, canonical_json, digest};
 
 use crate::shards::tables;
@@ -102,7 +103,7 @@ fn every_shipped_configuration_resolves_to_the_specifications_it_had() {
         if !source.contains("[experiment]") {
             continue;
         }
-        let sweep = Experiment::load(&path, None)
+        let sweep = Experiment::load(STUDIES, &path, None)
             .map(|experiment| experiment.sweep)
             .unwrap_or_else(|error| panic!("{error}"));
         let mut all = String::new();
@@ -171,7 +172,7 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
             );
         }
     }
-    let studies = bookahead::studies::strategies().map(|study| study.name);
+    let studies = STUDIES.strategies().map(|study| study.name);
     for study in studies.chain(["heuristic-overbooking"]) {
         assert!(covered.contains(study), "no experiment of `{study}`");
     }

@@ -378,7 +378,7 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
             "o.txt",
             &["sql", "SELECT 1", "--store", "s.db", "--out", "o.txt"],
         ),
-        ("o.json", &["schema", "--out", "o.json"]),
+        ("o.json", &["list", "schema", "--out", "o.json"]),
         ("o.swf", &["trace", "convert", "t.swf", "o.swf"]),
         (
             "e.swf",
@@ -404,7 +404,7 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
             &["workflow", "draw", "given.json", "--out", "w.svg"],
         ),
         ("bookahead.1", &["man", "."]),
-        ("l.json", &["metrics", "--log", "l.json"]),
+        ("l.json", &["list", "metrics", "--log", "l.json"]),
         (
             "saved/planning.toml",
             &["advise", "long.swf", "--save", "saved"],

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use bookahead::sweep::keys::{self, Kind};
+use bookahead::studies::STUDIES;
+use bookahead::sweep::keys::{Keys, Kind};
 use bookahead::sweep::{Experiment, ExperimentError};
 use bookahead_core::printable::is_harmful;
 
@@ -122,7 +123,7 @@ fn assert_inert_report(what: &str, folder: &Path) {
 fn no_key_of_an_experiment_brings_its_value_to_the_terminal() {
     let hostile = toml::Value::String(HOSTILE.to_owned());
     let mut shown = 0;
-    for key in keys::all() {
+    for key in Keys::of(STUDIES).all() {
         let values = [
             hostile.clone(),
             toml::Value::Array(vec![hostile.clone()]),
@@ -138,7 +139,8 @@ fn no_key_of_an_experiment_brings_its_value_to_the_terminal() {
         };
         for value in values {
             let text = with_key(key.path, value);
-            let Err(ExperimentError::Invalid(problems)) = Experiment::parse(HOSTILE, &text, None)
+            let Err(ExperimentError::Invalid(problems)) =
+                Experiment::parse(STUDIES, HOSTILE, &text, None)
             else {
                 continue;
             };
@@ -160,7 +162,7 @@ fn with_key(path: &str, value: &toml::Value) -> String {
     let (last, above) = steps.split_last().expect("a key has a name");
     let mut table = &mut root;
     for (depth, step) in above.iter().enumerate() {
-        let empty = match keys::is_list(&above[..=depth].join(".")) {
+        let empty = match Keys::of(STUDIES).is_list(&above[..=depth].join(".")) {
             true => toml::Value::Array(vec![toml::Value::Table(toml::Table::new())]),
             false => toml::Value::Table(toml::Table::new()),
         };
@@ -193,8 +195,10 @@ fn arguments_and_names_of_files_are_repeated_without_what_acts_on_a_terminal() {
         &["trace", "failures"],
         &["workflow", "info"],
         &["init"],
+        &["list"],
+        &["list", "keys"],
+        &["list", "metrics"],
         &["keys"],
-        &["metrics"],
         &["reproduce"],
         &["advise"],
         &["--color"],

@@ -1,6 +1,8 @@
 //! Links of the pages for people: each leads to a file of the repository and to a heading of it,
 //! and the site that mdBook makes of the folder `docs` has all of its pages and no link out of it.
 
+use bookahead::studies::STUDIES;
+use bookahead::sweep::keys::Keys;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,7 +142,7 @@ fn every_strategy_has_a_short_page_that_leads_to_its_definition() {
     let policies = bookahead::scheduling::registry::STRATEGIES
         .iter()
         .map(|strategy| strategy.name);
-    let studies = bookahead::studies::strategies().map(|study| study.name);
+    let studies = STUDIES.strategies().map(|study| study.name);
     for name in policies.chain(studies) {
         let (_, section) = page
             .split_once(&format!("\n### {name}\n"))
@@ -152,11 +154,11 @@ fn every_strategy_has_a_short_page_that_leads_to_its_definition() {
     }
     for key in page.split('`').skip(1).step_by(2).filter(|code| {
         code.split_once('.').is_some_and(|(table, key)| {
-            bookahead::sweep::keys::children(table).len() > 1 && !key.contains('*')
+            Keys::of(STUDIES).children(table).len() > 1 && !key.contains('*')
         })
     }) {
         assert!(
-            bookahead::sweep::keys::find(key).is_some(),
+            Keys::of(STUDIES).find(key).is_some(),
             "no key is called {key}"
         );
     }

@@ -9,8 +9,8 @@ use std::fs;
 use bookahead::cli::reproduce::known_measures;
 use bookahead::scheduling::measures::Measure;
 use bookahead::store::{METRICS, Shown};
+use bookahead::studies::STUDIES;
 use bookahead::studies::co_reservation::measures::CLUSTER_MEASURES;
-use bookahead::studies::measures::MEASURES;
 use serde_json::Value;
 
 use crate::support::pages::{assert_current, project};
@@ -76,7 +76,7 @@ fn metrics() -> String {
     rows
 }
 
-fn measures(list: &[Measure]) -> String {
+fn measures<'m>(list: impl Iterator<Item = &'m Measure>) -> String {
     let mut rows = "| Measure | Unit | What it is |\n|---|---|---|\n".to_owned();
     for measure in list {
         rows += &format!(
@@ -93,8 +93,8 @@ fn the_page_of_the_schema_has_every_quantity() {
     let mut page = fs::read_to_string(project().join(PAGE)).expect("readable");
     let tables = [
         ("metrics of jobs", metrics()),
-        ("measures of simulations", measures(MEASURES)),
-        ("measures of clusters", measures(CLUSTER_MEASURES)),
+        ("measures of simulations", measures(STUDIES.measures())),
+        ("measures of clusters", measures(CLUSTER_MEASURES.iter())),
     ];
     for (what, rows) in tables {
         let (begin, end) = (

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use bookahead::actors::Player;
 use bookahead::scheduling::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 use bookahead::studies::reservations::{ReplanningSimulation, Rows};
-use bookahead::studies::{Simulation as _, StudyRows};
+use bookahead::study::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
@@ -297,7 +297,7 @@ proptest! {
         prop_assert_eq!(actors.outcomes, jobs);
         let mut reservations = machine.take_reservation_outcomes();
         reservations.sort_by_key(|outcome| outcome.request.id);
-        prop_assert_eq!(actors.rows, StudyRows::Reservations(Box::new(Rows(reservations))));
+        prop_assert_eq!(actors.rows, StudyRows::of(Rows(reservations)));
     }
 
     /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a

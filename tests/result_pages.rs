@@ -7,6 +7,7 @@ use std::path::Path;
 
 use bookahead::report::findings::parse_explanations;
 use bookahead::store::Store;
+use bookahead::studies::STUDIES;
 use rusqlite::{Connection, Row};
 
 use crate::support::pages::project;
@@ -142,7 +143,7 @@ fn explanations_of_misses_claim_no_more_than_runs_can_show() {
 fn every_query_of_a_page_of_results_is_a_query_of_a_store_of_this_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("empty.db");
-    drop(Store::open(&path).expect("a store"));
+    drop(Store::open(STUDIES, &path).expect("a store"));
     let connection = Connection::open(&path).expect("a store");
     for page in result_pages()
         .into_iter()

@@ -6,6 +6,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{
     Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
 };
@@ -31,7 +32,7 @@ values = [0.05, 0.2, 0.5]
 "#;
 
 fn run(text: &str, store: &Path, workers: usize) -> SweepSummary {
-    let sweep = Experiment::parse("small.toml", text, None)
+    let sweep = Experiment::parse(STUDIES, "small.toml", text, None)
         .expect("valid")
         .sweep;
     let options = SweepOptions {
@@ -39,7 +40,7 @@ fn run(text: &str, store: &Path, workers: usize) -> SweepSummary {
         quiet: true,
         outcomes: OutcomeDetail::All,
         folders: InputFolders::default(),
-        ..SweepOptions::new(store.to_owned())
+        ..SweepOptions::new(STUDIES, store.to_owned())
     };
     run_sweep(sweep, &options).expect("inputs and store are sound")
 }
@@ -47,7 +48,7 @@ fn run(text: &str, store: &Path, workers: usize) -> SweepSummary {
 /// The points of the latest run without anything that depends on the clock, in an order of their
 /// own.
 fn content(store: &Path) -> Vec<String> {
-    let store = Store::open(store).expect("a store");
+    let store = Store::open(STUDIES, store).expect("a store");
     let run = store.run(&RunSelector::Latest).expect("a run");
     let points = store.points(run.id).expect("points");
     let mut rows: Vec<String> = (0..points.len())
@@ -94,13 +95,13 @@ fn an_interrupted_sweep_goes_on_where_it_stopped_and_ends_with_the_same_points()
     // A part of the axis first, as if the rest had been cut off.
     let first = run(&TEXT.replace("[0.05, 0.2, 0.5]", "[0.2, 0.5]"), &parts, 2);
     assert_eq!(first.tally.simulations, 15);
-    let sweep = Experiment::parse("small.toml", TEXT, None)
+    let sweep = Experiment::parse(STUDIES, "small.toml", TEXT, None)
         .expect("valid")
         .sweep;
     let options = SweepOptions {
         quiet: true,
         folders: InputFolders::default(),
-        ..SweepOptions::new(parts.clone())
+        ..SweepOptions::new(STUDIES, parts.clone())
     };
     options.interrupt.request();
     let stopped = run_sweep(sweep, &options).expect("sound");
@@ -150,13 +151,13 @@ fn more_fresh_replications_run_alone_and_leave_the_bytes_of_one_run_of_all() {
 fn keeping_nothing_touches_no_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = folder.path().join("none.db");
-    let sweep = Experiment::parse("small.toml", TEXT, None)
+    let sweep = Experiment::parse(STUDIES, "small.toml", TEXT, None)
         .expect("valid")
         .sweep;
     let options = SweepOptions {
         quiet: true,
         outcomes: OutcomeDetail::None,
-        ..SweepOptions::new(store.clone())
+        ..SweepOptions::new(STUDIES, store.clone())
     };
     let summary = run_sweep(sweep, &options).expect("sound");
     assert_eq!((summary.run, summary.tally.points), (None, 27));
@@ -411,7 +412,7 @@ fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
                 && !path.ends_with("findings.toml")
                 && !path.ends_with("readings.toml")
             {
-                if let Err(error) = Experiment::load(&path, None) {
+                if let Err(error) = Experiment::load(STUDIES, &path, None) {
                     panic!("{error}");
                 }
                 seen += 1;

@@ -11,8 +11,8 @@ use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::studies::Simulation as _;
 use bookahead::studies::overbooking::PolicySimulation;
+use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,

@@ -5,6 +5,8 @@
 
 mod experiments;
 mod log;
+mod machine;
+mod source;
 
 use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
@@ -14,28 +16,24 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use self::experiments::{ADDED, DRAWS, Question};
+use self::experiments::Question;
 use self::log::{Log, LogError};
+use self::machine::{Machine, machine};
+use self::source::source;
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use super::run::complain;
-use super::trace::class_counts;
-use crate::estimates::{ClassTable, EstimateError};
-use crate::machines::slurm::Includes;
-use crate::machines::{MachineDescription, MachineError};
+use crate::estimates::EstimateError;
+use crate::machines::MachineError;
 use crate::output::write_file;
-use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
-use crate::report::{EstimatesReport, ReportError, grouped};
-use crate::scheduling::machine_queue::AddedReservation;
+use crate::report::ReportError;
+use crate::report::advice::{self, AdviceRun};
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
-use crate::units::{Nodes, Seconds};
 use crate::workload::TraceFolder;
-
-/// Users with a row of their own.
-const TOP_USERS: u32 = 20;
 
 /// Nodes for some hours.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +58,6 @@ impl FromStr for Reservation {
         }
         Ok(Self { nodes, hours })
     }
-}
-
-/// Files that describe a machine, as the user named them.
-#[derive(Clone, Debug)]
-struct MachineFiles {
-    file: String,
-    /// What the numbers of the log are called.
-    names: Option<String>,
 }
 
 /// A penalty ratio.
@@ -201,7 +191,7 @@ pub fn execute(arguments: &AdviseArguments) -> ExitCode {
 }
 
 fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
-    let mut options = SweepOptions::new(arguments.store.clone());
+    let mut options = SweepOptions::new(STUDIES, arguments.store.clone());
     options.durability = arguments.durability.into();
     options.folders.memory = arguments.memory.budget();
     options.quiet = arguments.quiet;
@@ -247,7 +237,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let mut runs = Vec::new();
     for (question, text) in &experiments {
         options.outcomes = kept(*question);
-        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         if !arguments.quiet {
             super::say(format_args!(
@@ -263,7 +253,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
             // The log has said that the same command goes on.
             return Ok(summary.exit_code());
         }
-        let store = Store::open_read_only(&options.store)?;
+        let store = Store::open_read_only(STUDIES, &options.store)?;
         let run = store.run(&RunSelector::Id(summary.run.unwrap_or_default()))?;
         let run = AdviceRun {
             name,
@@ -286,209 +276,13 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     if !arguments.quiet {
         let mut text = String::new();
         for (question, answer) in &summary.answers {
-            super::listing::paragraph(&mut text, &format!("{question} {answer}"));
+            super::paragraphs::paragraph(&mut text, &format!("{question} {answer}"));
             text.push('\n');
         }
         super::print(&text)?;
         super::say(format_args!("wrote {}", summary.page.display()));
     }
     Ok(code)
-}
-
-/// A machine that was described, with the files that do.
-struct Machine {
-    files: MachineFiles,
-    description: MachineDescription,
-}
-
-impl Machine {
-    fn nodes(&self) -> u32 {
-        let classes = self.description.machine().classes.iter();
-        classes.map(|class| class.nodes.0).sum()
-    }
-
-    /// Of more than 32 bits count, as many as these do.
-    fn cores(&self) -> Option<u32> {
-        Some(u32::try_from(self.description.machine().cores()).unwrap_or(u32::MAX))
-    }
-
-    fn reserved_cores(&self, reservation: Reservation) -> u64 {
-        let added = AddedReservation {
-            nodes: Nodes(reservation.nodes),
-            duration: Seconds::ZERO,
-        };
-        added.cores(self.description.machine())
-    }
-}
-
-/// The machine that the arguments name.
-fn machine(arguments: &AdviseArguments) -> Result<Option<Machine>, AdviseError> {
-    let Some(file) = &arguments.machine else {
-        return Ok(None);
-    };
-    let text = |path: &PathBuf| {
-        let text = path.to_str().map(str::to_owned);
-        text.ok_or_else(|| AdviseError::Path(path.clone()))
-    };
-    Ok(Some(Machine {
-        files: MachineFiles {
-            file: text(file)?,
-            names: arguments.names.as_ref().map(text).transpose()?,
-        },
-        description: MachineDescription::load(file, Includes::Below)?,
-    }))
-}
-
-/// Everything that the page is made of.
-fn source<'a>(
-    arguments: &'a AdviseArguments,
-    log: &'a Log,
-    machine: Option<&Machine>,
-    reservation: Reservation,
-    mut runs: Vec<(Question, AdviceRun)>,
-) -> Result<AdviceSource<'a>, AdviseError> {
-    let mut of = |is_wanted: fn(Question) -> bool| {
-        let place = runs.iter().position(|(question, _)| is_wanted(*question))?;
-        Some(runs.swap_remove(place).1)
-    };
-    let missing = || AdviseError::Output(io::ErrorKind::NotFound.into());
-    let planning = of(|question| question == Question::Planning).ok_or_else(missing)?;
-    let queue = of(|question| matches!(question, Question::Queue | Question::Machine));
-    let predictions = of(|question| question == Question::Predictions).ok_or_else(missing)?;
-    let ties = of(|question| matches!(question, Question::Ties { .. }));
-    let priced = of(|question| {
-        matches!(
-            question,
-            Question::Reservation | Question::MachineReservation
-        )
-    });
-    Ok(AdviceSource {
-        label: &log.label,
-        file: &log.file,
-        command: command(arguments),
-        store: &arguments.store,
-        sampled: sampled(log, machine),
-        machine: machine.map(|machine| AdvisedMachine {
-            name: machine.description.machine().name.clone(),
-            file: machine.files.file.clone(),
-        }),
-        estimates: estimates(log)?,
-        recorded: &log.recorded,
-        planning,
-        queue: queue.ok_or_else(missing)?,
-        predictions,
-        ties,
-        reservation: priced.ok_or_else(|| log.replay.as_ref().err().cloned().unwrap_or_default()),
-        asked: AskedReservation {
-            nodes: reservation.nodes,
-            cores: machine.map_or(u64::from(reservation.nodes), |machine| {
-                machine.reserved_cores(reservation)
-            }),
-            hours: reservation.hours,
-        },
-        penalty_ratio: arguments.ratio,
-        clock: log.clock,
-    })
-}
-
-/// How the users of a log estimate, by width and by user: the tables of
-/// `bookahead trace estimates`.
-fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
-    let table = ClassTable {
-        top_users: TOP_USERS,
-        ..ClassTable::default()
-    };
-    let mut attributes = Vec::new();
-    for name in ["resources", "user"] {
-        let counts = class_counts(&table, &log.jobs, name).transpose();
-        let counts = counts.map_err(|source| AdviseError::Estimates {
-            file: log.file.clone(),
-            source,
-        })?;
-        if let Some(counts) = counts {
-            attributes.push((name.to_owned(), counts));
-        }
-    }
-    Ok(EstimatesReport::new(&log.label, &attributes))
-}
-
-/// What was looked at of a log.
-fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
-    let count = |number: usize| grouped(number as f64, 0);
-    let mut sentences = vec![format!(
-        "{} usable jobs of {} records on {} {}; bookahead trace info {} says why others are not used. Planners are looked at on the last {} jobs, as fast as they were submitted; what can be \
-         learned begins with the jobs before them. {} simulated once, with all jobs.",
-        count(log.jobs.len()),
-        grouped(log.records as f64, 0),
-        grouped(f64::from(log.nodes.0), 0),
-        if machine.is_some() { "cores" } else { "nodes" },
-        log.file,
-        count(log.planned_jobs),
-        if machine.is_some() {
-            "The machine is"
-        } else {
-            "Queues are"
-        },
-    )];
-    if let Some(machine) = machine {
-        sentences.push(format!(
-            "Waits, announced starts and the reservation are those of the machine {} in {}; planners know {} cores that are alike.",
-            machine.description.machine().name,
-            machine.files.file,
-            grouped(f64::from(log.nodes.0), 0)
-        ));
-        sentences.extend(machine.description.notes.iter().cloned());
-    }
-    match (&log.replay, machine) {
-        (Ok(replay), None) => sentences.push(format!(
-            "The reservation is priced once a day at {} moments, drawn {DRAWS} times, in a replay of the first {} days ({} jobs).",
-            replay.instants,
-            replay.days,
-            count(replay.jobs)
-        )),
-        (Ok(replay), Some(_)) => sentences.push(format!(
-            "The reservation is added {ADDED} times, each time alone, to the first {} days ({} jobs).",
-            replay.days,
-            count(replay.jobs)
-        )),
-        (Err(_), _) => {}
-    }
-    if log.too_wide > 0 {
-        sentences.push(format!(
-            "{} jobs are wider than the machine and are rejected at once.",
-            count(log.too_wide)
-        ));
-    }
-    sentences
-}
-
-/// The command that makes the page again.
-fn command(arguments: &AdviseArguments) -> String {
-    let mut text = format!("bookahead advise {}", arguments.trace);
-    if let Some(nodes) = arguments.nodes {
-        text.push_str(&format!(" --nodes {nodes}"));
-    }
-    for (option, path) in [("machine", &arguments.machine), ("names", &arguments.names)] {
-        if let Some(path) = path {
-            text.push_str(&format!(" --{option} {}", path.display()));
-        }
-    }
-    if arguments.ratio != 1.0 {
-        text.push_str(&format!(" --ratio {}", arguments.ratio));
-    }
-    if let Some(reservation) = arguments.reservation {
-        text.push_str(&format!(
-            " --reservation {}x{}",
-            reservation.nodes, reservation.hours
-        ));
-    }
-    if let Some(runs) = arguments.ties {
-        text.push_str(&format!(" --ties {runs}"));
-    }
-    if arguments.store != Path::new(super::STORE) {
-        text.push_str(&format!(" --store {}", arguments.store.display()));
-    }
-    text
 }
 
 fn file_of(question: Question) -> String {
@@ -535,7 +329,7 @@ fn plan(
 ) -> Result<(), AdviseError> {
     let mut out = super::output::people();
     for (question, text) in experiments {
-        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         options.outcomes = kept(*question);
         let (_, plan) = dry_run(experiment.sweep, options)?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::screen::LookError;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use crate::sweep::while_working;
 
 /// Copies a store.
@@ -22,7 +23,7 @@ pub struct BackupArguments {
 ///
 /// When the store cannot be read, the copy cannot be written, or rows are not as they were written.
 pub fn execute(arguments: &BackupArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(&arguments.store)?;
+    let store = Store::open_read_only(STUDIES, &arguments.store)?;
     let found = while_working("copying the store", false, || store.back_up(&arguments.to))?;
     super::say(format_args!(
         "{}: {}",

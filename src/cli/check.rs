@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::listing::{names, paragraph};
 use super::memory::MemoryArguments;
+use super::paragraphs::{names, paragraph};
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
 use crate::store::Store;
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
 
@@ -60,7 +61,7 @@ pub fn check(arguments: &CheckArguments) -> ExitCode {
 
 /// Exit code 1 where something is not as it was written.
 fn check_store(path: &Path, as_json: bool) -> Result<ExitCode, LookError> {
-    let store = Store::open_read_only(path)?;
+    let store = Store::open_read_only(STUDIES, path)?;
     let found = while_working("checking the store", false, || store.verify())?;
     if as_json {
         print_json(&json!({
@@ -97,12 +98,12 @@ fn check_experiment(
     store: &Path,
 ) -> Result<(), RunError> {
     let Experiment { sweep, warnings } = while_working("reading the experiment", false, || {
-        Experiment::load(config, arguments.seed)
+        Experiment::load(STUDIES, config, arguments.seed)
     })?;
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(store.to_owned());
+    let mut options = SweepOptions::new(STUDIES, store.to_owned());
     options.folders.memory = arguments.memory.budget();
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();

@@ -13,7 +13,9 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use crate::store::Store;
-use crate::sweep::{beginnings, keys};
+use crate::studies::STUDIES;
+use crate::sweep::beginnings;
+use crate::sweep::keys::Keys;
 
 /// The variable by which the script of a shell asks.
 const VARIABLE: &str = "COMPLETE";
@@ -60,7 +62,7 @@ pub(super) fn answer(arguments: &[OsString], command: fn() -> clap::Command) -> 
         .unwrap_or(false)
 }
 
-/// A command, one of its arguments, and what completes it.
+/// A command (of a command), one of its arguments, and what completes it.
 type Completed = (&'static str, &'static str, fn() -> Vec<CompletionCandidate>);
 
 /// What completes the arguments of commands.
@@ -73,8 +75,8 @@ const CANDIDATES: &[Completed] = &[
     ("compare", "metric", measures),
     ("compare", "by", axes),
     ("init", "study", studies),
-    ("keys", "table", tables_and_keys),
-    ("metrics", "text", measures),
+    ("list keys", "table", tables_and_keys),
+    ("list metrics", "text", measures),
     ("reproduce", "paper", papers),
     ("reproduce", "trace", traces),
     ("reproduce", "readings", readings),
@@ -84,13 +86,25 @@ const CANDIDATES: &[Completed] = &[
 pub(super) fn completed(command: clap::Command) -> clap::Command {
     CANDIDATES
         .iter()
-        .fold(command, |command, (name, argument, candidates)| {
-            command.mut_subcommand(name, |command| {
+        .fold(command, |command, (names, argument, candidates)| {
+            within(command, names, &|command| {
                 command.mut_arg(argument, |argument| {
                     argument.add(ArgValueCandidates::new(*candidates))
                 })
             })
         })
+}
+
+/// Changes the command with these names, which begin at a subcommand of `command`.
+fn within(
+    command: clap::Command,
+    names: &str,
+    change: &dyn Fn(clap::Command) -> clap::Command,
+) -> clap::Command {
+    match names.split_once(' ') {
+        Some((name, rest)) => command.mut_subcommand(name, |command| within(command, rest, change)),
+        None => command.mut_subcommand(names, change),
+    }
 }
 
 /// The store that the line under way names: candidates are asked for without it.
@@ -104,7 +118,7 @@ fn store() -> Option<Store> {
             None => None,
         }
     });
-    Store::open_read_only(&named.unwrap_or_else(|| super::STORE.into())).ok()
+    Store::open_read_only(STUDIES, &named.unwrap_or_else(|| super::STORE.into())).ok()
 }
 
 fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
@@ -147,21 +161,24 @@ fn is_typed(name: &str) -> bool {
 
 /// Studies and policies.
 fn studies() -> Vec<CompletionCandidate> {
-    beginnings()
+    beginnings(STUDIES)
         .map(|known| candidate(known.name, &known.about))
         .collect()
 }
 
 /// Tables and keys of experiment files.
 fn tables_and_keys() -> Vec<CompletionCandidate> {
-    let tables = keys::sections().map(|section| candidate(section.path, section.about));
-    let keys = keys::all().map(|key| candidate(key.path, key.about));
+    const KEYS: Keys = Keys::of(STUDIES);
+    let tables = KEYS
+        .sections()
+        .map(|section| candidate(section.path, section.about));
+    let keys = KEYS.all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }
 
 /// Measures.
 fn measures() -> Vec<CompletionCandidate> {
-    super::metrics::all()
+    super::list::metrics::all()
         .into_iter()
         .map(|(name, _, meaning)| candidate(name, &meaning))
         .collect()

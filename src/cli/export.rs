@@ -13,6 +13,7 @@ use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
 };
+use crate::studies::STUDIES;
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any
 /// other kind.
@@ -98,15 +99,15 @@ fn places(text: &str) -> Result<BTreeSet<u64>, String> {
 }
 
 fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
-    let kinds = ExportKind::all().map(|kind| {
+    let kinds = ExportKind::all(STUDIES).map(|kind| {
         PossibleValue::new(kind.name)
             .help(kind.about)
             .aliases(kind.view())
     });
-    let tables = ExportKind::tables().iter();
+    let tables = ExportKind::tables(STUDIES).iter();
     let tables = tables.map(|table| PossibleValue::new(table.name).hide(true));
     PossibleValuesParser::new(kinds.chain(tables))
-        .map(|name| ExportKind::find(&name).expect("only names of kinds are possible"))
+        .map(|name| ExportKind::find(STUDIES, &name).expect("only names of kinds are possible"))
 }
 
 /// Writes the file and says where it is.
@@ -115,7 +116,7 @@ fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
 ///
 /// When the store cannot be read, has no such run or rows, or the file cannot be written.
 pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
-    let mut store = Store::open_read_only(&arguments.store)?;
+    let mut store = Store::open_read_only(STUDIES, &arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.what.of_outcomes {
         let (done, with_jobs) = store.simulations_with_jobs(run.id)?;

@@ -11,7 +11,7 @@ use crate::output::write_file;
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
-use crate::studies;
+use crate::studies::STUDIES;
 use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 
@@ -145,7 +145,7 @@ fn source(
     run: &RunSelector,
     place: Option<u32>,
 ) -> Result<(RunId, ReplaySource), GanttError> {
-    let store = Store::open_read_only(store)?;
+    let store = Store::open_read_only(STUDIES, store)?;
     let run = store.run(run)?.id;
     let place = match place {
         Some(place) => Some(place),
@@ -192,7 +192,7 @@ fn replayed(
     folders: &InputFolders,
     force: bool,
 ) -> Result<ReplayedPoint, GanttError> {
-    replay_point(source, folders, force).map_err(|error| GanttError::Replay {
+    replay_point(STUDIES, source, folders, force).map_err(|error| GanttError::Replay {
         place: source.place,
         source: error,
     })
@@ -331,12 +331,12 @@ pub fn plan_sections(
     run: &RunSelector,
     folders: &InputFolders,
 ) -> Result<(Vec<DrawnPlan>, Vec<String>), StoreError> {
-    let store = Store::open_read_only(store)?;
+    let store = Store::open_read_only(STUDIES, store)?;
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
         // Counted plans are drawn when somebody asks for them: their simulations may take minutes.
-        if studies::is_strategy(&strategy) {
+        if STUDIES.is_strategy(&strategy) {
             continue;
         }
         let Some(source) = store.replay_source(run, place)? else {

@@ -4,13 +4,14 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::{LookError, write_whole};
+use crate::studies::STUDIES;
 use crate::sweep::{beginnings, keys, starter};
 
 /// Prints the file of a first experiment with a study or a policy: valid, commented, and done in
 /// seconds.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InitArguments {
-    /// The study or policy; `bookahead strategies` describes them
+    /// The study or policy; `bookahead list strategies` describes them
     #[arg(value_name = "STUDY")]
     pub study: String,
     /// Write to this file instead of standard output; an existing file is not replaced
@@ -29,7 +30,9 @@ pub(super) fn after_help() -> String {
 
 /// Everything that there is a first experiment for.
 pub(super) fn names() -> Vec<String> {
-    beginnings().map(|beginning| beginning.name).collect()
+    beginnings(STUDIES)
+        .map(|beginning| beginning.name)
+        .collect()
 }
 
 /// Prints or writes it.
@@ -38,7 +41,7 @@ pub(super) fn names() -> Vec<String> {
 ///
 /// When there is no such study or policy, or the file cannot be written.
 pub fn execute(arguments: &InitArguments) -> Result<(), LookError> {
-    let text = starter(&arguments.study).ok_or_else(|| {
+    let text = starter(STUDIES, &arguments.study).ok_or_else(|| {
         let names = names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         LookError::Use(format!(

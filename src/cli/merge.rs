@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::durability::DurabilityArgument;
 use super::screen::LookError;
 use crate::store::{MergeError, MergeOptions, MergeSummary, Store};
+use crate::studies::STUDIES;
 use crate::sweep::Shard;
 
 /// Joins stores into one.
@@ -35,10 +36,11 @@ pub fn execute(arguments: &MergeArguments) -> Result<ExitCode, LookError> {
         mixed_programs: arguments.mixed_programs,
         durability: arguments.durability.into(),
     };
-    let summary = Store::merge(&arguments.out, &inputs, options).map_err(|error| match error {
-        MergeError::Store(error) => LookError::Store(error),
-        other => LookError::Use(other.to_string()),
-    })?;
+    let summary =
+        Store::merge(STUDIES, &arguments.out, &inputs, options).map_err(|error| match error {
+            MergeError::Store(error) => LookError::Store(error),
+            other => LookError::Use(other.to_string()),
+        })?;
     say(&summary, &arguments.out, inputs.len());
     let whole = summary.runs.iter().all(|run| run.points_done == run.points);
     Ok(if whole {

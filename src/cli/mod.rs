@@ -12,23 +12,22 @@ pub mod compare;
 pub mod completions;
 pub mod durability;
 pub mod export;
+mod former;
 pub mod gantt;
 pub mod init;
-pub mod keys;
 mod limit;
-mod listing;
+pub mod list;
 mod logging;
 pub mod machine;
 pub mod man;
 pub mod memory;
 pub mod merge;
-pub mod metrics;
 mod output;
+mod paragraphs;
 pub mod report;
 pub mod reproduce;
 pub mod run;
-pub mod runs;
-pub mod schema;
+pub mod run_list;
 mod screen;
 pub mod serve;
 mod shares;
@@ -36,10 +35,8 @@ pub mod show;
 pub mod simulate;
 mod spool;
 pub mod sql;
-pub mod strategies;
 pub mod submit;
 pub mod trace;
-pub mod traces;
 pub mod workflow;
 
 use std::ffi::OsString;
@@ -63,6 +60,7 @@ file; 130 interrupted, everything finished so far kept.
 Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
 
 Examples:
+  bookahead list strategies                       what an experiment can name
   bookahead init heuristic-overbooking > my.toml  a first experiment
   bookahead run my.toml                           what is done is not run again
   bookahead runs                                  what is in the store
@@ -136,14 +134,8 @@ Examples:
     Check(check::CheckArguments),
     /// Print a commented experiment to begin with, which runs in seconds
     Init(init::InitArguments),
-    /// List policies, studies, and everything else that experiment files name
-    Strategies(strategies::StrategiesArguments),
-    /// Explain the keys of experiment files
-    Keys(keys::KeysArguments),
-    /// List the quantities that are measured
-    Metrics(metrics::MetricsArguments),
-    /// Show which known traces, failure tables and workflows are available
-    Traces(traces::TracesArguments),
+    /// List strategies, keys, metrics or known traces, or print the JSON Schema of experiment files
+    List(list::ListArguments),
     /// Write the report of a run again
     #[command(after_help = "\
 Examples:
@@ -152,7 +144,7 @@ Examples:
   bookahead report latest --json | jq .best")]
     Report(report::ReportArguments),
     /// List the runs of a store, newest first
-    Runs(runs::RunsArguments),
+    Runs(run_list::RunListArguments),
     /// Show a store in the browser: runs as they progress, reports, comparisons, plans, SQL
     Serve(serve::ServeArguments),
     /// Show one run, or one point with the jobs behind it
@@ -243,8 +235,6 @@ Examples:
   bookahead workflow draw Montage_100.xml --out montage.svg
   bookahead workflow generate cyber-shake cyber-shake.json")]
     Workflow(workflow::WorkflowArguments),
-    /// Print the JSON Schema of experiment files, for completion and checks in editors
-    Schema(schema::SchemaArguments),
     /// Print the completions for a shell
     Completions(completions::CompletionsArguments),
     /// Print the manual page, or write all of them into a folder
@@ -255,8 +245,8 @@ Examples:
 fn command() -> clap::Command {
     let added = [
         ("init", init::after_help()),
-        ("run", strategies::after_help()),
-        ("compare", metrics::in_words()),
+        ("run", list::strategies::after_help()),
+        ("compare", list::metrics::in_words()),
     ];
     added.into_iter().fold(
         completions::completed(Cli::command()),
@@ -279,11 +269,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let are_harmful = output::are_harmful(&arguments);
-    let parsed = command()
+    let matches = former::with_former(command())
         .color(help_colours(&arguments))
-        .try_get_matches_from(arguments)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+        .try_get_matches_from(&arguments);
+    let renamed = matches.as_ref().ok();
+    if let Some(sentence) = renamed.and_then(|matches| former::renamed(matches, &arguments)) {
+        say(format_args!("error: {sentence}"));
+        return ExitCode::from(2);
+    }
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             output::parsed(&error, are_harmful);
@@ -305,14 +299,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Advise(arguments) => advise::execute(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Init(arguments) => looked(init::execute(&arguments)),
-        Command::Strategies(arguments) => looked(strategies::execute(&arguments)),
-        Command::Keys(arguments) => looked(keys::execute(&arguments)),
-        Command::Metrics(arguments) => looked(metrics::execute(&arguments)),
-        Command::Traces(arguments) => looked_with(traces::execute(&arguments)),
+        Command::List(arguments) => looked_with(list::execute(&arguments)),
         Command::Report(arguments) => {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
-        Command::Runs(arguments) => looked_with(runs::execute(&arguments)),
+        Command::Runs(arguments) => looked_with(run_list::execute(&arguments)),
         Command::Serve(arguments) => looked_with(serve::execute(&arguments)),
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
@@ -322,7 +313,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Backup(arguments) => looked(backup::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
-        Command::Schema(arguments) => looked(schema::execute(&arguments)),
         Command::Completions(arguments) => {
             looked(completions::execute(&arguments).map_err(LookError::from))
         }

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal as _, Write};
 use bookahead_core::printable::{is_harmful, printable};
 use serde::Serialize;
 
-use super::{aligned, listing};
+use super::{aligned, paragraphs};
 
 /// Text on its way out, without what a terminal would act on. Characters may arrive in pieces.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ pub(super) fn say(line: impl Display) {
     let line = line.to_string();
     let line = printable(&line);
     let line = match screen_of_messages() {
-        Some(screen) => listing::fitted(&line, screen),
+        Some(screen) => paragraphs::fitted(&line, screen),
         None => line.into_owned(),
     };
     let _ = writeln!(io::stderr().lock(), "{line}");
@@ -123,7 +123,7 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     match aligned::screen() {
         Some(screen) => io::stdout()
             .lock()
-            .write_all(listing::fitted(&text, screen).as_bytes()),
+            .write_all(paragraphs::fitted(&text, screen).as_bytes()),
         None => io::stdout().lock().write_all(text.as_bytes()),
     }
 }

@@ -4,6 +4,7 @@
 //! the store are behind [`SweepRunner`].
 
 mod evaluation;
+mod listing;
 mod page;
 mod paper;
 mod readings;
@@ -29,6 +30,7 @@ use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
+use crate::studies::STUDIES;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -68,7 +70,7 @@ pub struct ReproduceArgs {
     /// What to keep: the points' metrics, or every job's outcome as well; points that were kept
     /// with less are computed again
     #[arg(long, value_enum, default_value = "metrics")]
-    pub outcomes: Kept,
+    pub outcomes: OutcomesArgument,
     /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to
     /// DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports/reproduced")]
@@ -80,7 +82,7 @@ pub struct ReproduceArgs {
 
 /// Values of `--outcomes`: score cards are read off a store, so there is none without metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kept {
+pub enum OutcomesArgument {
     /// Every point's metrics.
     Metrics,
     /// Every job's outcome and every point's metrics.
@@ -91,11 +93,11 @@ impl ReproduceArgs {
     /// How its sweeps are run.
     #[must_use]
     pub fn sweep_options(&self) -> SweepOptions {
-        let mut options = SweepOptions::new(self.store.clone());
+        let mut options = SweepOptions::new(STUDIES, self.store.clone());
         options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
-            Kept::Metrics => OutcomeDetail::Metrics,
-            Kept::All => OutcomeDetail::All,
+            OutcomesArgument::Metrics => OutcomeDetail::Metrics,
+            OutcomesArgument::All => OutcomeDetail::All,
         };
         options.folders.memory = self.memory.budget();
         if let Some(workers) = self.workers {
@@ -198,7 +200,7 @@ pub struct SweepOutcome {
 
 /// How reproducing ended, where it was no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ending {
+pub enum ReproductionEnd {
     /// Everything that could be run is done.
     Done,
     /// Some points failed.
@@ -207,7 +209,7 @@ pub enum Ending {
     Interrupted,
 }
 
-impl Ending {
+impl ReproductionEnd {
     /// The exit code of the command.
     #[must_use]
     pub fn exit_code(self) -> u8 {
@@ -301,7 +303,7 @@ pub fn reproduce(
     runner: &mut dyn SweepRunner,
     output: &mut dyn Write,
     log: &mut dyn Write,
-) -> Result<Ending, ReproduceError> {
+) -> Result<ReproductionEnd, ReproduceError> {
     let papers = match &args.paper {
         Some(name) => vec![Paper::read(root, name)?],
         None => having(root, args.trace.as_deref())?,
@@ -312,7 +314,7 @@ pub fn reproduce(
         output,
         log,
     };
-    let mut ending = Ending::Done;
+    let mut ending = ReproductionEnd::Done;
     for paper in &papers {
         if let Some(name) = &args.trace
             && paper.trace(name).is_none()
@@ -445,103 +447,6 @@ impl Session<'_> {
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
         let text = super::output::json(records).map_err(io::Error::from)?;
         Ok(self.output.write_all(text.as_bytes())?)
-    }
-
-    /// A list that fits a screen: the paper, and its traces with what they need and how much is
-    /// claimed of them.
-    fn list_in_short(
-        &mut self,
-        paper: &Paper,
-        traces: &[(&PaperTrace, usize)],
-    ) -> Result<(), ReproduceError> {
-        let mut text = String::new();
-        super::listing::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
-        let rows = traces.iter().map(|(trace, count)| {
-            let missing = trace
-                .files
-                .iter()
-                .filter(|file| self.runner.find_trace(file).is_err());
-            let missing: Vec<&str> = missing.map(String::as_str).collect();
-            let state = match missing.as_slice() {
-                [] => String::new(),
-                missing => format!("; not found: {}", missing.join(", ")),
-            };
-            let runs = trace.runs.len();
-            let plural = |count: usize, what: &str| match count {
-                1 => format!("1 {what}"),
-                _ => format!("{count} {what}s"),
-            };
-            let words = format!(
-                "{}, {}{state}",
-                plural(*count, "finding"),
-                plural(runs, "configuration")
-            );
-            (trace.name.clone(), vec![words])
-        });
-        let rows: Vec<(String, Vec<String>)> = rows.collect();
-        super::listing::names(&mut text, &rows);
-        Ok(self.output.write_all(text.as_bytes())?)
-    }
-
-    /// The first part of a list: the paper, and its traces with the files that they need and how
-    /// many findings there are of each.
-    fn list_traces(
-        &mut self,
-        paper: &Paper,
-        traces: &[(&PaperTrace, usize)],
-    ) -> Result<(), ReproduceError> {
-        writeln!(self.output, "{}\n  {}\n\ntraces", paper.name, paper.title)?;
-        for (trace, count) in traces {
-            let files: Vec<String> = trace
-                .files
-                .iter()
-                .map(|file| match self.runner.find_trace(file) {
-                    Ok(path) => path.display().to_string(),
-                    Err(_) => format!("{file}: not found"),
-                })
-                .collect();
-            let files = if files.is_empty() {
-                "no file needed".to_owned()
-            } else {
-                files.join(", ")
-            };
-            let plural = if *count == 1 { "" } else { "s" };
-            writeln!(
-                self.output,
-                "  {:18} {}; {count} finding{plural}; {files}",
-                trace.name, trace.subject
-            )?;
-        }
-        Ok(())
-    }
-
-    /// The second part: the configurations of the chosen traces.
-    fn list_configurations(
-        &mut self,
-        paper: &Paper,
-        traces: &[&PaperTrace],
-    ) -> Result<(), ReproduceError> {
-        writeln!(self.output, "\nconfigurations")?;
-        for stem in paper.stems()? {
-            let of_trace = |trace: &&PaperTrace| {
-                let is_named = format!("-{stem}-").contains(&format!("-{}-", trace.name));
-                is_named || trace.runs.contains(&stem)
-            };
-            if self.args.trace.is_none() || traces.iter().any(of_trace) {
-                let configuration = paper.configuration(&stem)?;
-                let remark = match paper.trace_of(&stem) {
-                    Some(_) => "",
-                    None => " (by hand: bookahead run)",
-                };
-                writeln!(
-                    self.output,
-                    "  {}{remark}\n    {}",
-                    configuration.origin(),
-                    configuration.summary()
-                )?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
     SweepOptions, SweepSummary, shown, while_working,
@@ -177,12 +178,12 @@ pub(super) fn ended(result: Result<u8, RunError>) -> ExitCode {
 fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     let Experiment { sweep, warnings } =
         while_working("reading the experiment", arguments.quiet, || {
-            Experiment::load(&arguments.config, arguments.seed)
+            Experiment::load(STUDIES, &arguments.config, arguments.seed)
         })?;
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(store_of(arguments, &sweep.name));
+    let mut options = SweepOptions::new(STUDIES, store_of(arguments, &sweep.name));
     options.folders.memory = arguments.memory.budget();
     options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
@@ -250,7 +251,7 @@ fn told(
     if arguments.json {
         let mut told = match summary.run {
             None => serde_json::json!({"run": null}),
-            Some(run) => Store::open_read_only(&options.store)
+            Some(run) => Store::open_read_only(STUDIES, &options.store)
                 .and_then(|store| store.run(&RunSelector::Id(run)))
                 .map(|run| super::screen::run_json(&run, super::screen::now()))?,
         };

@@ -3,18 +3,19 @@
 //!
 //! Everything is read: the store is opened for reading alone, for as long as a page takes, and only
 //! GET is answered. What computes runs in processes of its own (`work`); who may ask is decided
-//! before anything else (`guard`), and what a reader may hold is bounded (`lines`, `kept`).
+//! before anything else (`guard`), and what a reader may hold is bounded (`lines`,
+//! `answer_buffer`).
 
+mod answer_buffer;
 mod answers;
+mod example_questions;
 mod guard;
-mod kept;
 mod lines;
 mod live;
+mod page_request;
 mod pages;
 mod question;
-mod wanted;
 mod work;
-mod worked;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ use tokio::sync::watch;
 use super::memory::MemoryArguments;
 use super::screen::LookError;
 use crate::store::Store;
+use crate::studies::STUDIES;
 use guard::Guard;
 use live::Live;
 use work::Work;
@@ -95,7 +97,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode, LookError> {
         return work::answer(&arguments.store, arguments.memory.budget());
     }
     // Whatever is wrong with the store is said now, and not in a browser.
-    Store::open_read_only(&arguments.store)?.run_progress()?;
+    Store::open_read_only(STUDIES, &arguments.store)?.run_progress()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(32)

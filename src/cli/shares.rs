@@ -12,6 +12,7 @@ use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
 use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};
+use crate::studies::STUDIES;
 
 /// One share, begun or not.
 pub(super) struct Share {
@@ -72,7 +73,7 @@ pub(super) fn briefly(error: &StoreError) -> String {
 pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
     let mut shares = Vec::new();
     for path in stores_in(folder)? {
-        let progress = match Store::open_read_only(&path) {
+        let progress = match Store::open_read_only(STUDIES, &path) {
             Ok(store) => store.share_progress(),
             // Just made: its tables come with the first transaction.
             Err(StoreError::Missing { .. }) => Ok(None),

@@ -13,6 +13,7 @@ use super::screen::{LookError, csv_error, json};
 use super::spool;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, SqlValue, Store};
+use crate::studies::STUDIES;
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -131,7 +132,7 @@ pub(super) struct Question<'a> {
 /// When the store cannot be read, the question is wrong or would write, or the answer cannot be
 /// written.
 pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
-    let mut store = Store::open_read_only(&arguments.store)?;
+    let mut store = Store::open_read_only(STUDIES, &arguments.store)?;
     if arguments.tables {
         let names = store.table_names()?.join("\n");
         return Ok(super::print(&format!("points\n{names}\n"))?);

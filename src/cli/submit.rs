@@ -21,10 +21,11 @@ use self::engine::{Job, list};
 use super::durability::DurabilityArgument;
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, Shard};
 
-pub(super) use self::engine::CONFIGURATION;
 pub use self::engine::Engine;
+pub(super) use self::engine::{CONFIGURATION, shell};
 
 /// Arguments of `bookahead submit`.
 #[derive(Clone, Debug, clap::Args)]
@@ -100,7 +101,7 @@ impl FromStr for Numbers {
 ///
 /// When the folder belongs to another experiment, or when the engine cannot be called or refuses.
 pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
-    let experiment = match Experiment::load(&arguments.config, arguments.seed) {
+    let experiment = match Experiment::load(STUDIES, &arguments.config, arguments.seed) {
         Ok(experiment) => experiment,
         Err(error) => {
             complain(&error);

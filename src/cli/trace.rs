@@ -10,6 +10,7 @@ mod estimates;
 mod export;
 mod failures;
 mod import;
+mod synthesize;
 
 use std::fmt::Write as _;
 use std::io::ErrorKind;
@@ -25,13 +26,13 @@ use self::estimates::{EstimatesArguments, estimates};
 use self::export::{ExportArguments, export};
 use self::failures::{FailuresArguments, failures};
 use self::import::{ImportArguments, import};
+use self::synthesize::{SynthesizeArguments, synthesize};
 use super::memory::MemoryArguments;
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use crate::workload::{
     CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, MissingEstimate,
-    ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, WorkloadSource, arminius,
-    battery, load, summarise,
+    ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, battery, summarise,
 };
 
 /// Arguments of `bookahead trace`.
@@ -102,37 +103,6 @@ struct ConvertArguments {
     last: Option<u32>,
     #[command(flatten)]
     cleaning: CleaningArguments,
-}
-
-#[derive(Args, Debug)]
-struct SynthesizeArguments {
-    /// The file to write; .gz and .xz are compressed
-    out: PathBuf,
-    /// The model
-    #[arg(long, value_enum)]
-    model: Model,
-    /// Jobs to generate
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    jobs: u32,
-    /// Size of the machine [default: 128; Arminius has 200]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    nodes: Option<u32>,
-    /// Seed of all random numbers
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Scale arrivals so that the estimates offer this load (1 = the whole machine)
-    #[arg(long, value_name = "LOAD")]
-    target_load: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Model {
-    /// Lublin and Feitelson 2003, with user estimates after Tsafrir 2005
-    LublinFeitelson,
-    /// The same with run times that are a uniform share of the estimates
-    UniformRatio,
-    /// Fitted to the published totals of the Arminius log
-    Arminius,
 }
 
 #[derive(Args, Debug, Default)]
@@ -329,56 +299,6 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
     }
     let _ = writeln!(answer.messages, "wrote {}", arguments.out.display());
     Ok(answer)
-}
-
-fn synthesize(arguments: &SynthesizeArguments, folder: &TraceFolder) -> miette::Result<Answer> {
-    let (source, nodes) = match (arguments.model, arguments.nodes) {
-        (Model::LublinFeitelson, nodes) => (
-            WorkloadSource::LublinFeitelson {
-                jobs: arguments.jobs,
-            },
-            nodes.unwrap_or(128),
-        ),
-        (Model::UniformRatio, nodes) => (
-            WorkloadSource::UniformRatio {
-                jobs: arguments.jobs,
-            },
-            nodes.unwrap_or(128),
-        ),
-        (Model::Arminius, None | Some(arminius::NODES)) => (
-            WorkloadSource::Arminius {
-                jobs: arguments.jobs,
-            },
-            arminius::NODES,
-        ),
-        (Model::Arminius, Some(nodes)) => {
-            return Err(miette!(
-                "--nodes is {nodes}, but the Arminius model is fitted to {} nodes; leave --nodes out",
-                arminius::NODES
-            ));
-        }
-    };
-    let machine = Nodes(nodes);
-    let trace = load(&source, machine, folder, arguments.seed, 0).into_diagnostic()?;
-    let records = || trace.records.iter().copied().map(Ok);
-    let jobs = || JobStream::new(records(), CleaningRules::default());
-    let demand = demand_of(&mut jobs(), machine)?;
-    let factor = factor(None, arguments.target_load, &trace.label, &demand, machine)?;
-    let mut header = trace.header.clone();
-    if let (Some(factor), Some(load)) = (factor, arguments.target_load) {
-        header.note(&format!(
-            "submit times rebased to the first job and multiplied by {factor}, so that the estimates offer a load of \
-             {load} on {nodes} nodes"
-        ));
-    }
-    write(&arguments.out, &header, &mut jobs(), factor)?;
-    Ok(Answer {
-        data: format!(
-            "model        {}\nwritten      {}\n",
-            trace.label, demand.jobs
-        ),
-        messages: format!("wrote {}\n", arguments.out.display()),
-    })
 }
 
 /// The machine that loads refer to: as asked, else as the header says, else the widest record.

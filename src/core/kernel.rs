@@ -18,5 +18,5 @@ pub use agenda::Agenda;
 pub use clock::{Clock, Pending, REACTION};
 pub use drive::{NamedSource, Played, Scene, drive};
 pub use machine::{Machine, NoService, Service, Step};
-pub use questions::{Desk, Questions};
+pub use questions::{Questions, ServiceChannel};
 pub use source::{BoxedSource, Listed, Source};

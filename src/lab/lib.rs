@@ -15,19 +15,21 @@ pub mod old_paths;
 pub mod actors;
 
 // Keys of experiment files: declarations, reading, problems.
-mod keys;
-pub use keys::ours;
+pub mod keys;
 
 // What simulations read, prepared once and shared.
-mod inputs;
+pub mod inputs;
 
 // Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
 pub mod machines;
 
 // What a table of the store is.
-mod tables;
+pub mod tables;
 
-// What simulations can be about: inputs, runs, keys and tables of each study.
+// What a study is, and the list of them that a program hands over.
+pub mod study;
+
+// The studies of this program.
 pub mod studies;
 
 // Experiment files, axes, points, and the actors that share them out over cores.

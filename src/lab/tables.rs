@@ -11,81 +11,84 @@ use std::fmt::Write as _;
 
 use rusqlite::Connection;
 
+use crate::study::Studies;
+
 pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
 pub(crate) use shape::{Kind, Table, Tables};
-pub(crate) use writer::{Layout, Lookups, Number, RowWriter};
+pub use writer::RowWriter;
+pub(crate) use writer::{Layout, Lookups, Number};
 
 /// The name of a view and its query.
-pub(crate) type View = (&'static str, &'static str);
+pub type View = (&'static str, &'static str);
 
 /// Tables that belong together.
 #[derive(Clone, Copy)]
-pub(crate) struct Definition {
+pub struct Definition {
     /// The tables with their indexes, and the rows of those lookup tables that never change.
-    pub(crate) sql: &'static str,
+    pub sql: &'static str,
     /// Those of them with more than one row for each simulation, what refers to others of them
     /// first: these rows go when a simulation is computed anew.
-    pub(crate) results: &'static [&'static str],
+    pub results: &'static [&'static str],
     /// The views for people, which are made anew by every migration.
-    pub(crate) views: &'static [View],
+    pub views: &'static [View],
     /// Rows that simulations share.
-    pub(crate) shared: &'static [Shared],
+    pub shared: &'static [Shared],
     /// What can be exported.
-    pub(crate) exports: &'static [ExportKind],
+    pub exports: &'static [ExportKind],
     /// What the views about the outcomes of all studies show of them.
-    pub(crate) outcomes: Outcomes,
+    pub outcomes: Outcomes,
     /// Enters what lookup tables must know of this program; run again by every migration.
-    pub(crate) enter_lookups: fn(&Connection) -> rusqlite::Result<()>,
+    pub enter_lookups: fn(&Connection, Studies) -> rusqlite::Result<()>,
 }
 
 impl Definition {
     /// No tables.
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         sql: "",
         results: &[],
         views: &[],
         shared: &[],
         exports: &[],
         outcomes: Outcomes::NONE,
-        enter_lookups: |_| Ok(()),
+        enter_lookups: |_, _| Ok(()),
     };
 }
 
 /// Rows that simulations share: parts of a row with an identity, which is the hash of what they
 /// say.
 #[derive(Clone, Copy)]
-pub(crate) struct Shared {
+pub struct Shared {
     /// The table of the row with the identity and, in `jobs`, the number of its parts.
-    pub(crate) table: &'static str,
+    pub table: &'static str,
     /// The table of its parts.
-    pub(crate) parts: &'static str,
+    pub parts: &'static str,
     /// The identity of the row with this number as it follows from its parts.
-    pub(crate) identity: fn(&Connection, i64) -> rusqlite::Result<String>,
+    pub identity: fn(&Connection, i64) -> rusqlite::Result<String>,
 }
 
 /// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`,
 /// `v_all_reservations`), as SQL.
 #[derive(Clone, Copy)]
-pub(crate) struct Outcomes {
+pub struct Outcomes {
     /// The algorithm that decided in the simulation `m` (a row of `simulation`): an expression.
     /// Nothing where it is the strategy.
-    pub(crate) algorithm: Option<&'static str>,
+    pub algorithm: Option<&'static str>,
     /// How many clusters the simulation `m` has: an expression. Nothing where it is one.
-    pub(crate) clusters: Option<&'static str>,
+    pub clusters: Option<&'static str>,
     /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is
     /// one only.
-    pub(crate) cluster_of_job: Option<&'static str>,
+    pub cluster_of_job: Option<&'static str>,
     /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the
     /// study, with the columns [`JOB_COLUMNS`] in this order.
-    pub(crate) jobs: Option<&'static str>,
+    pub jobs: Option<&'static str>,
     /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this
     /// order.
-    pub(crate) reservations: Option<&'static str>,
+    pub reservations: Option<&'static str>,
 }
 
 impl Outcomes {
     /// Those of a study with one cluster and without reservations, whose strategy decides.
-    pub(crate) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         algorithm: None,
         clusters: None,
         cluster_of_job: None,
@@ -95,7 +98,7 @@ impl Outcomes {
 }
 
 /// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`).
-pub(crate) const JOB_COLUMNS: [&str; 13] = [
+pub const JOB_COLUMNS: [&str; 13] = [
     "simulation",
     "cluster",
     "job",
@@ -113,7 +116,7 @@ pub(crate) const JOB_COLUMNS: [&str; 13] = [
 
 /// The columns of a study's reservations. `docs/schema.md` says what each of them is
 /// (`v_all_reservations`).
-pub(crate) const RESERVATION_COLUMNS: [&str; 20] = [
+pub const RESERVATION_COLUMNS: [&str; 20] = [
     "simulation",
     "request",
     "part",
@@ -137,7 +140,7 @@ pub(crate) const RESERVATION_COLUMNS: [&str; 20] = [
 ];
 
 /// What a simulation of a study leaves in tables of the study's own.
-pub(crate) trait Rows {
+pub trait Rows {
     /// Why they would not come back from the store as they are; `None` where they would.
     fn problem(&self) -> Option<String> {
         None
@@ -156,9 +159,7 @@ pub(crate) trait Rows {
 impl Rows for () {}
 
 /// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
-pub(crate) fn json_rows<const COLUMNS: usize>(
-    rows: impl Iterator<Item = [i64; COLUMNS]>,
-) -> String {
+pub fn json_rows<const COLUMNS: usize>(rows: impl Iterator<Item = [i64; COLUMNS]>) -> String {
     let mut text = "[".to_owned();
     for row in rows {
         text.push_str(if text.len() > 1 { ",[" } else { "[" });
@@ -177,11 +178,7 @@ pub(crate) fn json_rows<const COLUMNS: usize>(
 
 /// The first number of a table that is free, from the one that the identity begins with: it does
 /// not depend on who comes first, and takes six bytes at most.
-pub(crate) fn free_number(
-    connection: &Connection,
-    table: &str,
-    identity: &str,
-) -> rusqlite::Result<i64> {
+pub fn free_number(connection: &Connection, table: &str, identity: &str) -> rusqlite::Result<i64> {
     let digits = identity.get(..12).unwrap_or(identity);
     let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
     let taken = format!("SELECT 1 FROM {table} WHERE id = ?1");
@@ -201,14 +198,14 @@ pub struct ExportKind {
     /// Whether only simulations that were stored with all outcomes have such rows.
     pub of_outcomes: bool,
     /// Where the rows are.
-    pub(crate) source: ExportSource,
+    pub source: ExportSource,
     /// `name type` of each column, separated by commas; a name alone is a whole number.
-    pub(crate) columns: &'static str,
+    pub columns: &'static str,
 }
 
 /// Where the rows of an export are.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ExportSource {
+pub enum ExportSource {
     /// The points of the run, with a column for each axis.
     Points,
     /// The axes of each point of the run.

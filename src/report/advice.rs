@@ -24,6 +24,7 @@ use super::statistics::Estimate;
 use super::table::{Cell, Table, grouped};
 use super::write::KeptFiles;
 use crate::store::Store;
+use crate::studies::STUDIES;
 
 /// An experiment behind the advice, after it was run.
 #[derive(Clone, Debug)]
@@ -134,7 +135,7 @@ struct Section<'a> {
 ///
 /// When the store cannot be read, or the folder cannot be written.
 pub fn write(source: &AdviceSource<'_>, out: &Path) -> Result<AdviceSummary, ReportError> {
-    let store = Store::open_read_only(source.store)?;
+    let store = Store::open_read_only(STUDIES, source.store)?;
     let mut sections = vec![of_estimates(source)];
     sections.extend(planning::sections(&store, source)?);
     sections.extend(machine::section(&store, source)?);

@@ -10,10 +10,8 @@ use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
 use crate::scheduling::measures::{QuantityKind, Topic};
-use crate::scheduling::registry;
 use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
-use crate::studies;
-use crate::studies::measures;
+use crate::study::Studies;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 pub use seen::{Change, SameInputs};
@@ -69,9 +67,9 @@ pub struct ReportedMeasure {
     pub kind: QuantityKind,
 }
 
-impl From<&MeasureColumn> for ReportedMeasure {
-    fn from(column: &MeasureColumn) -> Self {
-        let known = measures::find(&column.name);
+impl ReportedMeasure {
+    fn of(column: &MeasureColumn, studies: Studies) -> Self {
+        let known = studies.measure(&column.name);
         Self {
             name: column.name.clone(),
             title: column.title.clone(),
@@ -121,6 +119,8 @@ impl Combination {
 /// Everything that the tables of a run are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
+    /// The studies of the program.
+    pub studies: Studies,
     /// The run's axes in the order of the file.
     pub axes: Vec<Axis>,
     /// Every combination that has a done point, in the order of the axes.
@@ -169,7 +169,9 @@ impl Analysis {
             .collect();
         let folded = fold(points, &membership, &baselines, &differences)?;
         let measured = fold_measures(points, &membership)?;
-        let measures: Vec<ReportedMeasure> = points.measures.iter().map(Into::into).collect();
+        let measures: Vec<ReportedMeasure> = (points.measures.iter())
+            .map(|column| ReportedMeasure::of(column, points.studies))
+            .collect();
         for (row, combination) in combinations.iter_mut().enumerate() {
             combination.estimates = METRICS
                 .iter()
@@ -197,6 +199,7 @@ impl Analysis {
                     });
         }
         Ok(Self {
+            studies: points.studies,
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
@@ -214,13 +217,15 @@ impl Analysis {
     pub fn is_study(&self) -> bool {
         !self.combinations.is_empty()
             && (self.combinations.iter())
-                .all(|combination| studies::is_strategy(&combination.strategy))
+                .all(|combination| self.studies.is_strategy(&combination.strategy))
     }
 
     /// Whether any of its points is of a study that the metrics of jobs say something of.
     #[must_use]
     pub fn has_metrics(&self) -> bool {
-        let known: Vec<&str> = studies::strategies()
+        let known: Vec<&str> = self
+            .studies
+            .strategies()
             .filter(|study| study.has_metrics)
             .map(|study| study.name)
             .collect();
@@ -278,7 +283,7 @@ impl Analysis {
 
     /// For every strategy and every combination of the given axes, the combination with the highest
     /// mean gain over the tuned axes; at equal means the one that comes first. In the order
-    /// of the given axes, then of the registry.
+    /// of the given axes, then of the policies.
     #[must_use]
     pub fn best(&self) -> Vec<&Combination> {
         let given = self.given_axes();
@@ -287,7 +292,7 @@ impl Analysis {
                 given.iter().map(|axis| combination.places[*axis]).collect();
             (
                 places,
-                strategy_rank(&combination.strategy),
+                self.studies.rank(&combination.strategy),
                 combination.strategy.clone(),
             )
         };
@@ -313,14 +318,6 @@ impl Analysis {
             .map(|(_, combination)| combination)
             .collect()
     }
-}
-
-/// The place of a strategy in tables: the registry's order, unknown ones last.
-pub(super) fn strategy_rank(name: &str) -> usize {
-    registry::STRATEGIES
-        .iter()
-        .position(|strategy| strategy.name == name)
-        .unwrap_or(usize::MAX)
 }
 
 /// The distinct combinations in order of first appearance, and each point's combination.
@@ -390,8 +387,7 @@ impl Pairing {
         let mut by_relaxed = None;
         let (mut used_relaxed, mut apart) = (false, 0);
         for point in 0..points.len() {
-            let name =
-                registry::strategy(&points.strategy[point]).and_then(|strategy| strategy.baseline);
+            let name = points.studies.baseline(&points.strategy[point]);
             let found = name.and_then(|name| {
                 by_exact.find(points, point, name).or_else(|| {
                     let candidates =

@@ -3,14 +3,13 @@
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
-use super::figures::drawn::{Drawn, drawn};
-use super::figures::paired::Pairs;
-use super::figures::words;
+use super::plots::drawn::{Drawn, drawn};
+use super::plots::paired::Pairs;
+use super::plots::words;
 use super::statistics::{Interval, Replicated};
+use super::summary_tables::short;
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
-use super::tables::short;
-use crate::scheduling::registry;
 use crate::store::RunSummary;
 
 /// A question that a reader has, and what the run says to it.
@@ -118,7 +117,7 @@ pub(super) fn statements(
         return Vec::new();
     };
     let situations = situations(analysis);
-    let asked = Asked {
+    let asked = EarningStrategies {
         analysis,
         pairs,
         gain,
@@ -152,8 +151,8 @@ fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
     situations
 }
 
-/// What is asked of strategies that earn money.
-struct Asked<'a> {
+/// Answers about strategies that earn money.
+struct EarningStrategies<'a> {
     analysis: &'a Analysis,
     pairs: &'a Pairs<'a>,
     gain: Drawn,
@@ -161,7 +160,7 @@ struct Asked<'a> {
     optimism: Option<&'a str>,
 }
 
-impl Asked<'_> {
+impl EarningStrategies<'_> {
     /// Strategies at their best, the one with the highest gain first.
     fn one(&self, ranked: &[&Combination], sure: String) -> Vec<Statement> {
         let best = ranked[0];
@@ -175,7 +174,7 @@ impl Asked<'_> {
             interval(gain.interval)
         );
         if let Some(percent) = best.additional.and_then(|additional| additional.percent) {
-            let baseline = registry::strategy(&best.strategy).and_then(|known| known.baseline);
+            let baseline = self.analysis.studies.baseline(&best.strategy);
             text.push_str(&format!(
                 " That is {} % more than {}.",
                 grouped(percent, 1),
@@ -222,7 +221,7 @@ impl Asked<'_> {
         let tuned: Vec<usize> = (self.analysis.tuned_axes().into_iter())
             .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
             .collect();
-        let overbooks = registry::strategy(&best.strategy).is_none_or(|known| known.overbooks);
+        let overbooks = self.analysis.studies.overbooks(&best.strategy);
         let [axis] = tuned[..] else {
             return None;
         };
@@ -293,7 +292,7 @@ impl Asked<'_> {
                 }
                 None => wins.push((name, 1, usize::from(apart))),
             }
-            if registry::strategy(name).is_none_or(|known| known.overbooks) {
+            if self.analysis.studies.overbooks(name) {
                 at.extend(tuned.first().and_then(|axis| ranked[0].places[*axis]));
             }
         }

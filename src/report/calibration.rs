@@ -56,8 +56,8 @@ fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(Verdict, String)> {
             let situations: Vec<(String, Scores)> = own
                 .filter(|situation| situation.strategy == group.strategy)
                 .filter_map(|situation| {
-                    let values = super::figures::given(analysis, &groups.axes, &situation.places);
-                    Some((super::figures::words(&values), situation.counts.scores()?))
+                    let values = super::plots::given(analysis, &groups.axes, &situation.places);
+                    Some((super::plots::words(&values), situation.counts.scores()?))
                 })
                 .filter(|(_, scores)| scores.jobs >= counts::FEWEST_JOBS)
                 .collect();

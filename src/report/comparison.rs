@@ -18,6 +18,7 @@ mod sql;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod workloads;
 
 use std::collections::BTreeSet;
@@ -25,13 +26,14 @@ use std::path::{Path, PathBuf};
 
 use super::dependence::are_neighbours;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
+use crate::study::Studies;
 pub use answer::{incomparable, remarks};
 pub use differences::Difference;
 pub use families::{Candidate, Family, Judgement, distinct, judge};
 pub(super) use page::style;
 pub use page::{page, write};
 use pairs::Points;
-pub use pairs::{Group, Lacking, Pair, Pairing, unfinished_text};
+pub use pairs::{Group, MissingPoint, Pair, Pairing, unfinished_text};
 pub use quantities::Quantity;
 pub use settings::{of_specs, of_texts};
 pub use workloads::Method;
@@ -39,6 +41,8 @@ pub use workloads::Method;
 /// A run that is compared, as its store has it.
 #[derive(Clone, Debug)]
 pub struct ComparedRun {
+    /// The studies of the program.
+    pub studies: Studies,
     /// What it is called beside the others.
     pub label: String,
     /// Its store.
@@ -68,6 +72,7 @@ impl ComparedRun {
     pub fn read(store: &Store, path: &Path, run: &RunSelector) -> Result<Self, StoreError> {
         let run = store.run(run)?;
         Ok(Self {
+            studies: store.studies(),
             label: run.name.clone(),
             store: path.to_owned(),
             workloads: store.workload_labels(run.id)?,
@@ -165,7 +170,7 @@ impl<'c> Comparison<'c> {
         let pairings: Vec<Pairing<'c>> =
             others.iter().map(|run| reference.pair_with(run)).collect();
         let points: Vec<&MeasuredPoint> = runs.iter().flat_map(|run| &run.points).collect();
-        let quantities = Quantity::all(points.iter().copied());
+        let quantities = Quantity::all(reference.studies, points.iter().copied());
         let mut overall: Vec<Vec<Overall<'c>>> = pairings
             .iter()
             .map(|pairing| {
@@ -177,7 +182,7 @@ impl<'c> Comparison<'c> {
                 quantities.iter().map(of).collect()
             })
             .collect();
-        let primary = Quantity::primary(points.iter().copied());
+        let primary = Quantity::primary(reference.studies, points.iter().copied());
         let of_runs = overall.iter().enumerate();
         let candidates: Vec<Candidate<'_, 'c>> = of_runs
             .flat_map(|(run, rows)| {
@@ -194,7 +199,7 @@ impl<'c> Comparison<'c> {
             row.judgement = *judgement;
         }
         let main: Vec<Quantity> = match wanted.is_empty() {
-            true => Quantity::main(&quantities, &points, primary),
+            true => Quantity::main(reference.studies, &quantities, &points, primary),
             false => (wanted.iter())
                 .filter_map(|name| quantities.iter().find(|quantity| quantity.name == name))
                 .cloned()

@@ -5,15 +5,15 @@ use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
 use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
-use super::figures::paired::Pairs;
-use super::figures::{curves, distributions, simulator, studies};
 use super::optimism::Optimism;
+use super::plots::paired::Pairs;
+use super::plots::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
-use super::table::Table;
-use super::tables::{
+use super::summary_tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
     summary_table,
 };
+use super::table::Table;
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
@@ -83,7 +83,8 @@ impl<'e> Content<'e> {
             analysis: &analysis,
         })?;
         let dependence = Dependence::of(&run, &analysis, &points);
-        let pairs = Pairs::new(&points, &extras.claimed).of_neighbours(dependence.is_of_neighbours);
+        let pairs =
+            Pairs::new(&points, &extras.published).of_neighbours(dependence.is_of_neighbours);
         let (over_axes, left_out) = if analysis.is_study() {
             studies(&analysis, &pairs, hash)
         } else {

@@ -190,10 +190,12 @@ mod tests {
     use super::*;
     use crate::report::statistics::Replicated;
     use crate::scheduling::measures::QuantityKind;
+    use crate::studies::STUDIES;
     use crate::sweep::Axis;
 
     fn analysis(axes: Vec<Axis>) -> Analysis {
         Analysis {
+            studies: STUDIES,
             axes,
             combinations: Vec::new(),
             relaxed_axes: Vec::new(),

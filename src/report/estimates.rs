@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use super::figures::file_name;
 use super::format::inline::{code, label};
 use super::format::{Markdown, TableFormat};
+use super::plots::file_name;
 use super::section::ReportError;
 use super::table::{Cell, Column, Table};
 use super::write::{Folder, KeptFiles};

@@ -36,7 +36,7 @@ pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
 pub use paired::Paired;
 pub use points::{PublishedPoints, Scatter};
-pub use published::{Claimed, Published, PublishedNumber};
+pub use published::{Published, PublishedNumber, PublishedOfRun};
 use quantity::Quantity;
 pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
 pub use verdict::Verdict;
@@ -202,7 +202,7 @@ pub type Fixed = BTreeMap<String, crate::sweep::AxisValue>;
 
 /// The values of an axis that are looked at, by the axis's dotted key; all values of an axis that
 /// is not named.
-pub type Where = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
+pub type AxisFilter = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 
 /// One cell has about this value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -215,19 +215,19 @@ pub struct ValueCheck {
     /// The cell: a value for every axis of the run that has more than one.
     pub at: Fixed,
     /// The published value and the largest difference that holds; `None` where it is held out.
-    pub expected: Option<Near>,
+    pub expected: Option<PublishedValue>,
 }
 
-/// A published number, and what is about the same.
+/// A published number with its tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Near {
+pub struct PublishedValue {
     /// The published number.
     pub value: f64,
-    /// What is about the same.
+    /// The largest difference that still agrees with it.
     pub tolerance: Tolerance,
 }
 
-/// What is about the same as a published number.
+/// When a measured value agrees with a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tolerance {
@@ -288,7 +288,7 @@ pub struct BoundCheck {
     pub measure: String,
     /// The cells.
     #[serde(default, rename = "where", deserialize_with = "file::filter")]
-    pub filter: Where,
+    pub filter: AxisFilter,
     /// The lowest value that holds.
     pub at_least: Option<f64>,
     /// The highest value that holds.
@@ -315,7 +315,7 @@ pub struct TrendCheck {
     pub direction: Option<Direction>,
     /// The cells. A curve is one combination of the other axes.
     #[serde(default, rename = "where", deserialize_with = "file::filter")]
-    pub filter: Where,
+    pub filter: AxisFilter,
     /// How much a step may go the wrong way and still be noise, in the unit of the measure.
     #[serde(default)]
     pub slack: f64,
@@ -369,7 +369,7 @@ pub struct CompareCheck {
     pub for_each: Option<Vec<String>>,
     /// The cells of both sides; it says nothing about an axis that a side fixes.
     #[serde(rename = "where")]
-    pub filter: Where,
+    pub filter: AxisFilter,
     /// The share of pairs that may fail, 0 to below 1.
     pub exceptions: f64,
     /// The share of the paired replications in which a pair must hold; `None` where their mean is

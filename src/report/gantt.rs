@@ -3,12 +3,12 @@
 //! Few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a pixel
 //! or bars too many to look at, the picture shows the busy share of cells instead, and says so.
 
+mod zooming_page;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use maud::{PreEscaped, Render, html};
-
-use super::html::{document, script};
+pub(super) use self::zooming_page::{PAGE_STYLE, SCRIPT, zooming_page};
 use super::svg::{Canvas, Picture, Place, Side, Swatch, escape, time_step};
 use super::table::grouped;
 use crate::failures::NodeEvent;
@@ -74,49 +74,6 @@ const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 34.0;
 const TOP: f64 = 66.0;
-/// What the page does in the browser.
-pub(super) const SCRIPT: &str = include_str!("html/gantt.js");
-
-/// A page with a title and a note whose drawing zooms, tells what is under the pointer, and shows
-/// all of it or one of its kinds: a class and its name.
-pub(super) fn zooming_page<Class: Render, Name: Render>(
-    (title, note): (&str, &str),
-    style: &str,
-    all: &str,
-    kinds: impl Iterator<Item = (Class, Name)>,
-    drawing: String,
-) -> String {
-    let body = html! {
-        body { "\n"
-            header {
-                h1 { (title) }
-                p { (note) } "\n"
-                p id="tools" {
-                    @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
-                        button data-zoom=(zoom) { (label) }
-                    }
-                    " "
-                    label {
-                        "show "
-                        select id="kind" {
-                            option value="" { (all) }
-                            @for (class, name) in kinds { option value=(class) { (name) } }
-                        }
-                    }
-                    " "
-                    span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
-                }
-            } "\n"
-            main { (PreEscaped(drawing)) } "\n"
-            div id="tip" role="status" hidden {} "\n"
-            (script(SCRIPT))
-        }
-    };
-    document(title, style, &body)
-}
-
-/// The style of the page.
-pub(super) const PAGE_STYLE: &str = include_str!("html/gantt.css");
 
 /// The style of the drawing, in files and in pages.
 pub(super) const STYLE: &str = include_str!("html/gantt-svg.css");

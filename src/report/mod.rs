@@ -1,11 +1,11 @@
 //! Reports: what came out of a run, computed from the store alone and written for people.
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals
-//! (`analysis`, on Polars), shapes them into tables (`tables`) and writes each in several formats
-//! (`format`), with the SQL that gives its numbers below it. The figures are data first (`figure`,
-//! `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is shown of
-//! one study alone stands in its file below `views`. Everything is a function of the run's content;
-//! what depends on the machine and the clock is in `run.md` alone.
+//! (`analysis`, on Polars), shapes them into tables (`summary_tables`) and writes each in several
+//! formats (`format`), with the SQL that gives its numbers below it. A figure is data first
+//! (`figure`; `plots` makes them), drawn by `svg`, and laid out with the tables as one page
+//! (`html`). What is shown of one study alone stands in its file below `views`. Everything is a
+//! function of the run's content; what depends on the machine and the clock is in `run.md` alone.
 
 pub mod advice;
 mod analysis;
@@ -16,7 +16,6 @@ mod content;
 mod dependence;
 mod estimates;
 pub mod figure;
-mod figures;
 pub mod findings;
 mod folder_fault;
 mod format;
@@ -24,15 +23,16 @@ pub mod gantt;
 mod html;
 mod inline;
 mod optimism;
+mod plots;
 mod profile;
 pub mod reproduction;
 mod schedule_drawing;
 mod section;
 mod sql;
 mod statistics;
+mod summary_tables;
 mod svg;
 mod table;
-mod tables;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -53,8 +53,8 @@ pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served}
 pub use statistics::{
     Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, Welch, is_shown, student_t_95,
 };
+pub use summary_tables::{best_table, failed_table, run_table, summary_table};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
-pub use tables::{best_table, failed_table, run_table, summary_table};
 pub use workflow_drawing::workflow_svg;
 pub use write::{KeptFiles, ReportSummary, page, write, write_with};

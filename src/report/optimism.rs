@@ -1,16 +1,17 @@
 //! What the best of several settings is worth on batteries that did not choose it, beside what it
 //! shows on those that did.
 
+use crate::study::Studies;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::analysis::{Analysis, Combination, strategy_rank};
-use super::figures::drawn::{Drawn, drawn};
-use super::figures::paired::Pairs;
+use super::analysis::{Analysis, Combination};
+use super::plots::drawn::{Drawn, drawn};
+use super::plots::paired::Pairs;
 use super::sql;
 use super::statistics::{Choice, distinct};
+use super::summary_tables::axis_column;
 use super::table::{Cell, Column, Table, grouped};
-use super::tables::axis_column;
 
 /// More optimism than this, in percent, is worth a warning: so near to each other are neighbouring
 /// settings.
@@ -18,7 +19,7 @@ const SMALL_PERCENT: f64 = 1.0;
 
 /// What is known of a choice of the setting with the highest mean gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Worth {
+pub(super) enum ChoiceValue {
     /// Each battery was left out once.
     Known(Choice),
     /// There are fewer than three batteries.
@@ -27,7 +28,7 @@ pub(super) enum Worth {
     Unpaired { settings: usize },
 }
 
-impl Worth {
+impl ChoiceValue {
     /// Of the settings of a situation; `None` where there is only one.
     fn of(gain: &Drawn, pairs: &Pairs<'_>, settings: &[&Combination]) -> Option<Self> {
         let Some(values) = pairs.together(gain, settings) else {
@@ -59,7 +60,7 @@ impl Worth {
 }
 
 /// Says what a choice is worth, in the same words wherever it stands.
-impl fmt::Display for Worth {
+impl fmt::Display for ChoiceValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = self.settings();
         match self {
@@ -99,12 +100,15 @@ pub(super) fn in_words(choice: &Choice, units: &str) -> String {
     )
 }
 
-/// The combinations of each strategy, in the order of the registry.
-fn by_strategy<'a>(group: &[&'a Combination]) -> Vec<(&'a str, Vec<&'a Combination>)> {
+/// The combinations of each strategy, in the order of the policies.
+fn by_strategy<'a>(
+    studies: Studies,
+    group: &[&'a Combination],
+) -> Vec<(&'a str, Vec<&'a Combination>)> {
     let mut found: BTreeMap<(usize, &str), Vec<&Combination>> = BTreeMap::new();
     for combination in group {
         let name = combination.strategy.as_str();
-        let own = found.entry((strategy_rank(name), name)).or_default();
+        let own = found.entry((studies.rank(name), name)).or_default();
         own.push(combination);
     }
     found
@@ -130,9 +134,9 @@ struct Situation<'a> {
     /// One of its combinations, for the values of the given axes.
     any: &'a Combination,
     /// Among all strategies and settings; `None` where there is only one.
-    whole: Option<Worth>,
+    whole: Option<ChoiceValue>,
     /// Of each strategy with several settings.
-    strategies: Vec<(&'a str, Worth)>,
+    strategies: Vec<(&'a str, ChoiceValue)>,
 }
 
 /// All choices that a run makes.
@@ -168,10 +172,10 @@ impl<'a> Optimism<'a> {
         let situations: Vec<Situation<'_>> = (groups.iter())
             .map(|group| Situation {
                 any: group[0],
-                whole: Worth::of(&gain, pairs, group),
-                strategies: by_strategy(group)
+                whole: ChoiceValue::of(&gain, pairs, group),
+                strategies: by_strategy(analysis.studies, group)
                     .into_iter()
-                    .filter_map(|(name, own)| Some((name, Worth::of(&gain, pairs, &own)?)))
+                    .filter_map(|(name, own)| Some((name, ChoiceValue::of(&gain, pairs, &own)?)))
                     .collect(),
             })
             .collect();
@@ -185,16 +189,16 @@ impl<'a> Optimism<'a> {
     /// What the answer is worth, which names a strategy and its setting in each situation; and
     /// whether it is known and hardly less than what is shown.
     pub(super) fn sentence(&self) -> (bool, String) {
-        let worths: Vec<&Worth> = (self.situations.iter())
+        let values: Vec<&ChoiceValue> = (self.situations.iter())
             .filter_map(|situation| situation.whole.as_ref())
             .collect();
-        let known: Vec<&Choice> = worths.iter().filter_map(|worth| worth.choice()).collect();
+        let known: Vec<&Choice> = values.iter().filter_map(|value| value.choice()).collect();
         let Some(mean) = mean(&known) else {
-            let first = worths.first();
+            let first = values.first();
             return (false, first.map_or_else(String::new, ToString::to_string));
         };
         let is_small = (mean.percent()).is_some_and(|percent| percent <= SMALL_PERCENT);
-        let sentence = match worths.as_slice() {
+        let sentence = match values.as_slice() {
             [only] => only.to_string(),
             several => format!(
                 "Best settings, in the mean over {} of {} situations {}",
@@ -221,14 +225,14 @@ impl<'a> Optimism<'a> {
             Column::number("optimism", "Optimism (VC)", 0),
             Column::number("optimism_percent", "Optimism (%)", 2),
         ]);
-        let row = |situation: &Situation<'_>, strategy: &str, worth: &Worth| {
+        let row = |situation: &Situation<'_>, strategy: &str, value: &ChoiceValue| {
             let values = given.iter();
             let mut row: Vec<Cell> = values
                 .map(|axis| self.analysis.value(situation.any, *axis).into())
                 .collect();
             row.push(Cell::Text(strategy.to_owned()));
-            row.push(Cell::Integer(worth.settings() as i64));
-            row.extend(match worth.choice() {
+            row.push(Cell::Integer(value.settings() as i64));
+            row.extend(match value.choice() {
                 Some(choice) => [
                     Cell::Integer(choice.batteries as i64),
                     Cell::Number(choice.same),
@@ -241,12 +245,12 @@ impl<'a> Optimism<'a> {
             row
         };
         let rows = self.situations.iter().flat_map(|situation| {
-            let whole = situation.whole.iter().map(|worth| ("any", worth));
+            let whole = situation.whole.iter().map(|value| ("any", value));
             let strategies = situation.strategies.iter();
-            let strategies = strategies.map(|(strategy, worth)| (*strategy, worth));
+            let strategies = strategies.map(|(strategy, value)| (*strategy, value));
             whole
                 .chain(strategies)
-                .map(|(strategy, worth)| row(situation, strategy, worth))
+                .map(|(strategy, value)| row(situation, strategy, value))
         });
         Table {
             name: "optimism".to_owned(),

@@ -9,7 +9,7 @@ use super::svg::{
     style, time_step,
 };
 use super::table::grouped;
-use crate::studies::{Held, MachineUse};
+use crate::study::{Held, MachineUse};
 use crate::units::Seconds;
 
 const WIDTH: f64 = 1_180.0;

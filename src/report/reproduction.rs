@@ -8,8 +8,8 @@
 mod cells;
 mod judgements;
 mod paper_page;
+mod read_card;
 mod record;
-mod recorded;
 mod scatter;
 mod sections;
 mod side_by_side;
@@ -17,8 +17,8 @@ mod tables;
 mod tally;
 
 pub use paper_page::{Dimension, PaperPage, SummaryFigure, TraceOnPage};
+pub use read_card::recorded;
 pub use record::Record;
-pub use recorded::recorded;
 pub use scatter::drawing;
 pub use side_by_side::SideBySide;
 pub use tally::{Tallies, Tally};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
 
-use super::findings::Claimed;
+use super::findings::PublishedOfRun;
 use super::folder_fault::FolderFault;
 use super::table::Table;
 use crate::store::{QueryError, StoreError};
@@ -42,7 +42,7 @@ pub struct ReportExtras {
     pub claims: Option<ClaimsSection>,
     /// What a paper says of the run: numbers that are drawn over its curves, and which quantities
     /// it is about.
-    pub claimed: Claimed,
+    pub published: PublishedOfRun,
     /// Drawings of plans, with their pages as `(name, text)`.
     pub plans: Vec<(PlanSection, String)>,
     /// Where the page belongs that a server hands out.

@@ -4,8 +4,8 @@ use super::analysis::{Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
 use super::answer::Subject;
 use super::calibration::Verdict;
 use super::content::Content;
+use super::summary_tables::missing;
 use super::svg;
-use super::tables::missing;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t
 /// is 2.8.

@@ -1,6 +1,5 @@
 //! What reports show of each study beyond what they show of every run: one file or folder a study,
-//! with a type of the name that the list of studies
-//! ([`for_each_study`](bookahead_lab::for_each_study)) has for it.
+//! and a line in the list below.
 //!
 //! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`);
 //! no other file of reports knows a study.
@@ -10,7 +9,6 @@ use super::figure::Figure;
 use super::section::PlanSection;
 use super::table::Table;
 use crate::store::{PointColumns, RunSummary, Store, StoreError};
-use crate::studies::{self, Strategy};
 
 /// A study's part of a report.
 pub(super) trait View: Sync {
@@ -19,20 +17,28 @@ pub(super) trait View: Sync {
     /// # Errors
     ///
     /// When the store cannot be read.
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError>;
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError>;
 }
 
-macro_rules! views {
-    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
-        $(mod $module;)*
+mod co_reservation;
+mod overbooking;
+mod provisioning;
+mod reservations;
+mod slots;
+mod virtual_reservations;
 
-        /// Every study, by the name that stands for it where it has a machine of its own.
-        const VIEWS: &[(Option<Strategy>, &dyn View)] =
-            &[$((studies::$module::STRATEGY, &$module::$variant),)*];
-    };
-}
-
-bookahead_lab::for_each_study!(views);
+/// What reports show of single studies, by the study's name.
+const VIEWS: &[(&str, &dyn View)] = &[
+    ("overbooking", &overbooking::Overbooking),
+    ("reservations", &reservations::Reservations),
+    ("slots", &slots::Slots),
+    (
+        "virtual-reservations",
+        &virtual_reservations::VirtualReservations,
+    ),
+    ("co-reservation", &co_reservation::CoReservation),
+    ("provisioning", &provisioning::Provisioning),
+];
 
 /// A run, and what was read of it.
 pub(super) struct Reported<'a> {
@@ -51,7 +57,7 @@ impl Reported<'_> {
 
 /// What the views of a run add to its report.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct ViewContent {
     /// Figures right behind those of metrics and measures …
     pub(super) first_figures: Vec<Figure>,
     /// … and behind the distributions.
@@ -65,13 +71,14 @@ pub(super) struct Shown {
 }
 
 /// What the views of the studies that a run has points of add to its report.
-pub(super) fn shown(run: &Reported<'_>) -> Result<Shown, StoreError> {
-    let mut shown = Shown::default();
+pub(super) fn shown(run: &Reported<'_>) -> Result<ViewContent, StoreError> {
+    let mut shown = ViewContent::default();
     let combinations = &run.analysis.combinations;
-    for (own, view) in VIEWS {
-        let is_of_study = |strategy: &str| match own {
-            Some(own) => own.name == strategy,
-            None => !studies::is_strategy(strategy),
+    let studies = run.analysis.studies;
+    for (name, view) in VIEWS {
+        let is_of_study = |strategy: &str| {
+            let study = studies.of_strategy(strategy);
+            study.is_some_and(|study| study.name() == *name)
         };
         if combinations
             .iter()

@@ -15,11 +15,12 @@ use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
 use super::statistics::EXPLAINED;
+use super::summary_tables::missing;
 use super::svg;
 use super::table::Table;
-use super::tables::missing;
 use super::trust;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+use crate::study::Studies;
 
 /// What was written, for the screen.
 #[derive(Clone, Debug)]
@@ -50,8 +51,13 @@ pub struct ReportSummary {
 /// # Errors
 ///
 /// When the store cannot be read, the run does not exist, or the folder cannot be written.
-pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummary, ReportError> {
-    write_with(store, run, out, &ReportExtras::default())
+pub fn write(
+    studies: Studies,
+    store: &Path,
+    run: &RunSelector,
+    out: &Path,
+) -> Result<ReportSummary, ReportError> {
+    write_with(studies, store, run, out, &ReportExtras::default())
 }
 
 /// The page of a report alone, for a browser that asks for it: `index.html` as [`write_with`] would
@@ -60,8 +66,13 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
 /// # Errors
 ///
 /// When the store cannot be read or the run does not exist.
-pub fn page(store: &Path, run: &RunSelector, extras: &ReportExtras) -> Result<String, ReportError> {
-    let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
+pub fn page(
+    studies: Studies,
+    store: &Path,
+    run: &RunSelector,
+    extras: &ReportExtras,
+) -> Result<String, ReportError> {
+    let content = Content::read(&Store::open_read_only(studies, store)?, run, extras)?;
     Ok(content.html())
 }
 
@@ -71,12 +82,13 @@ pub fn page(store: &Path, run: &RunSelector, extras: &ReportExtras) -> Result<St
 ///
 /// As [`write()`].
 pub fn write_with(
+    studies: Studies,
     store: &Path,
     run: &RunSelector,
     out: &Path,
     extras: &ReportExtras,
 ) -> Result<ReportSummary, ReportError> {
-    let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
+    let content = Content::read(&Store::open_read_only(studies, store)?, run, extras)?;
     let mut folder = Folder::new(out)?;
     content.write_parts(&mut folder)?;
     folder.dated_file("run.md", |target| write_run(&content, target))?;

@@ -20,6 +20,7 @@ use bookahead::scheduling::stream::{
 };
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::store::{RunSelector, Store, run_sweep};
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{
     ContentHashes, Experiment, InputFolders, InputSources, SweepOptions, load_inputs,
 };
@@ -248,7 +249,7 @@ fn report_of_small_store(folder: &Path) -> Result<std::path::PathBuf, ReportErro
         store = small_store(folder);
     }
     let out = folder.join("report");
-    bookahead::report::write(&store, &RunSelector::Latest, &out).map(|_| out)
+    bookahead::report::write(STUDIES, &store, &RunSelector::Latest, &out).map(|_| out)
 }
 
 /// Whether an input is one of those of which one in so many is taken.
@@ -638,7 +639,7 @@ fn schedule(mut engine: impl StreamScheduler, requests: &[StreamRequest]) {
 }
 
 fn consume_experiment(text: &str) {
-    let mut sweep = match Experiment::parse("input.toml", text, None) {
+    let mut sweep = match Experiment::parse(STUDIES, "input.toml", text, None) {
         Ok(experiment) => {
             for warning in &experiment.warnings {
                 discard(warning.render(false));
@@ -672,7 +673,7 @@ fn consume_experiment(text: &str) {
             workers: 1,
             quiet: true,
             folders: InputFolders::default(),
-            ..SweepOptions::new("input.db".into())
+            ..SweepOptions::new(STUDIES, "input.db".into())
         };
         let sources = InputSources::new(&options.folders);
         if let Err(error) = load_inputs(&mut sweep, sources, &options) {
@@ -685,7 +686,7 @@ fn consume_experiment(text: &str) {
 const REPORT_EVERY: u64 = 20;
 
 fn consume_store(path: &Path, folder: &Path) {
-    let store = match Store::open_read_only(path) {
+    let store = match Store::open_read_only(STUDIES, path) {
         Ok(store) => store,
         Err(error) => return discard(error.to_string()),
     };
@@ -713,7 +714,12 @@ fn consume_store(path: &Path, folder: &Path) {
     discard(store.verify_run(run.id).map_err(|error| error.to_string()));
     if one_in(REPORT_EVERY, &fs::read(path).unwrap_or_default()) {
         let out = folder.join("report");
-        discard(bookahead::report::write(path, &RunSelector::Latest, &out));
+        discard(bookahead::report::write(
+            STUDIES,
+            path,
+            &RunSelector::Latest,
+            &out,
+        ));
     }
 }
 
@@ -723,14 +729,14 @@ fn small_store(folder: &Path) -> std::path::PathBuf {
         .replace("jobs = 4000", "jobs = 60")
         .replace("battery_jobs = 400", "battery_jobs = 10")
         .replace("replications = 4", "replications = 2");
-    let sweep = Experiment::parse("small.toml", &text, None)
+    let sweep = Experiment::parse(STUDIES, "small.toml", &text, None)
         .expect("a sound experiment")
         .sweep;
     let options = SweepOptions {
         workers: 1,
         quiet: true,
         folders: InputFolders::default(),
-        ..SweepOptions::new(path.clone())
+        ..SweepOptions::new(STUDIES, path.clone())
     };
     run_sweep(sweep, &options).expect("a sweep");
     path

@@ -5,6 +5,7 @@ use std::thread;
 use bookahead::actors::Player;
 use bookahead::report::Estimate;
 use bookahead::scheduling::SimulationMetrics;
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -58,7 +59,7 @@ pub fn samples(
 type Setting = (String, Vec<f64>);
 
 fn run(experiment: &str, seed: u64, value: fn(&SimulationMetrics, f64) -> f64) -> Vec<Setting> {
-    let sweep = Experiment::parse("statistics.toml", experiment, Some(seed))
+    let sweep = Experiment::parse(STUDIES, "statistics.toml", experiment, Some(seed))
         .expect("a sound experiment")
         .sweep;
     let inputs = Inputs::new(InputSources::new(&InputFolders::default()), false);

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, SimulationSpec, canonical_json, keys};
 
 const TEXT: &str = r#"
@@ -23,7 +24,7 @@ values = [2.0, 3.0]
 "#;
 
 fn refusal(text: &str) -> String {
-    let error = Experiment::parse("toy.toml", text, None).map(|_| ());
+    let error = Experiment::parse(STUDIES, "toy.toml", text, None).map(|_| ());
     error.expect_err("it is refused").to_string()
 }
 
@@ -43,7 +44,7 @@ fn a_study_that_was_added_passes_through_every_layer() {
     );
     // Specification, there and back.
     let sweep = || {
-        Experiment::parse("toy.toml", TEXT, None)
+        Experiment::parse(STUDIES, "toy.toml", TEXT, None)
             .expect("valid")
             .sweep
     };

@@ -1,7 +1,8 @@
 //! The experiments behind a page of advice: files like any other, made from templates.
 
+use super::Reservation;
 use super::log::Log;
-use super::{MachineFiles, Reservation};
+use super::machine::MachineFiles;
 
 /// How often the moments are drawn at which a reservation is priced.
 pub(super) const DRAWS: u32 = 16;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::runs::{short, version};
+use super::super::run_list::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
 use crate::report::comparison::{ComparedRun, Method, Pairing, remarks};
@@ -173,17 +173,17 @@ pub(super) fn shortfall(text: &mut String, runs: [&ComparedRun; 2], pairing: &Pa
             pairing.unknown
         );
     }
-    let lacking = &pairing.lacking;
-    if !lacking.is_empty() {
+    let missing = &pairing.missing;
+    if !missing.is_empty() {
         let _ = writeln!(
             text,
             "no difference is computed where these points are without a result:"
         );
-        for point in lacking.iter().take(10) {
+        for point in missing.iter().take(10) {
             let _ = writeln!(text, "  {}", point.text());
         }
-        if lacking.len() > 10 {
-            let _ = writeln!(text, "  and {} more: --json has all", lacking.len() - 10);
+        if missing.len() > 10 {
+            let _ = writeln!(text, "  and {} more: --json has all", missing.len() - 10);
         }
     }
 }

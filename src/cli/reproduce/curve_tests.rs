@@ -8,6 +8,7 @@ use super::paper::JOINT;
 use super::tests::{Fake, Ran, run_in};
 use super::*;
 use crate::report::findings::{self, CurveCell};
+use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
@@ -130,7 +131,7 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     let root = folder("heine2005", &findings, explanations);
     let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["heine2005", "--trace", "ctc"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert_eq!(runner.ran, ["ctc"], "what is run by hand is not run");
     let folder = ran.report.path().join("heine2005/ctc");
     assert_eq!(*runner.reports.borrow(), [(1, folder.clone(), true)]);
@@ -177,7 +178,7 @@ fn findings_that_compare_traces_have_a_card_of_their_own() {
         ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008", "--json"], &mut runner);
-    assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
+    assert_eq!(*ran.result.as_ref().unwrap(), ReproductionEnd::Done);
     assert_eq!(
         records(&ran),
         [
@@ -231,7 +232,7 @@ fn comparisons_of_traces_are_not_tested_where_one_was_not_run_and_their_card_is_
     ] {
         let mut runner = drawing(&[file]);
         let ran = run_in(root.path(), words, &mut runner);
-        assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
+        assert_eq!(*ran.result.as_ref().unwrap(), ReproductionEnd::Done);
         let of_ctc = if words.len() == 2 { 9 + 13 } else { 9 };
         assert_eq!(runner.ran.len(), of_ctc);
         let seen = records(&ran);
@@ -259,7 +260,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
     let root = folder("singh2008", &findings, "");
     let mut runner = drawing(&[CTC, SDSC]);
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     let card = ran.report.path().join("singh2008/both/score-card.md");
     let card = fs::read_to_string(card).unwrap();
     let names = "ctc, sdsc-sp2, ctc-workflows, sdsc-sp2-workflows";
@@ -273,7 +274,7 @@ fn the_list_names_every_file_that_a_trace_needs() {
     let root = singh();
     let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["singh2008", "--list", "--all"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     for text in [
         "workflows (chapters 4 and 7); 0 findings; /traces/CTC-SP2-1996-3.1-cln.swf, SDSC-SP2-1998-4.2-cln.swf: not found\n",
         "  sdsc-sp2-workflows SDSC SP2, 128 processors",
@@ -333,7 +334,7 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     let mut runner = drawing(&[CTC]);
     let words = ["singh2008", "--list", "--all", "--trace", "ctc"];
     let ran = run_in(root.path(), &words, &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert!(runner.ran.is_empty());
     for text in [
         "singh2008\n  Singh: An End-to-End Framework",
@@ -436,7 +437,7 @@ fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_l
         for stem in &stems {
             let configuration = paper.configuration(stem).unwrap();
             let Experiment { sweep, .. } =
-                Experiment::parse(&configuration.origin(), &configuration.text, None)
+                Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
                     .unwrap_or_else(|error| panic!("{stem}: {error}"));
             assert_eq!(sweep.name, *stem);
             assert!(configuration.text.contains("# Look at: "), "{stem}");
@@ -466,7 +467,7 @@ fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
         for experiment in 0..8 {
             let stem = format!("{excerpts}-e{experiment}");
             let file = paper.configuration(&stem).unwrap();
-            let sweep = Experiment::parse(&file.origin(), &file.text, None)
+            let sweep = Experiment::parse(STUDIES, &file.origin(), &file.text, None)
                 .unwrap()
                 .sweep;
             assert_eq!(sweep.replications, 20, "{stem}");

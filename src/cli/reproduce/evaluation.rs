@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::listing::list;
 use super::paper::JOINT;
 use super::readings::Readings;
 use super::{
-    Configuration, EXPLANATIONS, Ending, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
-    Session, SweepOutcome, known_measures, names,
+    Configuration, EXPLANATIONS, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
+    ReproductionEnd, Session, SweepOutcome, known_measures, names,
 };
 use crate::report::ReportExtras;
 use crate::report::findings::tables::measured_tables;
@@ -20,7 +21,7 @@ use crate::report::reproduction::{ScoreCard, SideBySide, Tallies};
 pub(super) fn reproduce(
     session: &mut Session<'_>,
     paper: &Paper,
-) -> Result<Ending, ReproduceError> {
+) -> Result<ReproductionEnd, ReproduceError> {
     let file = paper.configuration(FINDINGS)?;
     let mut findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
     for stem in findings.point_files() {
@@ -41,7 +42,7 @@ pub(super) fn reproduce(
     let (chosen, others): (Vec<_>, Vec<_>) = traces.partition(|trace| session.is_chosen(trace));
     if session.args.list {
         list(session, paper, &findings, readings.as_ref(), &chosen)?;
-        return Ok(Ending::Done);
+        return Ok(ReproductionEnd::Done);
     }
     let wanted = &session.args.readings;
     let passes: Vec<Option<&Reading>> = match &readings {
@@ -60,7 +61,7 @@ pub(super) fn reproduce(
     };
     if session.args.from_cards {
         evaluation.page(session)?;
-        return Ok(Ending::Done);
+        return Ok(ReproductionEnd::Done);
     }
     // Every configuration takes what a reading sets, before anything is run.
     for reading in &passes {
@@ -68,7 +69,7 @@ pub(super) fn reproduce(
             evaluation.configuration(stem, *reading)?;
         }
     }
-    let mut ending = Ending::Done;
+    let mut ending = ReproductionEnd::Done;
     let mut cards = Vec::new();
     for reading in passes {
         let mut pass = Pass {
@@ -83,7 +84,7 @@ pub(super) fn reproduce(
         };
         for trace in &chosen {
             ending = ending.max(pass.trace(session, trace)?);
-            if ending == Ending::Interrupted {
+            if ending == ReproductionEnd::Interrupted {
                 return Ok(ending);
             }
         }
@@ -322,7 +323,7 @@ impl<'p> Pass<'p> {
         &mut self,
         session: &mut Session<'_>,
         trace: &'p PaperTrace,
-    ) -> Result<Ending, ReproduceError> {
+    ) -> Result<ReproductionEnd, ReproduceError> {
         let name = trace.name.as_str();
         let own = self.of.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.of.paper.name);
@@ -337,7 +338,7 @@ impl<'p> Pass<'p> {
             card.results = not_tested(&own, &why);
             self.cards.push(card);
             self.skipped.push((name, why));
-            return Ok(Ending::Done);
+            return Ok(ReproductionEnd::Done);
         }
         let folder = session.folder(&self.of.paper.name, &card.label());
         let first = self.runs.len();
@@ -345,7 +346,7 @@ impl<'p> Pass<'p> {
             let configuration = self.of.configuration(stem, self.reading)?;
             let outcome = session.run(trace, &configuration)?;
             if outcome.interrupted {
-                return Ok(Ending::Interrupted);
+                return Ok(ReproductionEnd::Interrupted);
             }
             if outcome.failed > 0 {
                 let text = format!("{} points of {stem} failed", outcome.failed);
@@ -359,7 +360,7 @@ impl<'p> Pass<'p> {
             }
             if self.runs.len() > first && !self.of.is_aside(trace, stem) {
                 let extras = ReportExtras {
-                    claimed: self.of.findings.claimed(stem),
+                    published: self.of.findings.published_of(stem),
                     ..ReportExtras::default()
                 };
                 session.report(&outcome, &folder.join(stem), &extras)?;
@@ -376,7 +377,7 @@ impl<'p> Pass<'p> {
         if let Some((stem, run)) = runs.first() {
             let extras = ReportExtras {
                 claims: Some(card.section()),
-                claimed: self.of.findings.claimed(stem),
+                published: self.of.findings.published_of(stem),
                 ..ReportExtras::default()
             };
             session.report(run, &folder, &extras)?;
@@ -385,9 +386,9 @@ impl<'p> Pass<'p> {
         let failed = runs.iter().any(|(_, outcome)| outcome.failed > 0);
         self.finish(session, card)?;
         Ok(if failed {
-            Ending::SomeFailed
+            ReproductionEnd::SomeFailed
         } else {
-            Ending::Done
+            ReproductionEnd::Done
         })
     }
 
@@ -451,84 +452,4 @@ pub(super) fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
         .iter()
         .map(|finding| FindingResult::not_tested(finding, why.to_owned()))
         .collect()
-}
-
-/// Traces, configurations, readings and findings.
-fn list(
-    session: &mut Session<'_>,
-    paper: &Paper,
-    file: &FindingsFile,
-    readings: Option<&Readings>,
-    chosen: &[&PaperTrace],
-) -> Result<(), ReproduceError> {
-    let of = |trace: Option<&str>| -> Vec<&Finding> {
-        file.findings
-            .iter()
-            .filter(|finding| home(paper, finding) == trace)
-            .collect()
-    };
-    let counted: Vec<_> = chosen
-        .iter()
-        .map(|trace| (*trace, of(Some(&trace.name)).len()))
-        .collect();
-    if !session.args.all {
-        session.list_in_short(paper, &counted)?;
-        if let Some(readings) = readings.filter(|_| session.args.paper.is_some()) {
-            list_readings(session, readings)?;
-        }
-        if session.args.paper.is_some() {
-            writeln!(
-                session.output,
-                "\n--list --all lists every configuration and every finding"
-            )?;
-        }
-        return Ok(());
-    }
-    session.list_traces(paper, &counted)?;
-    session.list_configurations(paper, chosen)?;
-    if let Some(readings) = readings {
-        list_readings(session, readings)?;
-    }
-    writeln!(session.output, "\nfindings")?;
-    let homes = chosen.iter().map(|trace| Some(trace.name.as_str()));
-    for home in homes.chain([None]) {
-        for finding in of(home) {
-            let (id, expected) = (&finding.id, finding.expected());
-            if matches!(finding.check, findings::Check::Cell(_)) {
-                writeln!(session.output, "  {id:78} {expected}")?;
-            } else {
-                writeln!(
-                    session.output,
-                    "  {id} ({}, section {}): {}\n    {expected}",
-                    home.unwrap_or(JOINT),
-                    finding.section,
-                    finding.statement,
-                )?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), ReproduceError> {
-    writeln!(
-        session.output,
-        "\nreadings (--reading NAME, or all of them: --reading all)"
-    )?;
-    let rows = readings.all().iter().map(|reading| {
-        let name = match reading.is_default {
-            true => format!("{} (default)", reading.name),
-            false => reading.name.clone(),
-        };
-        let sets = reading
-            .settings()
-            .map(|settings| format!("sets {settings}"));
-        let mut words = vec![reading.summary.trim().to_owned()];
-        words.extend(sets);
-        (name, words)
-    });
-    let mut text = String::new();
-    crate::cli::listing::names(&mut text, &rows.collect::<Vec<_>>());
-    session.output.write_all(text.as_bytes())?;
-    Ok(())
 }

@@ -9,7 +9,7 @@ fn run(
     words: &[&str],
     runner: &mut Fake,
     report: &Path,
-) -> (Result<Ending, ReproduceError>, String) {
+) -> (Result<ReproductionEnd, ReproduceError>, String) {
     let (mut output, mut log) = (Vec::new(), Vec::new());
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ending = reproduce(&args(words, report), root, runner, &mut output, &mut log);
@@ -26,7 +26,7 @@ fn the_page_of_a_paper_grows_trace_by_trace_and_is_made_again_without_running_an
         &mut Fake::with(&[CTC]),
         report.path(),
     );
-    assert_eq!(ending.unwrap(), Ending::Done);
+    assert_eq!(ending.unwrap(), ReproductionEnd::Done);
     assert!(log.contains("which claims hold: "), "{log}");
     let first = page();
     let missing = "There is no score-card.json of HPC2N, 240 processors (`bookahead reproduce birkenheuer2012 --trace hpc2n` makes it), LANL CM-5";

@@ -1,4 +1,5 @@
 use super::*;
+use crate::studies::STUDIES;
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -46,7 +47,7 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
     let paper = Paper::read(here(), "birkenheuer2012").unwrap();
     let sweep = |stem: &str| {
         let text = paper.configuration(stem).unwrap().text;
-        Experiment::parse(stem, &text, None).unwrap().sweep
+        Experiment::parse(STUDIES, stem, &text, None).unwrap().sweep
     };
     let subject = |point: &Point| {
         let axis = |key: &str| format!("{:?}", point.axes.get(key));

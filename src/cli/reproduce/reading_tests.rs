@@ -3,6 +3,7 @@
 
 use super::tests::{CTC, Fake, Ran, run, run_in};
 use super::*;
+use crate::studies::STUDIES;
 use std::fs;
 
 /// A folder with the paper's own configurations, claims and explanations, and these readings.
@@ -58,7 +59,7 @@ fn run_with(readings: &str, words: &[&str]) -> (Ran, Fake) {
 #[test]
 fn a_reading_runs_the_configurations_with_its_keys_under_a_name_of_its_own() {
     let (ran, runner) = run_with(READINGS, &["--reading", "blind"]);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert_eq!(runner.ran, ["ctc-pof@blind", "ctc-risk@blind"]);
     let text = &runner.texts[0];
     assert!(text.contains("name = \"ctc-pof@blind\""), "{text}");
@@ -66,7 +67,7 @@ fn a_reading_runs_the_configurations_with_its_keys_under_a_name_of_its_own() {
         text.contains("[scheduling]\ndown_horizon = \"none\"\n"),
         "{text}"
     );
-    let experiment = crate::sweep::Experiment::parse("ctc-pof@blind", text, None).unwrap();
+    let experiment = crate::sweep::Experiment::parse(STUDIES, "ctc-pof@blind", text, None).unwrap();
     assert_eq!(experiment.sweep.name, "ctc-pof@blind");
     assert!(experiment.sweep.description.ends_with("; reading blind"));
     let paper = ran.report.path().join("birkenheuer2012");
@@ -115,7 +116,7 @@ fn readings_are_run_in_the_order_of_the_file_each_once_and_the_default_as_ever()
         (&["--reading", "all"], &all[..]),
     ] {
         let (result, runner) = run_with(READINGS, words);
-        assert_eq!(result.result.unwrap(), Ending::Done);
+        assert_eq!(result.result.unwrap(), ReproductionEnd::Done);
         assert_eq!(runner.ran, ran, "{words:?}");
         assert!(
             result
@@ -177,7 +178,7 @@ fn a_paper_without_readings_refuses_the_option_and_runs_without_it() {
         "{message}"
     );
     let (ran, runner) = run_with("", &[]);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert_eq!(runner.ran, ["ctc-pof", "ctc-risk"]);
     let curves = run(&["heine2005", "--reading", "blind"], &mut Fake::default());
     let message = curves.result.unwrap_err().to_string();
@@ -190,7 +191,7 @@ fn a_paper_without_readings_refuses_the_option_and_runs_without_it() {
 #[test]
 fn the_list_shows_readings_with_what_they_set() {
     let (ran, runner) = run_with(READINGS, &["--list", "--all"]);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert!(runner.ran.is_empty());
     for text in [
         "text (default)  As it is written.",
@@ -229,7 +230,7 @@ fn the_readings_of_the_program_can_be_set_in_every_configuration_of_their_paper(
 #[test]
 fn several_readings_leave_a_page_that_shows_them_side_by_side_and_a_count_each() {
     let (ran, _) = run_with(READINGS, &["--reading", "all"]);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     let folder = ran.report.path().join("birkenheuer2012");
     let page = fs::read_to_string(folder.join("readings.md")).unwrap();
     for text in [

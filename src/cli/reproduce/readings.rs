@@ -2,6 +2,8 @@
 
 use super::{Configuration, Paper, ReproduceError, names};
 use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
+use crate::studies::STUDIES;
+use crate::sweep::keys::Keys;
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
 /// The names of a paper's readings, the default first; none where the paper has one reading only or
@@ -132,11 +134,14 @@ impl Readings {
         }
         let own = reading.set.iter().map(|(key, value)| (key.as_str(), value));
         let text = with_values(
+            Keys::of(STUDIES),
             &configuration.text,
             header.iter().map(|(key, value)| (*key, value)).chain(own),
         )
         .map_err(|error| refuse(error.to_string()))?;
-        if let Err(ExperimentError::Invalid(problems)) = Experiment::parse(&name, &text, None) {
+        if let Err(ExperimentError::Invalid(problems)) =
+            Experiment::parse(STUDIES, &name, &text, None)
+        {
             // What else is wrong with the file is told when it is run, with its own name and line.
             let of_reading = problems
                 .iter()

@@ -8,6 +8,7 @@ use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
 
@@ -35,8 +36,9 @@ impl SweepRunner for StoredRunner {
     }
 
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
-        let experiment = Experiment::parse(&configuration.origin(), &configuration.text, None)
-            .inspect_err(complain)?;
+        let experiment =
+            Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
+                .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
         let summary = run_sweep(experiment.sweep, &self.options)?;
@@ -55,7 +57,7 @@ impl SweepRunner for StoredRunner {
         runs: &[(&str, SweepOutcome)],
         findings: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, AnyError> {
-        let store = Store::open_read_only(&self.options.store)?;
+        let store = Store::open_read_only(STUDIES, &self.options.store)?;
         Ok(Box::new(StoredCurves::read(&store, runs, findings)?))
     }
 
@@ -66,7 +68,7 @@ impl SweepRunner for StoredRunner {
         extras: &ReportExtras,
     ) -> Result<(), AnyError> {
         let run = RunSelector::Id(run.run);
-        let summary = report::write_with(&self.options.store, &run, folder, extras)?;
+        let summary = report::write_with(STUDIES, &self.options.store, &run, folder, extras)?;
         if let Some(kept) = summary.kept.sentence(folder) {
             crate::cli::say(kept);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::SweepOutcome;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
-use crate::studies::measures::MEASURES;
+use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.
@@ -119,8 +119,8 @@ impl MeasuredCurves for StoredCurves {
 /// studies, totals of jobs, and what tells pairs of requests apart.
 #[must_use]
 pub fn known_measures() -> Vec<&'static str> {
-    MEASURES
-        .iter()
+    STUDIES
+        .measures()
         .map(|measure| measure.name)
         .chain(metric_names())
         .chain(PAIRED_MEASURES)
@@ -213,7 +213,7 @@ tolerance = 0
             failed: 0,
             interrupted: false,
         };
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let curves = StoredCurves::read(&store, &[("e4", outcome)], &file).unwrap();
         assert_eq!(curves.axes("backfilling alone"), Some(&[][..]));
         let results = evaluate(&file, &curves, None);

@@ -208,7 +208,7 @@ impl MeasuredCurves for Coins {
 }
 
 pub(super) struct Ran {
-    pub(super) result: Result<Ending, ReproduceError>,
+    pub(super) result: Result<ReproductionEnd, ReproduceError>,
     pub(super) output: String,
     pub(super) log: String,
     pub(super) report: tempfile::TempDir,
@@ -257,7 +257,7 @@ fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
 fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
     let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--json"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert_eq!(
         runner.ran,
         [
@@ -315,7 +315,7 @@ fn the_held_out_trace_runs_and_shows_what_was_measured() {
         &["birkenheuer2012", "--trace", "sdsc-datastar"],
         &mut runner,
     );
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert!(
         ran.output.contains("Measured: PoF test, resources classes"),
         "{}",
@@ -351,7 +351,7 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
 fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
     let mut runner = Fake::with(&[CTC]);
     let ran = run(&["--list", "--all"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert!(runner.ran.is_empty());
     for text in [
         "birkenheuer2012\n  G. Birkenheuer",
@@ -374,7 +374,7 @@ fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
 fn without_all_the_list_of_every_paper_fits_two_screens_and_says_what_is_missing() {
     let mut runner = Fake::with(&[CTC]);
     let ran = run(&["--list"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     assert!(runner.ran.is_empty());
     assert!(
         ran.output.contains("not found: HPC2N-2002-2.2-cln.swf"),
@@ -400,7 +400,7 @@ fn without_all_the_list_of_every_paper_fits_two_screens_and_says_what_is_missing
 fn claims_that_depend_on_the_alignment_are_judged_twice_and_both_counts_are_said() {
     let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
-    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(ran.result.unwrap(), ReproductionEnd::Done);
     let folder = ran.report.path().join("birkenheuer2012/ctc");
     let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
     // Nothing is lost at offset 0 and 2,418 to 2,419 coins of 26,280.5 at 2 h; 9.2 % are not the

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 
-use super::pages::{self, Trouble};
-use super::wanted::Wanted;
+use super::page_request::PageRequest;
+use super::pages::{self, PageFailure};
 use super::work::in_background;
 use super::{Served, live};
 use crate::cli::screen::now;
@@ -30,10 +30,10 @@ pub(super) fn value<'a>(asked: &'a [(String, String)], name: &str) -> Option<&'a
 fn number<N: std::str::FromStr>(
     asked: &[(String, String)],
     name: &str,
-) -> Result<Option<N>, Trouble> {
+) -> Result<Option<N>, PageFailure> {
     let parse = |text: &str| {
         text.parse().map_err(|_| {
-            Trouble::wrong(format!(
+            PageFailure::wrong(format!(
                 "`{name}={text}` is no whole number that can stand there."
             ))
         })
@@ -44,7 +44,7 @@ fn number<N: std::str::FromStr>(
 pub(super) async fn runs(
     State(served): State<Arc<Served>>,
     Query(asked): Asked,
-) -> Result<Response, Trouble> {
+) -> Result<Response, PageFailure> {
     let before: Option<i64> = number(&asked, "before")?;
     let path = served.store.clone();
     in_background(move || {
@@ -57,56 +57,58 @@ pub(super) async fn runs(
     .await
 }
 
-pub(super) async fn unknown() -> Trouble {
-    Trouble::unknown("The first page, /, lists the runs of the store; /sql asks it anything else.")
+pub(super) async fn unknown() -> PageFailure {
+    PageFailure::unknown(
+        "The first page, /, lists the runs of the store; /sql asks it anything else.",
+    )
 }
 
 pub(super) async fn report(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
-) -> Result<Response, Trouble> {
-    page(&served, Wanted::Report { run }).await
+) -> Result<Response, PageFailure> {
+    page(&served, PageRequest::Report { run }).await
 }
 
 pub(super) async fn comparison(
     State(served): State<Arc<Served>>,
     Query(asked): Asked,
-) -> Result<Response, Trouble> {
+) -> Result<Response, PageFailure> {
     let named = asked.iter().filter(|(key, _)| key == "run");
     let runs: Result<Vec<i64>, _> = named.map(|(_, run)| run.parse()).collect();
     let mut runs = runs.unwrap_or_default();
     runs.sort_unstable();
     runs.dedup();
     if !(2..=MOST_COMPARED).contains(&runs.len()) {
-        return Err(Trouble::wrong(format!(
+        return Err(PageFailure::wrong(format!(
             "Tick 2 to {MOST_COMPARED} runs in the list: the oldest of them is what the others are compared with."
         )));
     }
-    page(&served, Wanted::Comparison { runs }).await
+    page(&served, PageRequest::Comparison { runs }).await
 }
 
 pub(super) async fn plans(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
-) -> Result<Response, Trouble> {
-    page(&served, Wanted::Plans { run }).await
+) -> Result<Response, PageFailure> {
+    page(&served, PageRequest::Plans { run }).await
 }
 
 pub(super) async fn plan(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
     Query(asked): Asked,
-) -> Result<Response, Trouble> {
+) -> Result<Response, PageFailure> {
     let place = number(&asked, "point")?;
     let cluster = number(&asked, "cluster")?.unwrap_or(0);
-    let wanted = Wanted::Plan {
+    let request = PageRequest::Plan {
         run,
         place,
         cluster,
     };
-    page(&served, wanted).await
+    page(&served, request).await
 }
 
-async fn page(served: &Served, wanted: Wanted) -> Result<Response, Trouble> {
-    Ok(served.work.compute(&wanted).await?.page())
+async fn page(served: &Served, request: PageRequest) -> Result<Response, PageFailure> {
+    Ok(served.work.compute(&request).await?.page())
 }

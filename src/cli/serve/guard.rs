@@ -269,7 +269,7 @@ fn refuse(guard: &Guard, why: Refusal) -> Response {
             ),
         ),
     };
-    let mut response = (status, pages::trouble(title, &remedy)).into_response();
+    let mut response = (status, pages::failure_page(title, &remedy)).into_response();
     if why == Refusal::Method {
         let allowed = HeaderValue::from_static("GET, HEAD");
         response.headers_mut().insert(header::ALLOW, allowed);

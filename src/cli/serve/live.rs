@@ -13,11 +13,12 @@ use serde_json::json;
 use tokio::sync::{Notify, watch};
 
 use super::Served;
-use super::pages::{self, Trouble};
+use super::pages::{self, PageFailure};
 use super::work::in_background;
-use crate::cli::runs::pace;
+use crate::cli::run_list::pace;
 use crate::cli::screen::now;
 use crate::store::{RunProgress, Store};
+use crate::studies::STUDIES;
 
 /// What was seen last; nothing before the first look.
 type Seen = Option<Result<Arc<Vec<RunProgress>>, String>>;
@@ -40,8 +41,8 @@ impl Live {
 }
 
 /// The runs of the store, newest first, through a connection that is closed again.
-pub(super) fn look(store: &std::path::Path) -> Result<Vec<RunProgress>, Trouble> {
-    let mut runs = Store::open_read_only(store)?.run_progress()?;
+pub(super) fn look(store: &std::path::Path) -> Result<Vec<RunProgress>, PageFailure> {
+    let mut runs = Store::open_read_only(STUDIES, store)?.run_progress()?;
     runs.reverse();
     Ok(runs)
 }
@@ -67,7 +68,7 @@ pub(super) async fn watch_store(served: Arc<Served>) {
         let began = Instant::now();
         let path = served.store.clone();
         let seen = in_background(move || look(&path)).await;
-        let seen = seen.map(Arc::new).map_err(|trouble| trouble.to_string());
+        let seen = seen.map(Arc::new).map_err(|failure| failure.to_string());
         live.seen.send_replace(Some(seen));
         let took = began.elapsed();
         looked = Some((began, stamp));
@@ -87,7 +88,7 @@ impl Watcher {
     fn news(&mut self) -> Option<Event> {
         let seen = self.seen.borrow_and_update().clone()?;
         match seen {
-            Err(trouble) => Some(Event::default().event("trouble").data(one_line(&trouble))),
+            Err(failure) => Some(Event::default().event("trouble").data(one_line(&failure))),
             Ok(runs) => {
                 let told = std::mem::replace(&mut self.told, runs);
                 let moment = now();

@@ -144,19 +144,23 @@ pub(super) fn run_row(run: &RunProgress, now: i64) -> Markup {
 }
 
 /// Why there is no page, and what to do.
-pub(super) fn trouble(title: &str, remedy: &str) -> Html<String> {
-    framed(title, &html! {}, &html! { pre.trouble { (remedy) } "\n" })
+pub(super) fn failure_page(title: &str, remedy: &str) -> Html<String> {
+    framed(
+        title,
+        &html! {},
+        &html! { pre.failure_page { (remedy) } "\n" },
+    )
 }
 
 /// Why a page cannot be shown. The process that computes one tells it to the server.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Trouble {
+pub(super) struct PageFailure {
     status: u16,
     title: Cow<'static, str>,
     remedy: String,
 }
 
-impl Trouble {
+impl PageFailure {
     fn new(status: StatusCode, title: &'static str, remedy: impl Into<String>) -> Self {
         Self {
             status: status.as_u16(),
@@ -208,19 +212,19 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for PageFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.remedy)
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for PageFailure {
     fn into_response(self) -> Response {
-        (self.status(), trouble(&self.title, &self.remedy)).into_response()
+        (self.status(), failure_page(&self.title, &self.remedy)).into_response()
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for PageFailure {
     fn from(error: StoreError) -> Self {
         let (status, title) = match &error {
             StoreError::NoRun { .. } => (StatusCode::NOT_FOUND, "There is no such run"),
@@ -231,7 +235,7 @@ impl From<StoreError> for Trouble {
     }
 }
 
-impl From<QueryError> for Trouble {
+impl From<QueryError> for PageFailure {
     fn from(error: QueryError) -> Self {
         match error {
             QueryError::Store(error) => error.into(),
@@ -240,7 +244,7 @@ impl From<QueryError> for Trouble {
     }
 }
 
-impl From<ReportError> for Trouble {
+impl From<ReportError> for PageFailure {
     fn from(error: ReportError) -> Self {
         match error {
             ReportError::Store(error) => error.into(),
@@ -252,7 +256,7 @@ impl From<ReportError> for Trouble {
     }
 }
 
-impl From<GanttError> for Trouble {
+impl From<GanttError> for PageFailure {
     fn from(error: GanttError) -> Self {
         match error {
             GanttError::Store(error) => error.into(),

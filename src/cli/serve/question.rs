@@ -10,15 +10,16 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
 use super::Served;
+use super::answer_buffer::Answer;
 use super::answers::{Asked, value};
-use super::kept::Answer;
-use super::pages::{self, Trouble};
-use super::wanted::Wanted;
+use super::example_questions::EXAMPLE_QUESTIONS;
+use super::page_request::PageRequest;
+use super::pages::{self, PageFailure};
 use super::work::in_background;
-use super::worked::WORKED;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
 use crate::store::{QueryError, SqlValue, Store};
+use crate::studies::STUDIES;
 
 /// Rows of a table; CSV has all of them.
 const MOST_ROWS: usize = 1_000;
@@ -39,31 +40,32 @@ struct Rows {
 pub(super) async fn answer(
     State(served): State<Arc<Served>>,
     Query(asked): Asked,
-) -> Result<Response, Trouble> {
-    let worked = value(&asked, "worked")
-        .and_then(|number| WORKED.get(number.parse::<usize>().ok()?.checked_sub(1)?));
-    let question = match worked {
-        Some(worked) => worked.sql.to_owned(),
+) -> Result<Response, PageFailure> {
+    let example = value(&asked, "worked")
+        .and_then(|number| EXAMPLE_QUESTIONS.get(number.parse::<usize>().ok()?.checked_sub(1)?));
+    let question = match example {
+        Some(example) => example.sql.to_owned(),
         None => value(&asked, "q").unwrap_or_default().to_owned(),
     };
-    if worked.is_some() || question.is_empty() {
+    if example.is_some() || question.is_empty() {
         let path = served.store.clone();
         let tables =
-            in_background(move || Ok(Store::open_read_only(&path)?.table_names()?)).await?;
+            in_background(move || Ok(Store::open_read_only(STUDIES, &path)?.table_names()?))
+                .await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
     let asked_for = question.clone();
     let answer = match value(&asked, "format") {
         Some("csv") => {
-            let wanted = Wanted::Rows { question };
-            served.work.compute(&wanted).await.map(Answer::rows)
+            let request = PageRequest::Rows { question };
+            served.work.compute(&request).await.map(Answer::rows)
         }
         _ => {
-            let wanted = Wanted::Table { question };
-            served.work.compute(&wanted).await.map(Answer::page)
+            let request = PageRequest::Table { question };
+            served.work.compute(&request).await.map(Answer::page)
         }
     };
-    Ok(answer.unwrap_or_else(|trouble| refused(&asked_for, &trouble)))
+    Ok(answer.unwrap_or_else(|failure| refused(&asked_for, &failure)))
 }
 
 /// The page with the first rows of a question.
@@ -71,8 +73,8 @@ pub(super) async fn answer(
 /// # Errors
 ///
 /// When the store cannot be read, or the question has no answer.
-pub(super) fn table(store: &Path, question: &str) -> Result<String, Trouble> {
-    let store = Store::open_read_only(store)?;
+pub(super) fn table(store: &Path, question: &str) -> Result<String, PageFailure> {
+    let store = Store::open_read_only(STUDIES, store)?;
     let rows = rows(&store, question)?;
     Ok(page(question, &rows_html(&rows), &store.table_names()?).0)
 }
@@ -86,23 +88,23 @@ pub(super) fn write_rows(
     store: &Path,
     question: &str,
     target: &mut (dyn Write + Send),
-) -> Result<(), Trouble> {
+) -> Result<(), PageFailure> {
     let question = Question {
         text: question,
         parameters: &[],
     };
-    let store = Store::open_read_only(store)?;
+    let store = Store::open_read_only(STUDIES, store)?;
     match written(&store, &question, RowFormat::Csv, target, None) {
         Ok(_) => Ok(()),
         Err(LookError::Query(error)) => Err(error.into()),
-        Err(error) => Err(Trouble::wrong(error.to_string())),
+        Err(error) => Err(PageFailure::wrong(error.to_string())),
     }
 }
 
 /// The question again, with what is wrong with it.
-fn refused(question: &str, trouble: &Trouble) -> Response {
-    let said = html! { pre.trouble role="alert" { (trouble) } "\n" };
-    (trouble.status(), page(question, &said, &[])).into_response()
+fn refused(question: &str, failure: &PageFailure) -> Response {
+    let said = html! { pre.failure role="alert" { (failure) } "\n" };
+    (failure.status(), page(question, &said, &[])).into_response()
 }
 
 fn rows(store: &Store, question: &str) -> Result<Rows, QueryError> {
@@ -200,9 +202,9 @@ fn page(question: &str, answer: &Markup, tables: &[String]) -> axum::response::H
         } "\n"
         (answer)
         section { h2 { "Worked questions" } "\n"
-            ol.worked {
-                @for (at, worked) in WORKED.iter().enumerate() {
-                    li { a href={ "/sql?worked=" (at + 1) } { (worked.title) } } "\n"
+            ol.example {
+                @for (at, example) in EXAMPLE_QUESTIONS.iter().enumerate() {
+                    li { a href={ "/sql?worked=" (at + 1) } { (example.title) } } "\n"
                 }
             }
         } "\n"

@@ -13,9 +13,9 @@ use std::time::Duration;
 use bookahead_core::memory::MemoryBudget;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::kept::{Answer, Budget};
-use super::pages::Trouble;
-use super::wanted::Wanted;
+use super::answer_buffer::{Answer, Budget};
+use super::page_request::PageRequest;
+use super::pages::PageFailure;
 use crate::cli::screen::LookError;
 
 /// Pages that are computed at once: more would take the processors away from a sweep.
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// What is read of what a process says on standard error.
 const MOST_SAID: u64 = 1 << 16;
 
-/// The exit code of a process that said in its last line why there is no page, a [`Trouble`].
+/// The exit code of a process that said in its last line why there is no page, a [`PageFailure`].
 const TROUBLE: u8 = 1;
 
 /// What rows of a question may take until they are read: one answer, and all together.
@@ -67,10 +67,10 @@ impl Work {
         }
     }
 
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, Trouble> {
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, PageFailure> {
         match tokio::time::timeout(TURN, self.turns.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Trouble::busy(
+            _ => Err(PageFailure::busy(
                 "Two pages are being computed, and this one has waited for its turn: close one of them, or try again later.",
             )),
         }
@@ -82,27 +82,31 @@ impl Work {
     /// # Errors
     ///
     /// When too much is under way, when it takes too long, and what the process says.
-    pub(super) async fn compute(&self, wanted: &Wanted) -> Result<Answer, Trouble> {
+    pub(super) async fn compute(&self, request: &PageRequest) -> Result<Answer, PageFailure> {
         let _turn = self.turn().await?;
-        let answer = match wanted {
-            Wanted::Rows { .. } => Answer::new(&self.rows),
+        let answer = match request {
+            PageRequest::Rows { .. } => Answer::new(&self.rows),
             _ => Answer::new(&self.pages),
         };
-        let computed = self.in_process(wanted, answer);
-        match wanted {
-            Wanted::Rows { .. } | Wanted::Table { .. } => {
+        let computed = self.in_process(request, answer);
+        match request {
+            PageRequest::Rows { .. } | PageRequest::Table { .. } => {
                 match tokio::time::timeout(self.limit, computed).await {
                     Ok(result) => result,
-                    Err(_) => Err(Trouble::late(self.limit)),
+                    Err(_) => Err(PageFailure::late(self.limit)),
                 }
             }
             _ => computed.await,
         }
     }
 
-    async fn in_process(&self, wanted: &Wanted, mut answer: Answer) -> Result<Answer, Trouble> {
+    async fn in_process(
+        &self,
+        request: &PageRequest,
+        mut answer: Answer,
+    ) -> Result<Answer, PageFailure> {
         let unstarted = |error: io::Error| {
-            Trouble::busy(format!(
+            PageFailure::busy(format!(
                 "The system starts no process that would make the page: {error}. Try again later."
             ))
         };
@@ -118,9 +122,9 @@ impl Work {
             .spawn()
             .map_err(unstarted)?;
         let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Trouble::fault());
+            return Err(PageFailure::fault());
         };
-        let mut question = serde_json::to_vec(wanted).map_err(|_| Trouble::fault())?;
+        let mut question = serde_json::to_vec(request).map_err(|_| PageFailure::fault())?;
         question.push(b'\n');
         let running = Running(Arc::new(Mutex::new(child)));
         let child = Arc::clone(&running.0);
@@ -138,7 +142,7 @@ impl Work {
             let read = said
                 .rewind()
                 .and_then(|()| said.take(MOST_SAID).read_to_end(&mut text));
-            read.map_err(|_| Trouble::fault())?;
+            read.map_err(|_| PageFailure::fault())?;
             judged(code, &String::from_utf8_lossy(&text)).map(|()| answer)
         });
         let computed = computed.await;
@@ -163,7 +167,7 @@ fn kill(child: &Mutex<Child>) {
 }
 
 /// Waits for the end of a process that writes no more; its code, unless it was killed.
-fn ended(child: &Mutex<Child>) -> Result<Option<i32>, Trouble> {
+fn ended(child: &Mutex<Child>) -> Result<Option<i32>, PageFailure> {
     loop {
         // Held for a moment at a time, so that it can be killed.
         let ended = child
@@ -173,26 +177,26 @@ fn ended(child: &Mutex<Child>) -> Result<Option<i32>, Trouble> {
         match ended {
             Ok(Some(status)) => return Ok(status.code()),
             Ok(None) => std::thread::sleep(PAUSE),
-            Err(_) => return Err(Trouble::fault()),
+            Err(_) => return Err(PageFailure::fault()),
         }
     }
 }
 
 /// What the end of a process means. What else it said is passed on to the terminal.
-fn judged(code: Option<i32>, said: &str) -> Result<(), Trouble> {
+fn judged(code: Option<i32>, said: &str) -> Result<(), PageFailure> {
     let mut lines: Vec<&str> = said.lines().collect();
     let result = match code {
         Some(0) => Ok(()),
         Some(code) if code == i32::from(TROUBLE) => {
             match lines.last().map(|line| serde_json::from_str(line)) {
-                Some(Ok(trouble)) => {
+                Some(Ok(failure)) => {
                     lines.pop();
-                    Err(trouble)
+                    Err(failure)
                 }
-                _ => Err(Trouble::fault()),
+                _ => Err(PageFailure::fault()),
             }
         }
-        _ => Err(Trouble::fault()),
+        _ => Err(PageFailure::fault()),
     };
     for line in lines {
         crate::cli::say(line);
@@ -221,7 +225,7 @@ fn this_program() -> io::Result<Command> {
 pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, LookError> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
-    let wanted: Wanted = serde_json::from_str(&line).map_err(|error| {
+    let request: PageRequest = serde_json::from_str(&line).map_err(|error| {
         LookError::Use(format!(
             "`--answer` is for the processes that `bookahead serve` starts: {error}"
         ))
@@ -232,19 +236,19 @@ pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, Loo
         std::process::exit(i32::from(TROUBLE));
     })?;
     let mut target = BufWriter::with_capacity(PIECE, crate::cli::output::data());
-    let Err(trouble) = wanted.answer(store, memory, &mut target) else {
+    let Err(failure) = request.answer(store, memory, &mut target) else {
         target.flush()?;
         return Ok(ExitCode::SUCCESS);
     };
-    let said = serde_json::to_string(&trouble).unwrap_or_default();
+    let said = serde_json::to_string(&failure).unwrap_or_default();
     crate::cli::output::say(bookahead_core::printable::json(said));
     Ok(ExitCode::from(TROUBLE))
 }
 
 /// Does something that may block, away from the thread that answers.
 pub(super) async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
+    work: impl FnOnce() -> Result<T, PageFailure> + Send + 'static,
+) -> Result<T, PageFailure> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Trouble::fault()))
+    done.unwrap_or_else(|_| Err(PageFailure::fault()))
 }

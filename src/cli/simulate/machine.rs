@@ -1,6 +1,7 @@
 //! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a machine as it is configured,
 //! and their waits beside those that the trace recorded.
 
+mod against_log;
 mod announced;
 mod answer;
 

@@ -15,7 +15,10 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::{policy_alone, predicting_queue};
+use crate::studies::STUDIES;
+use crate::studies::overbooking::OverbookingStudy;
+use crate::studies::predicted_queue::{self, PredictedQueueStudy};
+use crate::study::{StudySpec, name_of};
 use crate::sweep::{
     JobsHash, Point, PointAxes, RESULT_FORMAT, RunInput, Seen, SimulationSpec, Sweep, digest,
 };
@@ -55,7 +58,7 @@ impl StoredJobs {
             seen.add(&job);
         }
         let sweep = sweep(source, arguments, &shape, workload.clone().finish());
-        let store = Store::open(path)?.with_durability(arguments.durability.into())?;
+        let store = Store::open(STUDIES, path)?.with_durability(arguments.durability.into())?;
         let (run, stream) =
             store.stream_outcomes(&sweep, &source.name(), workload, Seen::jobs_alone(seen))?;
         Ok(Self {
@@ -176,8 +179,11 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
     let queue = arguments.predictions.queue();
     let (strategy, study) = match (queue, arguments.policy()) {
-        (Some(settings), _) => predicting_queue(settings),
-        (None, policy) => (policy.name(), policy_alone()),
+        (Some(settings), _) => (
+            name_of(predicted_queue::STRATEGY),
+            StudySpec::of(PredictedQueueStudy { settings }),
+        ),
+        (None, policy) => (policy.name(), StudySpec::of(OverbookingStudy::default())),
     };
     SimulationSpec {
         workload: WorkloadSettings {

@@ -240,7 +240,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A command as a person would type it.
-pub(super) fn shell(command: &[String]) -> String {
+pub(in crate::cli) fn shell(command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     words.join(" ")
 }

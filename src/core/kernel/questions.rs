@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use super::Service;
 
-/// Where such a computation asks its questions. Clones share the questions that may be open.
-pub struct Desk<S: Service>(Arc<Mutex<Open<S>>>);
+/// The way from such a computation to the services that it asks. Clones share the open questions.
+pub struct ServiceChannel<S: Service>(Arc<Mutex<Open<S>>>);
 
 enum Open<S: Service> {
     Nothing,
@@ -16,13 +16,13 @@ enum Open<S: Service> {
     Answers(Vec<S::Answer>),
 }
 
-impl<S: Service> Clone for Desk<S> {
+impl<S: Service> Clone for ServiceChannel<S> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<S: Service> Desk<S> {
+impl<S: Service> ServiceChannel<S> {
     /// Asks the service with this index and waits for its answer.
     pub async fn ask(&self, service: usize, question: S::Question) -> S::Answer {
         let mut answers = self.ask_all(vec![(service, question)]).await;
@@ -58,18 +58,23 @@ impl<S: Service> Desk<S> {
 
 /// A computation that asks services and ends with a `T`.
 pub struct Questions<S: Service, T> {
-    desk: Desk<S>,
+    channel: ServiceChannel<S>,
     computation: Pin<Box<dyn Future<Output = T> + Send>>,
 }
 
 impl<S: Service, T> Questions<S, T> {
-    /// A computation before its first question. It may wait for answers at its desk, and for
+    /// A computation before its first question. It may wait for answers from its channel, and for
     /// nothing else.
     #[must_use]
-    pub fn new<F: Future<Output = T> + Send + 'static>(begin: impl FnOnce(Desk<S>) -> F) -> Self {
-        let desk = Desk(Arc::new(Mutex::new(Open::Nothing)));
-        let computation = Box::pin(begin(desk.clone()));
-        Self { desk, computation }
+    pub fn new<F: Future<Output = T> + Send + 'static>(
+        begin: impl FnOnce(ServiceChannel<S>) -> F,
+    ) -> Self {
+        let channel = ServiceChannel(Arc::new(Mutex::new(Open::Nothing)));
+        let computation = Box::pin(begin(channel.clone()));
+        Self {
+            channel,
+            computation,
+        }
     }
 
     /// Goes on to the next questions, or to the result. Not to be called after that.
@@ -81,7 +86,7 @@ impl<S: Service, T> Questions<S, T> {
         let mut nobody = Context::from_waker(Waker::noop());
         match self.computation.as_mut().poll(&mut nobody) {
             Poll::Ready(result) => Ok(result),
-            Poll::Pending => match self.desk.take() {
+            Poll::Pending => match self.channel.take() {
                 Open::Questions(questions) => Err(questions),
                 Open::Nothing | Open::Answers(_) => {
                     unreachable!("a computation waits for answers alone")
@@ -92,7 +97,7 @@ impl<S: Service, T> Questions<S, T> {
 
     /// The answers to the last questions.
     pub fn answered(&mut self, answers: Vec<S::Answer>) {
-        self.desk.put(Open::Answers(answers));
+        self.channel.put(Open::Answers(answers));
     }
 }
 
@@ -113,9 +118,9 @@ mod tests {
 
     #[test]
     fn a_computation_asks_one_question_after_the_other_and_ends_with_its_result() {
-        let mut questions = Questions::<Doubles, u32>::new(async |desk| {
-            let first = desk.ask(0, 3).await;
-            let others = desk.ask_all(vec![(1, 10), (0, first)]).await;
+        let mut questions = Questions::<Doubles, u32>::new(async |channel| {
+            let first = channel.ask(0, 3).await;
+            let others = channel.ask_all(vec![(1, 10), (0, first)]).await;
             first + others.iter().sum::<u32>()
         });
         let mut asked = Vec::new();

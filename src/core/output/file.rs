@@ -37,12 +37,12 @@ pub(super) enum Access {
 pub struct OutputFile {
     file: File,
     /// `None` for what is written directly.
-    beside: Option<Beside>,
+    temporary: Option<TemporaryFile>,
 }
 
-/// A file with another name than it will have.
+/// A file that is written under a temporary name until it is complete.
 #[derive(Debug)]
-struct Beside {
+struct TemporaryFile {
     folder: OutputFolder,
     unfinished: String,
     name: OsString,
@@ -73,7 +73,10 @@ impl OutputFile {
         if is_stream(path) {
             // To the end: a stream may lead into a file that holds something.
             let file = File::options().append(true).open(path)?;
-            return Ok(Self { file, beside: None });
+            return Ok(Self {
+                file,
+                temporary: None,
+            });
         }
         let (folder, name) = place(path)?;
         let file = Self::begin(&folder, name, access)?;
@@ -98,16 +101,16 @@ impl OutputFile {
             // Where a file system has no locks, nobody takes this file for a leftover before it is
             // old.
             let _ = file.lock();
-            let beside = Beside {
+            let temporary = TemporaryFile {
                 folder: folder.clone(),
                 unfinished,
                 name: name.to_owned(),
             };
             // Another process may have taken it for a leftover before it was locked.
-            if folder.kind(OsStr::new(&beside.unfinished))?.is_some() {
+            if folder.kind(OsStr::new(&temporary.unfinished))?.is_some() {
                 return Ok(Self {
                     file,
-                    beside: Some(beside),
+                    temporary: Some(temporary),
                 });
             }
         }
@@ -120,7 +123,7 @@ impl OutputFile {
     ///
     /// When the system gives no further handle of it.
     pub fn stream(&self) -> io::Result<Option<File>> {
-        match self.beside {
+        match self.temporary {
             Some(_) => Ok(None),
             None => self.file.try_clone().map(Some),
         }
@@ -141,7 +144,7 @@ impl OutputFile {
 
     /// Brings what was written to the disk; streams and devices decide that themselves.
     pub(super) fn sync(&self) -> io::Result<()> {
-        match self.beside {
+        match self.temporary {
             Some(_) => self.file.sync_all(),
             None => Ok(()),
         }
@@ -154,14 +157,14 @@ impl OutputFile {
 
     /// Moves the file to its place; the folder that must be synced then.
     fn settle(&mut self) -> io::Result<Option<OutputFolder>> {
-        let Some(beside) = &self.beside else {
+        let Some(temporary) = &self.temporary else {
             return Ok(None);
         };
-        let dir = &beside.folder.dir;
+        let dir = &temporary.folder.dir;
         // What stands there now may have come after the file was begun.
-        beside.folder.is_file(&beside.name)?;
-        dir.rename(&beside.unfinished, dir, &beside.name)?;
-        Ok(self.beside.take().map(|beside| beside.folder))
+        temporary.folder.is_file(&temporary.name)?;
+        dir.rename(&temporary.unfinished, dir, &temporary.name)?;
+        Ok(self.temporary.take().map(|temporary| temporary.folder))
     }
 }
 
@@ -247,9 +250,9 @@ impl Write for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
+        if let Some(temporary) = &self.temporary {
             // Nobody wants half a file, and that it cannot be deleted has no remedy here.
-            let _ = beside.folder.remove(&beside.unfinished);
+            let _ = temporary.folder.remove(&temporary.unfinished);
         }
     }
 }

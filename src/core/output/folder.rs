@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::refusal::OutputRefusal;
 
 /// How long another process may write into a folder until this one gives up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A folder that is held open. Names in it are plain names; none is followed where it is a link.
 #[derive(Clone, Debug)]
@@ -216,8 +216,8 @@ impl OutputFolder {
         };
         let begun = Instant::now();
         while let Err(std::fs::TryLockError::WouldBlock) = folder.try_lock() {
-            if begun.elapsed() > PATIENCE {
-                return Err(OutputRefusal::Busy(PATIENCE.as_secs()).into());
+            if begun.elapsed() > LOCK_TIMEOUT {
+                return Err(OutputRefusal::Busy(LOCK_TIMEOUT.as_secs()).into());
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -1,10 +1,10 @@
 //! The cluster as a state machine: which node runs what, the events of jobs and nodes in their
 //! order, and the outcomes.
 //!
-//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times
-//! come in the order checkpoints written, ends, repairs, failures, starts, checkpoints begun,
-//! given-up jobs, cancellations, arrivals of jobs and requests, and then in the order in which they
-//! were scheduled, so that a run is the same on every machine.
+//! It carries out the plans of a [`Policy`](super::policy::Policy) and decides nothing itself.
+//! Events at equal times come in this order: checkpoints written, ends, repairs, failures, starts,
+//! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one
+//! kind come in the order in which they were scheduled. So a run is the same on every machine.
 
 mod events;
 mod jobs;
@@ -19,206 +19,17 @@ mod windows;
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
-pub use self::machine::{Awaited, ClusterInput, ClusterOutput};
+pub use self::machine::{Awaited, ClusterInput, ClusterMachine, ClusterOutput};
 pub use self::moved::MovedJob;
 use self::progress::RunEnd;
 use super::bandwidth::SharedBandwidth;
 use super::checkpoint::Checkpointing;
-use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
 use super::penalty::PenaltySettings;
-use super::policy::Policy;
-use crate::failures::NodeEvent;
 use crate::kernel::Agenda;
 use crate::plan::NodeSet;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
-
-/// A cluster and the policy that plans it. Cloning it, where its policy can be cloned, forks the
-/// simulation.
-#[derive(Clone)]
-pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
-    cluster: Cluster,
-    policy: Box<P>,
-    /// How many of the cluster's outcomes the policy has been told.
-    told: usize,
-    /// What clients wait for, where they do.
-    awaited: Option<Awaited>,
-}
-
-impl<P: Policy + ?Sized> ClusterMachine<P> {
-    /// An idle cluster of `nodes` nodes, all up, at time 0.
-    #[must_use]
-    pub fn new(nodes: Nodes, policy: Box<P>) -> Self {
-        let mut cluster = Cluster::new(nodes);
-        cluster.requeues_stopped = policy.requeues_stopped();
-        cluster.save_work(policy.checkpointing());
-        cluster.penalty = policy.penalty();
-        Self {
-            cluster,
-            policy,
-            told: 0,
-            awaited: None,
-        }
-    }
-
-    /// From now on, which nodes jobs hold and when is written down:
-    /// [`ClusterMachine::take_allocations`].
-    pub fn record_allocations(&mut self) {
-        self.cluster.allocations.get_or_insert_default();
-    }
-
-    /// What was written down since the last time, in the order of the ends.
-    pub fn take_allocations(&mut self) -> Vec<Allocation> {
-        self.cluster
-            .allocations
-            .as_mut()
-            .map(std::mem::take)
-            .unwrap_or_default()
-    }
-
-    /// Hands over arrivals, none in the past. Jobs whose ids continue those of the earlier arrivals
-    /// are found fastest.
-    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
-        for job in jobs {
-            let (time, id) = (job.submit, job.id);
-            self.cluster.jobs.push(job);
-            // Late jobs arrive at once.
-            let time = time.max(self.cluster.now);
-            self.cluster.schedule(time, Event::Arrival(id));
-        }
-    }
-
-    /// Hands over node failures and repairs. Events of nodes that the cluster does not have are
-    /// ignored.
-    pub fn inject(&mut self, events: &[NodeEvent]) {
-        for event in events {
-            if event.node.0 < self.cluster.nodes.0 {
-                let kind = if event.up {
-                    Event::Repair(event.node)
-                } else {
-                    Event::Failure(event.node)
-                };
-                self.cluster.schedule(event.time, kind);
-            }
-        }
-    }
-
-    /// Hands over when users take jobs back, if these have not started by then; not in the past.
-    /// Fixed reservations are not taken back.
-    pub fn cancel(&mut self, cancellations: impl IntoIterator<Item = (Seconds, JobId)>) {
-        for (time, job) in cancellations {
-            self.cluster.schedule(time, Event::Cancellation(job));
-        }
-    }
-
-    /// The jobs that were taken back since the last call, and when. They have no outcome.
-    pub fn take_cancelled(&mut self) -> Vec<(Seconds, JobId)> {
-        std::mem::take(&mut self.cluster.cancelled)
-    }
-
-    /// Works off every event before `until`.
-    pub fn advance(&mut self, until: Seconds) {
-        while self.work_off_one(until).is_some() {}
-    }
-
-    /// Works off one event before `until`; returns when it was, if there was one.
-    fn work_off_one(&mut self, until: Seconds) -> Option<Seconds> {
-        let (time, event) = self.cluster.events.pop_before(until)?;
-        if !self.cluster.is_stale(event) {
-            self.cluster.move_to(time);
-            self.handle(event);
-            self.tell_outcomes();
-        }
-        // A stale event may be the last of its instant, too.
-        if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
-            self.policy.settled(&mut self.cluster);
-            self.tell_outcomes();
-        }
-        Some(time)
-    }
-
-    fn tell_outcomes(&mut self) {
-        for outcome in &self.cluster.outcomes[self.told..] {
-            self.policy.decided(outcome);
-        }
-        self.told = self.cluster.outcomes.len();
-    }
-
-    /// What the policy has learned so far, where it learns.
-    #[must_use]
-    pub fn learned(&self) -> Option<&Learned> {
-        self.policy.learned()
-    }
-
-    /// Whether every job that was handed over has its outcome.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
-        self.cluster.jobs.open() == 0
-    }
-
-    /// The time of the next event of a job or node, if there is one.
-    #[must_use]
-    pub fn next_event(&self) -> Option<Seconds> {
-        self.cluster.events.next_time()
-    }
-
-    /// The outcomes since the last call, in the order in which they became final.
-    pub fn take_outcomes(&mut self) -> Vec<JobOutcome> {
-        self.told = 0;
-        std::mem::take(&mut self.cluster.outcomes)
-    }
-
-    /// Totals so far.
-    #[must_use]
-    pub fn metrics(&self) -> SimulationMetrics {
-        self.cluster.metrics()
-    }
-
-    /// What the policy sees.
-    #[must_use]
-    pub fn cluster(&self) -> &Cluster {
-        &self.cluster
-    }
-
-    /// What plans it.
-    #[must_use]
-    pub fn policy(&self) -> &P {
-        &self.policy
-    }
-
-    /// What plans it, to be told what comes to it past the cluster.
-    #[must_use]
-    pub fn policy_mut(&mut self) -> &mut P {
-        &mut self.policy
-    }
-
-    /// The cluster and what plans it, which is asked about the cluster.
-    #[must_use]
-    pub fn parts(&mut self) -> (&mut Cluster, &mut P) {
-        (&mut self.cluster, &mut self.policy)
-    }
-
-    /// Works off every event before `now` and waits until then.
-    pub fn wait_until(&mut self, now: Seconds) {
-        self.advance(now);
-        self.cluster.move_to(now.max(self.cluster.now()));
-    }
-
-    /// Works off every event until `now` and waits until then. What was done from outside is
-    /// settled like an event.
-    pub fn settle(&mut self, now: Seconds) {
-        loop {
-            self.advance(now + Seconds(1));
-            self.cluster.move_to(now.max(self.cluster.now()));
-            self.policy.settled(&mut self.cluster);
-            self.tell_outcomes();
-            if self.next_event().is_none_or(|time| time > now) {
-                return;
-            }
-        }
-    }
-}
 
 /// What a policy sees of the cluster and what it may do to it.
 #[derive(Clone)]
@@ -405,7 +216,8 @@ impl Cluster {
         record.version += 1;
     }
 
-    /// Asks the policy again at `time`, even if nothing else happens then ([`Policy::woken`]).
+    /// Asks the policy again at `time`, even if nothing else happens then
+    /// ([`woken`](super::policy::Policy::woken)).
     pub fn wake_at(&mut self, time: Seconds) {
         self.schedule(time.max(self.now), Event::WakeUp);
     }

@@ -37,11 +37,11 @@ pub struct TraceFile {
     /// The most processors that a record says, allocated or requested.
     pub widest: i64,
     path: PathBuf,
-    kept: Kept,
+    storage: Storage,
 }
 
 #[derive(Debug)]
-enum Kept {
+enum Storage {
     /// In the file, as long as that is the same.
     InFile(fs::Metadata),
     InMemory(Vec<SwfRecord>),
@@ -79,7 +79,7 @@ impl TraceFile {
             widest,
             header: reader.into_header(),
             path: path.to_owned(),
-            kept: Kept::InFile(state),
+            storage: Storage::InFile(state),
         })
     }
 
@@ -98,7 +98,7 @@ impl TraceFile {
                 .max()
                 .unwrap_or(0),
             path: path.to_owned(),
-            kept: Kept::InMemory(trace.records),
+            storage: Storage::InMemory(trace.records),
         }
     }
 
@@ -108,9 +108,9 @@ impl TraceFile {
     /// [`SwfError::Read`] where the file cannot be opened again. The iterator ends with
     /// [`SwfError::Changed`] where it is no longer the one that was read first.
     pub fn records(&self) -> Result<TraceRecords<'_>, SwfError> {
-        let found = match &self.kept {
-            Kept::InMemory(records) => return Ok(Box::new(records.iter().copied().map(Ok))),
-            Kept::InFile(found) => found,
+        let found = match &self.storage {
+            Storage::InMemory(records) => return Ok(Box::new(records.iter().copied().map(Ok))),
+            Storage::InFile(found) => found,
         };
         let reader = SwfReader::open(&self.path)?;
         let is_same = move || match state(&self.path) {

@@ -19,7 +19,8 @@ use crate::scheduling::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, Work, cluster_scene,
     registry, slot_scene,
 };
-use crate::studies::{Simulation, SimulationSpec, StudySpec};
+use crate::studies::STUDIES;
+use crate::study::{Simulation, SimulationSpec};
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, TraceFolder, prepare};
@@ -285,7 +286,7 @@ fn compare_runs(name: &str, pairs: usize, called: &dyn Fn(), acted: &dyn Fn()) {
 /// The first simulation of a shipped experiment.
 fn first_of(config: &str) -> SimulationSpec {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
-    let experiment = Experiment::load(&path.join(config), None).unwrap();
+    let experiment = Experiment::load(STUDIES, &path.join(config), None).unwrap();
     experiment.sweep.simulations.get(0)
 }
 
@@ -304,7 +305,7 @@ fn what_actors_cost_beside_plain_calls() {
         "singh2008/ctc-slots-recorded.toml",
     ] {
         let spec = first_of(config);
-        let StudySpec::Slots(study) = &spec.study else {
+        let Some(study) = spec.study.get::<crate::studies::slots::SlotsStudy>() else {
             panic!("{config} is no study of slots");
         };
         let (jobs, nodes) = (jobs_of(&spec), spec.workload.nodes);
@@ -314,7 +315,10 @@ fn what_actors_cost_beside_plain_calls() {
     }
     let config = "singh2008/ctc-virtual.toml";
     let spec = first_of(config);
-    let StudySpec::VirtualReservations(study) = &spec.study else {
+    let Some(study) = spec
+        .study
+        .get::<crate::studies::virtual_reservations::VirtualReservationsStudy>()
+    else {
         panic!("{config} is no study of virtual reservations");
     };
     let (jobs, nodes, settings) = (jobs_of(&spec), spec.workload.nodes, &study.settings);
@@ -353,7 +357,7 @@ fn what_actors_cost_over_the_experiments_of_every_study() {
         .collect();
     paths.sort();
     for path in paths {
-        let sweep = Experiment::load(&path, None).unwrap().sweep;
+        let sweep = Experiment::load(STUDIES, &path, None).unwrap().sweep;
         let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
         let simulations: Vec<_> = (sweep.simulations.iter())
             .map(|spec| inputs.simulation(&spec).unwrap())

@@ -21,7 +21,8 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
-    pub(crate) fn clear(&self) {
+    /// Forgets what was made.
+    pub fn clear(&self) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -29,7 +30,7 @@ impl<T> Cache<T> {
     }
 
     /// What was made so far, in the order of the keys.
-    pub(crate) fn made(&self) -> Vec<Arc<T>> {
+    pub fn made(&self) -> Vec<Arc<T>> {
         let slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         slots
             .values()
@@ -37,7 +38,12 @@ impl<T> Cache<T> {
             .collect()
     }
 
-    pub(crate) fn get(
+    /// What has this key, made now where it was not made before.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made; the same again for everybody who asks later.
+    pub fn get(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, InputError>,
@@ -45,7 +51,12 @@ impl<T> Cache<T> {
         self.get_shared(key, || make().map_err(Arc::new))
     }
 
-    pub(crate) fn get_shared(
+    /// The same, made of something that others share, with its error.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cache::get`].
+    pub fn get_shared(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, Arc<InputError>>,

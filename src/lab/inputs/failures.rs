@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::{FailureRequest, InputError, Inputs, canonical_text};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
 
 impl Inputs {
     /// The failures that these jobs meet in a replication.
-    pub(crate) fn failures_with(
+    pub fn failures_with(
         &self,
         spec: &SimulationSpec,
         jobs: &[Job],
@@ -20,7 +20,7 @@ impl Inputs {
     }
 
     /// The same where the last of these jobs may be over so much later than their deadlines say.
-    pub(crate) fn failures_for(
+    pub fn failures_for(
         &self,
         spec: &SimulationSpec,
         jobs: &[Job],
@@ -36,7 +36,7 @@ impl Inputs {
     }
 
     /// The failures that these jobs meet on a machine, or on several together, with so many nodes.
-    pub(crate) fn failures_on(
+    pub fn failures_on(
         &self,
         spec: &SimulationSpec,
         jobs: &[Job],
@@ -48,7 +48,7 @@ impl Inputs {
     }
 
     /// The failures of so many nodes before an instant.
-    pub(crate) fn failures_until(
+    pub fn failures_until(
         &self,
         spec: &SimulationSpec,
         nodes: Nodes,
@@ -70,7 +70,7 @@ impl Inputs {
     }
 
     /// The failures before the simulation starts: those of its failure clock from 0 to the offset.
-    pub(crate) fn failures_before(
+    pub fn failures_before(
         &self,
         spec: &SimulationSpec,
         replication: u32,
@@ -91,7 +91,7 @@ impl Inputs {
     }
 
     /// The failures that are asked for, made once for everybody who asks for the same.
-    pub(crate) fn failures_of(
+    pub fn failures_of(
         &self,
         request: &FailureRequest<'_>,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
@@ -127,7 +127,7 @@ fn by_deadlines(jobs: &[Job], nodes: Nodes) -> Seconds {
 /// When a machine of this size has worked off jobs and reservations, each given by its earliest
 /// start, its length and its width: twice the time of a packed machine after the last of them, and
 /// the longest.
-pub(crate) fn worked_off(
+pub fn worked_off(
     work: impl IntoIterator<Item = (Seconds, Seconds, Nodes)>,
     nodes: Nodes,
 ) -> Seconds {

@@ -23,7 +23,7 @@ pub struct RecordLoss {
 
 impl RecordLoss {
     /// What was dropped by this report; `None` where nothing was.
-    pub(crate) fn of(workload: &str, report: &CleaningReport) -> Option<Self> {
+    pub fn of(workload: &str, report: &CleaningReport) -> Option<Self> {
         let dropped: BTreeMap<String, u64> = report
             .dropped()
             .into_iter()

@@ -5,8 +5,8 @@
 mod cache;
 mod failures;
 mod loss;
-pub(crate) mod parallel;
-pub(crate) mod seen;
+pub mod parallel;
+pub mod seen;
 mod sources;
 
 use std::any::{Any, TypeId};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
-pub(crate) use self::failures::worked_off;
+pub use self::failures::worked_off;
 pub use self::loss::RecordLoss;
 use self::seen::SeenCache;
 pub use self::seen::{Handed, HashDigits, JobsHash, Seen, latest_work};
@@ -26,7 +26,7 @@ use serde_json::Value;
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureTrace, LanlTable};
 use crate::random::StreamSeed;
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
@@ -74,7 +74,7 @@ pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Err
 }
 
 /// Writes a value as JSON with sorted keys and no white space.
-pub(crate) fn write_sorted(value: &Value, into: &mut String) {
+pub fn write_sorted(value: &Value, into: &mut String) {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
@@ -188,9 +188,9 @@ pub enum InputError {
 pub struct Inputs {
     sources: InputSources,
     /// Whether simulations keep the outcome of every job.
-    pub(crate) keep_outcomes: bool,
+    pub keep_outcomes: bool,
     /// Whether they also keep what a study samples, of which there is much.
-    pub(crate) keep_samples: bool,
+    pub keep_samples: bool,
     pub(crate) records: Cache<ParsedTrace>,
     /// Of logs whose fresh replications share them.
     usable: Cache<UsableJobs>,
@@ -242,7 +242,7 @@ impl Inputs {
     }
 
     /// What a study shares among its simulations: one value a type, empty at first.
-    pub(crate) fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+    pub fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let value = all
             .entry(TypeId::of::<T>())
@@ -254,7 +254,7 @@ impl Inputs {
 
     /// What cleaning dropped of the workloads that were made so far, by name; of workloads with one
     /// name but several rules, the greatest loss.
-    pub(crate) fn losses(&self) -> Vec<RecordLoss> {
+    pub fn losses(&self) -> Vec<RecordLoss> {
         let mut losses: BTreeMap<String, RecordLoss> = BTreeMap::new();
         for workload in self.workloads.made() {
             let Some(loss) = RecordLoss::of(&workload.label, &workload.cleaning) else {
@@ -269,17 +269,17 @@ impl Inputs {
     }
 
     /// Settings with the same text share records.
-    pub(crate) fn source_key(&self, settings: &WorkloadSettings) -> String {
+    pub fn source_key(&self, settings: &WorkloadSettings) -> String {
         self.sources.source_key(settings)
     }
 
     /// A text that names the workload with everything that shapes its jobs.
-    pub(crate) fn workload_key(&self, settings: &WorkloadSettings) -> String {
+    pub fn workload_key(&self, settings: &WorkloadSettings) -> String {
         self.sources.workload_key(settings)
     }
 
     /// Reads the workflow in a file, with the hash of the file's content.
-    pub(crate) fn workflow(
+    pub fn workflow(
         &self,
         file: &str,
         negatives: Negatives,
@@ -288,7 +288,7 @@ impl Inputs {
     }
 
     /// What the random streams of a simulation derive from, beside their names.
-    pub(crate) fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
+    pub fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
         StreamSeed {
             seed: spec.seed,
             workload_key: self.sources.workload_key(&spec.workload),
@@ -297,7 +297,7 @@ impl Inputs {
     }
 
     /// The jobs that stay jobs and the requests for reservations that are made from the others.
-    pub(crate) fn jobs_and_requests(
+    pub fn jobs_and_requests(
         &self,
         spec: &SimulationSpec,
         requests: &RequestSettings,
@@ -310,7 +310,7 @@ impl Inputs {
     }
 
     /// The jobs of the simulation's replication.
-    pub(crate) fn battery(
+    pub fn battery(
         &self,
         workload: &PreparedWorkload,
         spec: &SimulationSpec,
@@ -343,14 +343,19 @@ impl Inputs {
     }
 
     /// The cleaned and scaled jobs of a simulation.
-    pub(crate) fn workload(
+    pub fn workload(
         &self,
         spec: &SimulationSpec,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
         self.workload_of(&spec.workload, spec.seed, spec.replication)
     }
 
-    pub(crate) fn workload_of(
+    /// The cleaned and scaled jobs of these settings.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be prepared.
+    pub fn workload_of(
         &self,
         settings: &WorkloadSettings,
         seed: u64,
@@ -383,7 +388,7 @@ impl Inputs {
 
     /// The records of a workload before cleaning. They are not kept for it: they take several times
     /// as much as the jobs.
-    pub(crate) fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
+    pub fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
         let draw = spec.workload.draw_of(spec.replication);
         (self.sources).records(&spec.workload, spec.seed, draw, self.held())
     }
@@ -410,14 +415,14 @@ impl Inputs {
     }
 
     /// What the log of a workload says of its jobs beyond what they asked for.
-    pub(crate) fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
+    pub fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
         let key = self.records_key(spec);
         self.shared::<Cache<JobLog>>()
             .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
     }
 
     /// The statistics that are learned from the jobs before the evaluated ones.
-    pub(crate) fn model(
+    pub fn model(
         &self,
         spec: &SimulationSpec,
         workload: &PreparedWorkload,
@@ -429,7 +434,7 @@ impl Inputs {
     }
 
     /// The statistics that are learned from other jobs; `place` says which.
-    pub(crate) fn model_from(
+    pub fn model_from(
         &self,
         spec: &SimulationSpec,
         settings: &EstimateSettings,
@@ -452,7 +457,7 @@ impl Inputs {
     }
 
     /// Simulations with the same text read the same records.
-    pub(crate) fn records_key(&self, spec: &SimulationSpec) -> String {
+    pub fn records_key(&self, spec: &SimulationSpec) -> String {
         let source = self.sources.source_key(&spec.workload);
         let draw = spec.workload.draw_of(spec.replication);
         format!("{}|{source}|{draw}", spec.seed)
@@ -460,6 +465,6 @@ impl Inputs {
 }
 
 /// The canonical JSON of settings, as a key.
-pub(crate) fn canonical_text<T: serde::Serialize>(settings: &T) -> String {
+pub fn canonical_text<T: serde::Serialize>(settings: &T) -> String {
     canonical_json(settings).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Errors
 ///
 /// The error of the first item among those that failed; after one, no item is begun.
-pub(crate) fn map_in_parallel<I: Sync, T: Send + Sync, E: Send + Sync>(
+pub fn map_in_parallel<I: Sync, T: Send + Sync, E: Send + Sync>(
     items: &[I],
     threads: usize,
     work: &(dyn Fn(&I) -> Result<T, E> + Sync),

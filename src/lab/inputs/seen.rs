@@ -19,7 +19,7 @@ pub type HashDigits = ArrayString<32>;
 const NO_FAILURES: &str = "none";
 
 /// The first digits of a hash.
-pub(crate) fn digits(hash: Sha256) -> HashDigits {
+pub fn digits(hash: Sha256) -> HashDigits {
     let mut digits = HashDigits::new();
     for byte in hash.finalize().iter().take(16) {
         for half in [byte >> 4, byte & 15] {
@@ -227,7 +227,7 @@ impl<'c> Handed<'c> {
 
 /// Hashes of what simulations share, each computed once.
 #[derive(Debug, Default)]
-pub(crate) struct SeenCache {
+pub struct SeenCache {
     jobs: OfShared<[Job]>,
     failures: OfShared<FailureTrace>,
     workflows: OfShared<Workflow>,
@@ -235,7 +235,7 @@ pub(crate) struct SeenCache {
 
 impl SeenCache {
     /// What is collected by `hand`.
-    pub(crate) fn seen(&self, hand: impl FnOnce(&mut Handed<'_>)) -> Seen {
+    pub fn seen(&self, hand: impl FnOnce(&mut Handed<'_>)) -> Seen {
         let mut handed = Handed::new(self);
         hand(&mut handed);
         handed.finish()

@@ -11,6 +11,8 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
 
+use crate::sweep::TableReader;
+
 /// A value with its place in the file, where it was given.
 pub type Given<T> = Option<Spanned<T>>;
 
@@ -73,19 +75,13 @@ impl<T> Deref for Table<T> {
     }
 }
 
-/// What tables are read from.
-pub trait ReadTable {
-    /// The table with this path.
-    fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T>;
-}
-
 /// The tables of a study.
-pub trait Tables {
+pub trait Tables: std::fmt::Debug + 'static {
     /// What may stand in them, in the order of the documentation.
     const SECTIONS: &'static [Section];
 
     /// Reads them.
-    fn read(from: &mut impl ReadTable) -> Self;
+    fn read(from: &mut TableReader<'_, '_>) -> Self;
 
     /// The tables that are there, with their places.
     fn given(&self) -> Vec<(&'static str, Range<usize>)>;
@@ -95,11 +91,21 @@ pub trait Tables {
 impl Tables for () {
     const SECTIONS: &'static [Section] = &[];
 
-    fn read(_: &mut impl ReadTable) -> Self {}
+    fn read(_: &mut TableReader<'_, '_>) -> Self {}
 
     fn given(&self) -> Vec<(&'static str, Range<usize>)> {
         Vec::new()
     }
+}
+
+/// The names that a text may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Names {
+    /// These.
+    Fixed(fn() -> Vec<&'static str>),
+    /// Those of the policies and studies of the program
+    /// ([`Studies::strategy_names`](crate::study::Studies::strategy_names)).
+    Strategies,
 }
 
 /// One key of the experiment file.
@@ -116,21 +122,24 @@ pub struct Key {
     /// Which numbers are allowed, alone or in a list.
     pub range: (Bound<f64>, Bound<f64>),
     /// The names that a text may be.
-    pub names: Option<fn() -> Vec<&'static str>>,
+    pub names: Option<Names>,
     /// Whether other texts than the names are possible.
     pub others: bool,
     /// The ambiguities of the papers, or the places in them, that the key decides.
     pub decides: &'static str,
-    pub(crate) default: Fallback,
-    pub(crate) words: Option<&'static str>,
-    pub(crate) note: &'static str,
+    /// What holds where the key is left out.
+    pub default: Fallback,
+    /// What is allowed in words of its own, instead of those made from range or names.
+    pub words: Option<&'static str>,
+    /// What follows the words: `: what it is`, or a unit.
+    pub note: &'static str,
     /// What is said of a number below and of one above the range.
-    pub(crate) refusals: [&'static str; 2],
+    pub refusals: [&'static str; 2],
 }
 
 /// What holds where a key is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Fallback {
+pub enum Fallback {
     /// It depends, or there is none.
     None,
     /// This value as it stands in a file, a text without its quotes.
@@ -168,8 +177,16 @@ impl Key {
         }
     }
 
+    /// The names that a text may be, where they are the same in every program.
+    pub fn fixed_names(&self) -> Vec<&'static str> {
+        match self.names {
+            Some(Names::Fixed(names)) => names(),
+            Some(Names::Strategies) | None => Vec::new(),
+        }
+    }
+
     /// The same where it is no enum's.
-    pub(crate) fn plain_default(&self) -> Option<&'static str> {
+    pub fn plain_default(&self) -> Option<&'static str> {
         match self.default {
             Fallback::None | Fallback::Named(_) => None,
             Fallback::Value(value) | Fallback::InWords(value) => Some(value),
@@ -177,7 +194,7 @@ impl Key {
     }
 
     /// What is said of a number out of range.
-    pub(crate) fn refusal(&self, number: f64) -> &'static str {
+    pub fn refusal(&self, number: f64) -> &'static str {
         let is_above = match self.range.1 {
             Included(most) => number > most,
             Excluded(most) => number >= most,
@@ -213,10 +230,12 @@ impl Key {
                 format!("above {least} and below {most}")
             }
             (Kind::Flag, _) => choice(vec!["true".to_owned(), "false".to_owned()]),
-            (Kind::Text, _) => {
-                let names = self.names.map_or_else(Vec::new, |names| names());
-                choice(names.iter().map(|name| format!("\"{name}\"")).collect())
-            }
+            (Kind::Text, _) => choice(
+                self.fixed_names()
+                    .iter()
+                    .map(|name| format!("\"{name}\""))
+                    .collect(),
+            ),
             _ => String::new(),
         }
     }
@@ -245,118 +264,125 @@ impl Key {
     }
 
     /// Numbers from this one on.
-    pub(crate) const fn from(mut self, least: f64) -> Self {
+    pub const fn from(mut self, least: f64) -> Self {
         self.range.0 = Included(least);
         self
     }
 
     /// Numbers above this one.
-    pub(crate) const fn above(mut self, least: f64) -> Self {
+    pub const fn above(mut self, least: f64) -> Self {
         self.range.0 = Excluded(least);
         self
     }
 
     /// Numbers up to this one.
-    pub(crate) const fn to(mut self, most: f64) -> Self {
+    pub const fn to(mut self, most: f64) -> Self {
         self.range.1 = Included(most);
         self
     }
 
     /// Numbers below this one.
-    pub(crate) const fn below(mut self, most: f64) -> Self {
+    pub const fn below(mut self, most: f64) -> Self {
         self.range.1 = Excluded(most);
         self
     }
 
     /// Other texts than the names are possible as well.
-    pub(crate) const fn or_others(mut self) -> Self {
+    pub const fn or_others(mut self) -> Self {
         self.others = true;
         self
     }
 
     /// Says what is allowed in words of its own, instead of those made from range or names.
-    pub(crate) const fn words(mut self, words: &'static str) -> Self {
+    pub const fn words(mut self, words: &'static str) -> Self {
         self.words = Some(words);
         self
     }
 
     /// What follows the words for range or names: `: what it is`, or a unit.
-    pub(crate) const fn note(mut self, note: &'static str) -> Self {
+    pub const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
     /// What is said of a number below and of one above the range, behind the number.
-    pub(crate) const fn refused(mut self, below: &'static str, above: &'static str) -> Self {
+    pub const fn refused(mut self, below: &'static str, above: &'static str) -> Self {
         self.refusals = [below, above];
         self
     }
 
     /// What holds where the key is left out.
-    pub(crate) const fn default_is(mut self, value: &'static str) -> Self {
+    pub const fn default_is(mut self, value: &'static str) -> Self {
         self.default = Fallback::Value(value);
         self
     }
 
     /// The same where words or note name the default already.
-    pub(crate) const fn default_in_words(mut self, value: &'static str) -> Self {
+    pub const fn default_in_words(mut self, value: &'static str) -> Self {
         self.default = Fallback::InWords(value);
         self
     }
 
     /// The ambiguities of the papers, or the places in them, that the key decides.
-    pub(crate) const fn decides(mut self, names: &'static str) -> Self {
+    pub const fn decides(mut self, names: &'static str) -> Self {
         self.decides = names;
         self
     }
 }
 
 /// A whole number from this one on.
-pub(crate) const fn integer(least: i64) -> Key {
+pub const fn integer(least: i64) -> Key {
     Key::of(Kind::Integer, (Included(least as f64), Unbounded)).refused("is too small", "")
 }
 
 /// A whole number between these two, both included.
-pub(crate) const fn integer_within(least: i64, most: i64) -> Key {
+pub const fn integer_within(least: i64, most: i64) -> Key {
     integer(least)
         .to(most as f64)
         .refused("is impossible", "is impossible")
 }
 
 /// A real number.
-pub(crate) const fn real() -> Key {
+pub const fn real() -> Key {
     Key::of(Kind::Real, (Unbounded, Unbounded))
 }
 
 /// A list of whole numbers from this one on.
-pub(crate) const fn integers(least: i64) -> Key {
+pub const fn integers(least: i64) -> Key {
     Key::list(Kind::Integer, Included(least as f64))
 }
 
 /// A list of real numbers.
-pub(crate) const fn reals() -> Key {
+pub const fn reals() -> Key {
     Key::list(Kind::Real, Unbounded)
 }
 
 /// `true` or `false`.
-pub(crate) const fn flag(default: &'static str) -> Key {
+pub const fn flag(default: &'static str) -> Key {
     Key::of(Kind::Flag, (Unbounded, Unbounded)).default_is(default)
 }
 
 /// Any text.
-pub(crate) const fn text(words: &'static str) -> Key {
+pub const fn text(words: &'static str) -> Key {
     Key::of(Kind::Text, (Unbounded, Unbounded)).words(words)
 }
 
 /// One of these names.
-pub(crate) const fn one_of(names: fn() -> Vec<&'static str>) -> Key {
+pub const fn one_of(names: fn() -> Vec<&'static str>) -> Key {
     let mut key = Key::of(Kind::Text, (Unbounded, Unbounded));
-    key.names = Some(names);
+    key.names = Some(Names::Fixed(names));
+    key
+}
+
+/// The name of a policy or a study.
+pub const fn strategy() -> Key {
+    let mut key = Key::of(Kind::Text, (Unbounded, Unbounded));
+    key.names = Some(Names::Strategies);
     key
 }
 
 /// One of the names of an enum, its default where the key is left out.
-pub(crate) const fn named<T: DeserializeOwned + Serialize + Default>() -> Key {
+pub const fn named<T: DeserializeOwned + Serialize + Default>() -> Key {
     let mut key = one_of(names_of::<T>);
     key.default = Fallback::Named(default_of::<T>);
     key
@@ -368,7 +394,7 @@ fn default_of<T: Serialize + Default>() -> String {
 }
 
 /// The names of an enum's variants as serde reads them.
-pub(crate) fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
+pub fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut names: &'static [&'static str] = &[];
     // Asked for a value, an enum says first which names it knows. There is no value, so the answer
     // is always an error.
@@ -404,6 +430,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
 /// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a
 /// key is what it is; behind the type of its field stands what is allowed. Tables in the table are
 /// named last. `list` after the path says that there may be several of them.
+#[macro_export]
 macro_rules! section {
     (
         $( #[doc = $doc:literal] )+
@@ -413,7 +440,7 @@ macro_rules! section {
         $( tables { $( $( #[doc = $below:literal] )+ $table:ident: $table_type:ty, )* } )?
     ) => {
         #[doc = concat!($($doc),+)]
-        #[derive(Debug, Default, Deserialize)]
+        #[derive(Debug, Default, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct $raw {
             $( #[doc = concat!($($about),+)] pub $field: $type, )*
@@ -425,24 +452,24 @@ macro_rules! section {
         impl $raw {
             $(
                 #[doc = concat!($($about),+)]
-                pub(crate) const fn $field(&self) -> Field<'_, $type> {
-                    const KEY: &Key = &Key {
+                pub const fn $field(&self) -> $crate::keys::field::Field<'_, $type> {
+                    const KEY: &$crate::keys::declaration::Key = &$crate::keys::declaration::Key {
                         path: concat!($path, ".", stringify!($field)),
                         about: concat!($($about),+).trim_ascii(),
                         ..$key
                     };
-                    Field::new(KEY, &self.$field)
+                    $crate::keys::field::Field::new(KEY, &self.$field)
                 }
             )*
         }
 
         #[doc = concat!($($doc),+)]
-        pub(crate) const $section: Section = Section {
+        pub const $section: $crate::keys::declaration::Section = $crate::keys::declaration::Section {
             path: $path,
             is_list: !concat!($(stringify!($list))?).is_empty(),
             about: concat!($($doc),+).trim_ascii(),
             keys: &[ $(
-                Key {
+                $crate::keys::declaration::Key {
                     path: concat!($path, ".", stringify!($field)),
                     about: concat!($($about),+).trim_ascii(),
                     ..$key
@@ -451,23 +478,33 @@ macro_rules! section {
         };
     };
 }
-pub(crate) use section;
 
 /// Declares which tables are a study's: field, structure and section of each, and of what may stand
-/// in it.
+/// in it; behind a semicolon, which tables of other studies it reads.
+#[macro_export]
 macro_rules! tables {
-    ($($field:ident: $raw:ident = $section:ident $(with $below:ident)?,)*) => {
+    (
+        $($field:ident: $raw:ident = $section:ident $(with $below:ident)?,)*
+        $(; $($other:ident: $other_raw:ident = $other_section:ident,)*)?
+    ) => {
         /// What a file says of the study.
         #[derive(Debug, Default)]
         pub struct RawTables {
-            $(#[doc = concat!("`[", stringify!($field), "]`.")] pub $field: Table<$raw>,)*
+            $(#[doc = concat!("`[", stringify!($field), "]`.")] pub $field: $crate::keys::declaration::Table<$raw>,)*
+            $($(
+                #[doc = concat!("`[", stringify!($other), "]`, declared by another study.")]
+                pub $other: $crate::keys::declaration::Table<$other_raw>,
+            )*)?
         }
 
-        impl Tables for RawTables {
-            const SECTIONS: &'static [Section] = &[$($section, $($below,)?)*];
+        impl $crate::keys::declaration::Tables for RawTables {
+            const SECTIONS: &'static [$crate::keys::declaration::Section] = &[$($section, $($below,)?)*];
 
-            fn read(from: &mut impl ReadTable) -> Self {
-                Self { $($field: from.table($section.path),)* }
+            fn read(from: &mut $crate::sweep::TableReader<'_, '_>) -> Self {
+                Self {
+                    $($field: from.table($section.path),)*
+                    $($($other: from.table($other_section.path),)*)?
+                }
             }
 
             fn given(&self) -> Vec<(&'static str, std::ops::Range<usize>)> {
@@ -477,4 +514,3 @@ macro_rules! tables {
         }
     };
 }
-pub(crate) use tables;

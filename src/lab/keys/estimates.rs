@@ -1,13 +1,9 @@
 //! Keys of the statistics of user estimates.
 
-use serde::Deserialize;
-
-use super::declaration::{
-    Given, Key, Section, integer, integer_within, integers, named, one_of, real, section,
-};
-use super::field::Field;
+use super::declaration::{Given, integer, integer_within, integers, named, one_of, real};
 use crate::estimates::{Binning, ClassTable, Combining, Learning, LearningJobs, Overrun};
 use crate::predictions::PREDICTORS;
+use crate::section;
 
 /// Nobody, and the names of predictors.
 fn predictors() -> Vec<&'static str> {
@@ -16,7 +12,7 @@ fn predictors() -> Vec<&'static str> {
 }
 
 /// Who predicts where nobody does.
-pub(crate) const NOBODY: &str = "none";
+pub const NOBODY: &str = "none";
 
 section! {
     /// The statistics of user estimates.

@@ -1,12 +1,8 @@
 //! Keys of failures: those that nodes meet, and what the planner believes of them.
 
-use serde::Deserialize;
-
-use super::declaration::{
-    Given, Key, Section, integers, named, one_of, real, reals, section, text,
-};
-use super::field::Field;
+use super::declaration::{Given, integers, named, one_of, real, reals, text};
 use crate::scheduling::SurvivalForm;
+use crate::section;
 
 section! {
     /// The failures that nodes meet.

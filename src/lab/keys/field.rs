@@ -15,9 +15,11 @@ use crate::keys::problem::{ProblemKind, Problems};
 
 /// A key of a table that was read: its declaration and what the file gives.
 #[derive(Debug)]
-pub(crate) struct Field<'a, T> {
-    pub(crate) key: &'static Key,
-    pub(crate) given: &'a T,
+pub struct Field<'a, T> {
+    /// Its declaration.
+    pub key: &'static Key,
+    /// What the file gives.
+    pub given: &'a T,
     fits: fn(f64) -> bool,
 }
 
@@ -30,7 +32,7 @@ impl<T> Clone for Field<'_, T> {
 impl<T> Copy for Field<'_, T> {}
 
 /// A number of an experiment file.
-pub(crate) trait Number: Copy + Display + FromStr {
+pub trait Number: Copy + Display + FromStr {
     /// The number as a real one.
     fn real(self) -> f64;
 }
@@ -48,7 +50,8 @@ macro_rules! numbers {
 numbers!(u32, i64, u64, f64);
 
 impl<'a, T> Field<'a, T> {
-    pub(crate) const fn new(key: &'static Key, given: &'a T) -> Self {
+    /// A key with what the file gives, every value in its range allowed.
+    pub const fn new(key: &'static Key, given: &'a T) -> Self {
         Self {
             key,
             given,
@@ -67,17 +70,17 @@ impl<'a, T> Field<'a, T> {
 
 impl<'a, T> Field<'a, Given<T>> {
     /// Where the value is; the beginning of the file where there is none.
-    pub(crate) fn place(self) -> Range<usize> {
+    pub fn place(self) -> Range<usize> {
         self.given.as_ref().map_or(0..0, Spanned::span)
     }
 
     /// Says that the value is wrong, with what is allowed.
-    pub(crate) fn refuse(self, message: &str, problems: &mut Problems) {
+    pub fn refuse(self, message: &str, problems: &mut Problems) {
         self.refuse_at(self.place(), message, problems);
     }
 
     /// The same at another place of the file.
-    pub(crate) fn refuse_at(self, place: Range<usize>, message: &str, problems: &mut Problems) {
+    pub fn refuse_at(self, place: Range<usize>, message: &str, problems: &mut Problems) {
         problems.add(
             ProblemKind::OutOfRange,
             self.key.path,
@@ -91,13 +94,13 @@ impl<'a, T> Field<'a, Given<T>> {
 impl<'a, N: Number> Field<'a, Given<N>> {
     /// Refuses what this refuses, too: an end of the range that nobody reaches who knows what the
     /// key means.
-    pub(crate) const fn limited(mut self, fits: fn(f64) -> bool) -> Self {
+    pub const fn limited(mut self, fits: fn(f64) -> bool) -> Self {
         self.fits = fits;
         self
     }
 
     /// The value, if there is one; the outer `None` where it is out of range.
-    pub(crate) fn checked(self, problems: &mut Problems) -> Option<Option<N>> {
+    pub fn checked(self, problems: &mut Problems) -> Option<Option<N>> {
         let Some(value) = self.given.as_ref().map(|value| *value.get_ref()) else {
             return Some(None);
         };
@@ -111,12 +114,12 @@ impl<'a, N: Number> Field<'a, Given<N>> {
     }
 
     /// The value, or this where there is none.
-    pub(crate) fn or(self, default: N, problems: &mut Problems) -> Option<N> {
+    pub fn or(self, default: N, problems: &mut Problems) -> Option<N> {
         Some(self.checked(problems)?.unwrap_or(default))
     }
 
     /// The value, or the declared default.
-    pub(crate) fn or_default(self, problems: &mut Problems) -> Option<N> {
+    pub fn or_default(self, problems: &mut Problems) -> Option<N> {
         let value = self.checked(problems)?;
         value.or_else(|| self.declared().parse().ok())
     }
@@ -124,7 +127,7 @@ impl<'a, N: Number> Field<'a, Given<N>> {
 
 impl<'a, N: Number> Field<'a, Given<Vec<N>>> {
     /// The list, or the declared default.
-    pub(crate) fn or_default(self) -> Vec<N> {
+    pub fn or_default(self) -> Vec<N> {
         let numbers = |text: &str| {
             let inside = text.trim_matches(['[', ']']).split(',');
             inside
@@ -140,15 +143,20 @@ impl<'a, N: Number> Field<'a, Given<Vec<N>>> {
 
 impl<'a> Field<'a, Given<String>> {
     /// The text, or the declared default.
-    pub(crate) fn text(self) -> &'a str {
+    pub fn text(self) -> &'a str {
         let given = self.given.as_ref().map(|text| text.get_ref().as_str());
         given.unwrap_or_else(|| self.declared())
     }
 
     /// The name, or the declared default; `None` where it is none of the declared names.
-    pub(crate) fn name(self, problems: &mut Problems) -> Option<&'a str> {
+    pub fn name(self, problems: &mut Problems) -> Option<&'a str> {
+        let known = self.key.fixed_names();
+        self.name_among(&known, problems)
+    }
+
+    /// The same where it must be one of these.
+    pub fn name_among(self, known: &[&str], problems: &mut Problems) -> Option<&'a str> {
         let text = self.text();
-        let known = self.key.names.map_or_else(Vec::new, |names| names());
         if self.given.is_none() || known.contains(&text) {
             return Some(text);
         }
@@ -157,7 +165,7 @@ impl<'a> Field<'a, Given<String>> {
             self.key.path,
             self.place(),
             format!("`{text}` is not known here"),
-            suggest(text, &known),
+            suggest(text, known),
         );
         None
     }
@@ -165,7 +173,7 @@ impl<'a> Field<'a, Given<String>> {
 
 impl<T: DeserializeOwned + Copy> Field<'_, Option<T>> {
     /// The variant of an enum, or the one that is declared as default.
-    pub(crate) fn variant(self) -> Option<T> {
+    pub fn variant(self) -> Option<T> {
         let declared =
             || -> Result<T, ValueError> { T::deserialize(self.declared().into_deserializer()) };
         (*self.given).or_else(|| declared().ok())
@@ -174,14 +182,14 @@ impl<T: DeserializeOwned + Copy> Field<'_, Option<T>> {
 
 impl<'a> Field<'a, Option<bool>> {
     /// The flag, or the declared default.
-    pub(crate) fn is_on(self) -> bool {
+    pub fn is_on(self) -> bool {
         self.given.unwrap_or_else(|| self.declared() == "true")
     }
 }
 
 impl<'a> Field<'a, Given<bool>> {
     /// The flag, or the declared default.
-    pub(crate) fn is_on(self) -> bool {
+    pub fn is_on(self) -> bool {
         let given = self.given.as_ref().map(|flag| *flag.get_ref());
         given.unwrap_or_else(|| self.declared() == "true")
     }

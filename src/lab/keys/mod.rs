@@ -4,14 +4,15 @@
 //! Here stand the keys that every study has; those of a study stand in its folder. `sweep/keys.rs`
 //! knows all of them.
 
-pub(crate) mod declaration;
-pub(crate) mod estimates;
-pub(crate) mod failures;
-pub(crate) mod field;
+pub mod declaration;
+pub mod estimates;
+pub mod failures;
+pub mod field;
 pub mod ours;
-pub(crate) mod problem;
-pub(crate) mod scheduling;
-pub(crate) mod workload;
+pub mod problem;
+pub mod reservations;
+pub mod scheduling;
+pub mod workload;
 
 /// "Did you mean …?" where a known name is near, then everything that is allowed.
 #[must_use]

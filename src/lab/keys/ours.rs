@@ -16,7 +16,7 @@ pub fn is_ours(text: &str, is_key: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The same of TOML that was read.
-pub(crate) fn has_our_table(root: &DeTable<'_>, is_key: &impl Fn(&str) -> bool) -> bool {
+pub fn has_our_table(root: &DeTable<'_>, is_key: &impl Fn(&str) -> bool) -> bool {
     root.iter().any(|(name, node)| {
         let is_of_ours = |table: &DeTable<'_>| {
             (table.keys()).any(|key| is_key(&format!("{}.{}", name.get_ref(), key.get_ref())))

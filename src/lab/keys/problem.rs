@@ -226,7 +226,7 @@ impl Problem {
 
 /// Collects problems while a file is checked; the same problem of many combinations is kept once.
 #[derive(Debug)]
-pub(crate) struct Problems {
+pub struct Problems {
     file: String,
     text: Arc<str>,
     is_ours: bool,
@@ -237,7 +237,9 @@ pub(crate) struct Problems {
 const ENOUGH: usize = 20;
 
 impl Problems {
-    pub(crate) fn new(file: &str, text: &str) -> Self {
+    /// None yet in this file with its text.
+    #[must_use]
+    pub fn new(file: &str, text: &str) -> Self {
         Self {
             file: one_line(file).into_owned(),
             // The file is shown with its problems.
@@ -249,11 +251,12 @@ impl Problems {
 
     /// The file is none of ours: its problems say where they are, and show nothing of what it
     /// holds.
-    pub(crate) fn conceal(&mut self) {
+    pub fn conceal(&mut self) {
         self.is_ours = false;
     }
 
-    pub(crate) fn add(
+    /// Adds an error: where it is, what is wrong, and what to do.
+    pub fn add(
         &mut self,
         kind: ProblemKind,
         key: &str,
@@ -264,7 +267,8 @@ impl Problems {
         self.push(kind, key, span, message.into(), help.into(), false);
     }
 
-    pub(crate) fn warn(
+    /// Adds a warning: the file can be used as it is.
+    pub fn warn(
         &mut self,
         kind: ProblemKind,
         key: &str,
@@ -315,16 +319,24 @@ impl Problems {
         });
     }
 
-    pub(crate) fn errors(&self) -> usize {
+    /// How many errors there are, warnings not counted.
+    #[must_use]
+    pub fn errors(&self) -> usize {
         self.list.iter().filter(|problem| !problem.warning).count()
     }
 
-    pub(crate) fn enough(&self) -> bool {
+    /// Whether there are so many that checking may stop.
+    #[must_use]
+    pub fn enough(&self) -> bool {
         self.errors() >= ENOUGH
     }
 
     /// Stops if there is any error.
-    pub(crate) fn check(&mut self) -> Result<(), ExperimentError> {
+    ///
+    /// # Errors
+    ///
+    /// With all problems, in the order of the file.
+    pub fn check(&mut self) -> Result<(), ExperimentError> {
         if self.errors() == 0 {
             return Ok(());
         }
@@ -333,7 +345,9 @@ impl Problems {
         Err(ExperimentError::Invalid(list))
     }
 
-    pub(crate) fn into_warnings(self) -> Vec<Problem> {
+    /// The warnings of a file without errors.
+    #[must_use]
+    pub fn into_warnings(self) -> Vec<Problem> {
         self.list
     }
 }

@@ -1,32 +1,20 @@
 //! Keys of the policy: how it plans, and when it accepts an overbooked slot.
 
-use serde::Deserialize;
-
 use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, one_of, real, reals, section,
+    Given, flag, integer, integer_within, named, one_of, real, reals, strategy,
 };
-use super::field::Field;
-use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::{
     CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
     Retry, UnderestimatorRule,
 };
-use crate::studies;
-
-/// The names of policies and studies.
-fn strategies() -> Vec<&'static str> {
-    let policies = STRATEGIES.iter().map(|strategy| strategy.name);
-    policies
-        .chain(studies::strategies().map(|study| study.name))
-        .collect()
-}
+use crate::section;
 
 section! {
     /// The policy, or the study.
     SCHEDULING = "scheduling", RawScheduling {
         /// The policy, or the study.
-        strategy: Given<String> = one_of(strategies).words("a registered strategy"),
+        strategy: Given<String> = strategy().words("a registered strategy"),
         /// Which of the slots a job takes.
         placing: Option<Placing> = named::<Placing>().decides("§3.3"),
         /// Whether slots that hold the whole estimate are tested as well.

@@ -1,15 +1,11 @@
 //! Keys of every experiment: its name, and its jobs.
 
-use serde::Deserialize;
-
-use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
-};
-use super::field::Field;
+use super::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
+use crate::section;
 use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
-pub(crate) const MOST_JOBS: i64 = 10_000_000;
+pub const MOST_JOBS: i64 = 10_000_000;
 
 const TOO_MANY_JOBS: &str = "jobs do not fit into memory (ten millions take five gigabytes; `bookahead simulate` streams any number)";
 

@@ -41,7 +41,7 @@ impl Store {
                 ))
             })?;
         self.copy_into(copy.path())?;
-        let verification = Self::open_read_only(copy.path())?.verify()?;
+        let verification = Self::open_read_only(self.studies, copy.path())?.verify()?;
         if let Some((first, others)) = verification.findings.split_first() {
             return Err(StoreError::Unsound {
                 path: self.path.clone(),

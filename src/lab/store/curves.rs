@@ -8,7 +8,7 @@ use rusqlite::params;
 use super::read::seen;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
-use crate::studies::measures::ClusterMeasureName;
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 use crate::sweep::{AxisValue, Seen};
 
 /// A quantity at one combination of axis values of a run.
@@ -165,8 +165,8 @@ mod tests {
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
     use crate::store::{METRICS, metric_names};
-    use crate::studies::SimulationResult;
-    use crate::studies::measures::MEASURES;
+    use crate::studies::STUDIES;
+    use crate::study::SimulationResult;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 
@@ -226,7 +226,7 @@ mod tests {
             }
         }
         let run = write_run(&path, &record("curves", axes(), 8), simulations);
-        (Store::open_read_only(&path).unwrap(), run)
+        (Store::open_read_only(STUDIES, &path).unwrap(), run)
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         });
         let axes = vec![axis(RULE, &rules.map(text))];
         let run = write_run(&path, &record("clusters", axes, 2), simulations.into());
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let values = |measure: &str| -> Vec<f64> {
             let cells = store.curve_cells(run, measure).unwrap();
             cells.iter().map(|cell| cell.samples[0].1).collect()
@@ -305,7 +305,7 @@ mod tests {
         }
         for name in metric_names() {
             assert_eq!(store.curve_cells(run, name).unwrap().len(), 4, "{name}");
-            assert!(MEASURES.iter().all(|measure| measure.name != name));
+            assert!(STUDIES.measures().all(|measure| measure.name != name));
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
                 vec![point("s", &[], 0, 1.0)],
             )],
         );
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         assert_eq!(
             store.curve_cells(run, "rejected_percent").unwrap(),
             [CurveSamples {

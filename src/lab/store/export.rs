@@ -2,10 +2,11 @@
 //! every row.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::convert::Infallible;
 
-use super::tables::definitions;
+use super::tables::{OncePerList, definitions};
 use super::{METRICS, Metric, RunId, Store, StoreError};
+use crate::study::Studies;
 use crate::sweep::AxisValue;
 use crate::tables::ExportSource;
 pub use crate::tables::{ExportKind, ExportType};
@@ -15,14 +16,16 @@ impl ExportKind {
     pub const POINTS: Self = super::tables::runs::POINTS;
 
     /// Every kind of rows for people, in the order of the tables.
-    pub fn all() -> impl Iterator<Item = &'static Self> {
-        definitions().flat_map(|tables| tables.exports)
+    pub fn all(studies: Studies) -> impl Iterator<Item = &'static Self> {
+        definitions(studies).flat_map(|tables| tables.exports)
     }
 
     /// Every table, as it is.
-    pub fn tables() -> &'static [Self] {
-        static TABLES: LazyLock<Vec<ExportKind>> = LazyLock::new(|| {
-            let names = definitions().flat_map(|tables| tables.sql.split("CREATE TABLE ").skip(1));
+    pub fn tables(studies: Studies) -> &'static [Self] {
+        static TABLES: OncePerList<Vec<ExportKind>> = OncePerList::new();
+        let made = TABLES.get(studies, || {
+            let tables = definitions(studies);
+            let names = tables.flat_map(|tables| tables.sql.split("CREATE TABLE ").skip(1));
             let table = |definition: &'static str| ExportKind {
                 name: definition.split(' ').next().unwrap_or_default(),
                 about: "The table as it is",
@@ -30,17 +33,19 @@ impl ExportKind {
                 source: ExportSource::Table,
                 columns: "",
             };
-            names.map(table).collect()
+            Ok::<_, Infallible>(names.map(table).collect())
         });
-        &TABLES
+        match made {
+            Ok(tables) => tables,
+        }
     }
 
     /// The kind of this name; a view has its kind's name beside its own.
     #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        Self::all()
+    pub fn find(studies: Studies, name: &str) -> Option<&'static Self> {
+        Self::all(studies)
             .find(|kind| kind.name == name || kind.view() == Some(name))
-            .or_else(|| Self::tables().iter().find(|kind| kind.name == name))
+            .or_else(|| Self::tables(studies).iter().find(|kind| kind.name == name))
     }
 
     /// The view whose rows they are, where they are those of one.
@@ -267,6 +272,7 @@ fn axis_type(values: &[AxisValue]) -> ExportType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn an_axis_has_the_narrowest_type_that_holds_all_its_values() {
@@ -280,8 +286,8 @@ mod tests {
     #[test]
     fn an_export_has_every_column_of_its_view_and_its_types_are_known() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("a.db")).unwrap();
-        for kind in ExportKind::all() {
+        let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
+        for kind in ExportKind::all(STUDIES) {
             for word in kind
                 .columns
                 .split(',')

@@ -10,7 +10,7 @@ use super::read::seen;
 use super::repeats::{Candidate, originals};
 use super::runs::axis_value;
 use super::{METRICS, RecordLoss, RunId, SqlValue, Store, StoreError};
-use crate::studies::measures;
+use crate::scheduling::measures::Measure;
 use crate::sweep::{AxisValue, Seen};
 
 /// One done point of a run with everything that is measured.
@@ -38,7 +38,7 @@ pub struct MeasuredPoint {
     pub spec: String,
     /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
-    /// What its study measured, by name, in the order of [`measures::MEASURES`].
+    /// What its study measured, by name, in the order of [`Studies::measures`](crate::study::Studies::measures).
     pub measured: NamedValues,
 }
 
@@ -234,12 +234,11 @@ impl Store {
             )
             .map_err(sql)?;
         let mut rows = statement.query([run.0]).map_err(sql)?;
+        let measures: Vec<&Measure> = self.studies.measures().collect();
         let mut found = std::collections::BTreeMap::<i64, Vec<(usize, f64)>>::new();
         while let Some(row) = rows.next().map_err(sql)? {
             let name: String = row.get(1).map_err(sql)?;
-            let place = measures::MEASURES
-                .iter()
-                .position(|measure| measure.name == name);
+            let place = measures.iter().position(|measure| measure.name == name);
             if let Some(place) = place {
                 found
                     .entry(row.get(0).map_err(sql)?)
@@ -250,7 +249,7 @@ impl Store {
         let named = |(simulation, mut values): (i64, Vec<(usize, f64)>)| {
             values.sort_unstable_by_key(|(place, _)| *place);
             let values = values.into_iter();
-            let named = values.map(|(place, value)| (measures::MEASURES[place].name, value));
+            let named = values.map(|(place, value)| (measures[place].name, value));
             (simulation, named.collect())
         };
         Ok(found.into_iter().map(named).collect())

@@ -8,7 +8,6 @@ use rusqlite::params;
 use super::aggregates::{Bin, OF_RUN};
 use super::tables::distributions;
 use super::{RunId, Store, StoreError};
-use crate::studies::measures;
 
 /// A measure of a study for every point of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +36,7 @@ pub struct ReservationCounts {
 const TENTH: f64 = 360.0;
 
 impl Store {
-    /// The measures that any of these points has, in the order of [`measures::MEASURES`], then
+    /// The measures that any of these points has, in the order of [`Studies::measures`](crate::study::Studies::measures), then
     /// those that this program does not know, by name. `simulation` is the simulation of every
     /// point.
     pub(super) fn measure_columns(
@@ -100,7 +99,7 @@ impl Store {
             .into_iter()
             .filter_map(|(code, values)| {
                 let (name, unit, title) = names.get(&code)?.clone();
-                let (unit, title) = match measures::find(&name) {
+                let (unit, title) = match self.studies.measure(&name) {
                     Some(known) => (known.unit.to_owned(), known.title.to_owned()),
                     None => (unit, title),
                 };
@@ -113,8 +112,9 @@ impl Store {
             })
             .collect();
         found.sort_by_cached_key(|column| {
-            let rank = measures::MEASURES
-                .iter()
+            let rank = self
+                .studies
+                .measures()
                 .position(|measure| measure.name == column.name);
             (rank.unwrap_or(usize::MAX), column.name.clone())
         });
@@ -181,13 +181,14 @@ fn bins(counts: &[u64], unit: f64) -> Vec<Bin> {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use rusqlite::Connection;
 
     use super::*;
     use crate::scheduling::measures::Measured;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
-    use crate::studies::SimulationResult;
+    use crate::study::SimulationResult;
 
     #[test]
     fn measures_are_columns_in_the_order_of_the_registry_and_unknown_ones_come_last() {
@@ -238,7 +239,7 @@ mod tests {
                 .unwrap();
         }
         drop(connection);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         let points = store.points(run.id).unwrap();
         let names: Vec<&str> = points
@@ -263,7 +264,7 @@ mod tests {
         let path = folder.path().join("store.db");
         let simulation = finished("a", "fcfs", 0, result(3), vec![point("a", &[], 0, 1.0)]);
         write_run(&path, &record("plain", vec![], 1), vec![simulation]);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         assert_eq!(store.points(run.id).unwrap().measures, []);
         assert!(store.reservation_counts(run.id).unwrap().is_empty());

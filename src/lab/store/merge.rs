@@ -26,6 +26,7 @@ pub use self::error::MergeError;
 use self::join::Merge;
 use super::verify::Verifier;
 use super::{Durability, RunId, Store, StoreError};
+use crate::study::Studies;
 use crate::tables::Tables;
 
 /// Codes of `simulation.state`.
@@ -74,6 +75,7 @@ pub struct MergedRun {
 
 /// One store that is read, opened when it is needed.
 struct Input {
+    studies: Studies,
     number: usize,
     path: PathBuf,
     open: Rc<RefCell<OpenStores>>,
@@ -126,6 +128,7 @@ impl Store {
     /// configurations, seeds, programs or inputs of one experiment, or two results of one
     /// simulation. In that case nothing is written.
     pub fn merge(
+        studies: Studies,
         out: &Path,
         inputs: &[PathBuf],
         options: MergeOptions,
@@ -136,12 +139,16 @@ impl Store {
             .iter()
             .enumerate()
             .map(|(number, path)| Input {
+                studies,
                 number,
                 path: path.clone(),
                 open: Rc::clone(&open),
             })
             .collect();
-        let existing = out.exists().then(|| Store::open(out)).transpose()?;
+        let existing = out
+            .exists()
+            .then(|| Store::open(studies, out))
+            .transpose()?;
         let experiments = agree::experiments(
             &inputs,
             existing.as_ref().map(|store| (store, out)),
@@ -155,7 +162,7 @@ impl Store {
             plans.push((experiment, wanted));
         }
         drop(existing);
-        let store = Store::open_to_join(out)?.with_durability(options.durability)?;
+        let store = Store::open_to_join(studies, out)?.with_durability(options.durability)?;
         store.connection.set_prepared_statement_cache_capacity(512);
         let tables = read_tables(&store)?;
         let mut summary = MergeSummary {
@@ -182,7 +189,7 @@ fn verify(
     experiments: &[Experiment],
 ) -> Result<(), MergeError> {
     for input in inputs {
-        let mut verifier = Verifier::new(&input.path)?;
+        let mut verifier = Verifier::new(input.studies, &input.path)?;
         verifier.lookups(&*input.connection()?)?;
         let runs = experiments.iter().flat_map(|experiment| &experiment.runs);
         for (_, run) in runs.filter(|(number, _)| *number == input.number) {
@@ -214,7 +221,7 @@ impl Input {
         if let Some((_, connection, _)) = open.iter().find(|(number, ..)| *number == self.number) {
             return Ok(Rc::clone(connection));
         }
-        let store = Store::open_read_only(&self.path)?;
+        let store = Store::open_read_only(self.studies, &self.path)?;
         store.connection.set_prepared_statement_cache_capacity(128);
         let connection = Rc::new(store.connection);
         if open.len() >= OPEN_TOGETHER {

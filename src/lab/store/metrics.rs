@@ -2,7 +2,7 @@
 //!
 //! The columns of `v_point`, exports, comparisons, tables and figures of reports, the names that
 //! findings may give, and the page of the schema follow from it. What a study measures beside them
-//! is in [`MEASURES`](crate::studies::measures::MEASURES).
+//! is in [`Study::MEASURES`](crate::study::Study::MEASURES).
 
 use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::tables::ExportType;

@@ -16,12 +16,14 @@ use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
 use super::waiting::{self, BUSY_TIMEOUT};
+use crate::study::Studies;
 use crate::sweep::Durability;
 use crate::workload::input_file;
 
 /// An open store. One file holds any number of runs; several programs may have it open.
 #[derive(Debug)]
 pub struct Store {
+    pub(super) studies: Studies,
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
     pub(super) durability: Durability,
@@ -42,16 +44,16 @@ impl Store {
     ///
     /// When the folder or file cannot be made or written, when the file is not a database, belongs
     /// to another program, or was written by a newer version or by one of before the first release.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_for_writing(path, false)
+    pub fn open(studies: Studies, path: &Path) -> Result<Self, StoreError> {
+        Self::open_for_writing(studies, path, false)
     }
 
     /// The same, for a writer that reads other stores through the same connection.
-    pub(super) fn open_to_join(path: &Path) -> Result<Self, StoreError> {
-        Self::open_for_writing(path, true)
+    pub(super) fn open_to_join(studies: Studies, path: &Path) -> Result<Self, StoreError> {
+        Self::open_for_writing(studies, path, true)
     }
 
-    fn open_for_writing(path: &Path, joins: bool) -> Result<Self, StoreError> {
+    fn open_for_writing(studies: Studies, path: &Path, joins: bool) -> Result<Self, StoreError> {
         if path.as_os_str().is_empty() || path == Path::new(":memory:") {
             return Err(StoreError::NoFile {
                 path: path.to_owned(),
@@ -78,7 +80,7 @@ impl Store {
         let mut said = false;
         let mut beginning = durability::Beginning::default();
         loop {
-            match Self::open_existing_folder(path, joins) {
+            match Self::open_existing_folder(studies, path, joins) {
                 Err(StoreError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
                     waiting::say_once(&mut said, begun.elapsed(), path);
                     std::thread::sleep(Duration::from_millis(10));
@@ -89,7 +91,11 @@ impl Store {
         }
     }
 
-    fn open_existing_folder(path: &Path, joins: bool) -> Result<Self, StoreError> {
+    fn open_existing_folder(
+        studies: Studies,
+        path: &Path,
+        joins: bool,
+    ) -> Result<Self, StoreError> {
         let sql = |error| StoreError::from_sql(path, "opening it", error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -131,9 +137,10 @@ impl Store {
                  PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
             ))
             .map_err(sql)?;
-        VERSIONS.bring_forward(&mut connection, path)?;
-        schema_check::check(&connection, path)?;
+        VERSIONS.bring_forward(studies, &mut connection, path)?;
+        schema_check::check(studies, &connection, path)?;
         Ok(Self {
+            studies,
             connection,
             path: path.to_owned(),
             durability: Durability::default(),
@@ -148,7 +155,7 @@ impl Store {
     ///
     /// When there is no such file, when it is not a store, or when its version is not this
     /// program's.
-    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+    pub fn open_read_only(studies: Studies, path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing {
                 path: path.to_owned(),
@@ -175,8 +182,9 @@ impl Store {
                     .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
                     .map_err(sql)?;
                 VERSIONS.require_current(&connection, path)?;
-                schema_check::check(&connection, path)?;
+                schema_check::check(studies, &connection, path)?;
                 Ok(Self {
+                    studies,
                     connection,
                     path: path.to_owned(),
                     durability: Durability::default(),
@@ -198,6 +206,12 @@ impl Store {
             }
             result => result,
         }
+    }
+
+    /// The studies of the program that opened it.
+    #[must_use]
+    pub fn studies(&self) -> Studies {
+        self.studies
     }
 
     /// The file.
@@ -323,12 +337,13 @@ fn folder_refuses(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn a_private_copy_holds_what_a_killed_writer_left_in_the_journal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         store
             .connection
             .execute_batch("CREATE TABLE left_over (x); INSERT INTO left_over VALUES (7)")

@@ -52,6 +52,7 @@ mod tests {
     use super::*;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
+    use crate::studies::STUDIES;
 
     #[test]
     fn jobs_of_several_replications_are_shared_and_those_of_other_settings_do_not_count() {
@@ -75,7 +76,7 @@ mod tests {
             &record("excerpts", Vec::new(), 4),
             simulations.collect(),
         );
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         let shared = store.shared_jobs(run.id, 3).unwrap();
         let expected = SharedJobs {

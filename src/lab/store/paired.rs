@@ -217,6 +217,7 @@ mod tests {
     use super::super::fixtures::grid::grid;
     use super::super::fixtures::{axis, finished, point, record, text, write_run};
     use super::*;
+    use crate::studies::STUDIES;
 
     const ALGORITHM: &str = "broker.algorithm";
     const CLUSTERS: &str = "grid.clusters";
@@ -251,7 +252,7 @@ mod tests {
             }
         }
         let run = write_run(&path, &record("paired", axes, 12), simulations);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let of = |name: &str| BTreeMap::from([(ALGORITHM.to_owned(), text(name))]);
         let pairs = store
             .paired_requests(run, &of("a3"), &of("a3-backfill"))

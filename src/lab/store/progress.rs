@@ -103,6 +103,7 @@ mod tests {
     use super::*;
     use crate::store::fixtures::{finished, point, record, result, write_run};
     use crate::store::{FailedSimulation, OutcomeDetail, RunState, Writer};
+    use crate::studies::STUDIES;
 
     #[test]
     fn progress_is_what_the_list_of_runs_counts_point_by_point() {
@@ -118,7 +119,7 @@ mod tests {
             &record("whole", Vec::new(), 3),
             vec![of("a", 2), of("b", 1)],
         );
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record("broken", Vec::new(), 5)).unwrap();
         let writer = Writer::start(store, run, OutcomeDetail::All, 1);
         writer.handle().write(of("c", 3)).unwrap();
@@ -133,7 +134,7 @@ mod tests {
         writer.handle().fail(failed).unwrap();
         writer.finish(RunState::Failed).unwrap();
         assert_ne!(Store::stamp(&path), before);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let counted: Vec<RunProgress> = store
             .runs()
             .unwrap()

@@ -12,6 +12,7 @@ use super::processes::Process;
 use super::repeats::{Candidate, originals};
 use super::runs::axis_value;
 use super::{METRICS, RunId, Store, StoreError, metrics};
+use crate::study::Studies;
 use crate::sweep::{Axis, HashDigits, Seen};
 
 /// Which run a person means.
@@ -110,6 +111,8 @@ const MOST_POINTS: u64 = 100_000_000;
 /// replication.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointColumns {
+    /// The studies of the program that reads them.
+    pub studies: Studies,
     /// Identity of the point.
     pub identity: Vec<String>,
     /// The simulation that it is read off: a number that means something inside one store only.
@@ -130,7 +133,7 @@ pub struct PointColumns {
     /// Every one of [`METRICS`] by name; `None` where it is not defined.
     pub metrics: BTreeMap<&'static str, Vec<Option<f64>>>,
     /// What studies measured beside them: the measures that any point has, in the order of
-    /// [`MEASURES`](crate::studies::measures::MEASURES), then unknown ones by name.
+    /// [`Studies::measures`], then unknown ones by name.
     pub measures: Vec<MeasureColumn>,
 }
 
@@ -388,6 +391,7 @@ impl Store {
                 .then_with(|| row.identity.cmp(&other.identity))
         });
         let mut columns = PointColumns {
+            studies: self.studies,
             axes: axes
                 .into_iter()
                 .map(|axis| AxisColumn {

@@ -12,7 +12,7 @@ use super::runs::{
 use super::tables::distributions::Distributions;
 use super::tables::{GROUPS, definitions, jobs, layout};
 use super::{RunId, StoreError, WriteSummary};
-use crate::scheduling::registry;
+use crate::study::Studies;
 use crate::sweep::{Point, SimulationSpec};
 use crate::tables::{Digest, Lookups, RowWriter};
 
@@ -41,7 +41,7 @@ impl Prepared {
             });
         }
         // Before the outcomes go: reports need their distributions whatever is kept.
-        let is_result = !finished.spec.study.study().jobs_are_background();
+        let is_result = !finished.spec.study.jobs_are_background();
         let distributions = (is_result && !finished.result.outcomes.is_empty())
             .then(|| Distributions::of(&finished.result.outcomes));
         if detail != OutcomeDetail::All {
@@ -75,6 +75,7 @@ pub(super) fn spec_json(id: &str, spec: &SimulationSpec) -> Result<String, Store
 /// What one writer has looked up so far. The connection is lent to each call, so that whoever owns
 /// it can own this too.
 pub(super) struct Rows {
+    studies: Studies,
     run: RunId,
     detail: OutcomeDetail,
     axes: RunAxes,
@@ -89,12 +90,14 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(
+        studies: Studies,
         connection: &Connection,
         run: RunId,
         detail: OutcomeDetail,
         fresh: bool,
     ) -> rusqlite::Result<Self> {
         Ok(Self {
+            studies,
             run,
             detail,
             axes: RunAxes::load(connection, run)?,
@@ -135,7 +138,11 @@ impl Rows {
             self.moment(connection)?;
             return Ok(finished.points.len() as u64);
         }
-        let mut writer = RowWriter::with(connection, layout()?, std::mem::take(&mut self.lookups));
+        let mut writer = RowWriter::with(
+            connection,
+            layout(self.studies)?,
+            std::mem::take(&mut self.lookups),
+        );
         let workload = match &prepared.workload {
             None => None,
             Some(identity) => Some(match self.workloads.get(identity) {
@@ -170,7 +177,7 @@ impl Rows {
                 finished.result.seen.failures.as_deref()
             ])?;
         if known.is_some() {
-            for table in definitions().flat_map(|tables| tables.results) {
+            for table in definitions(self.studies).flat_map(|tables| tables.results) {
                 connection
                     .prepare_cached(&format!("DELETE FROM {table} WHERE simulation = ?1"))?
                     .execute([simulation])?;
@@ -399,7 +406,7 @@ impl Rows {
         if let Some(code) = self.strategies.get(name) {
             return Ok(*code);
         }
-        let known = registry::strategy(name);
+        let known = self.studies.policy(name);
         let code = connection.query_row(
             "INSERT INTO strategy (name, overbooks, baseline) VALUES (?1, ?2, ?3)
              ON CONFLICT (name) DO UPDATE SET overbooks = excluded.overbooks, baseline = excluded.baseline

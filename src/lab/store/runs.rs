@@ -11,6 +11,7 @@ use super::processes::Process;
 use super::rows::{Rows, spec_json};
 use super::tables::layout;
 use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
+use crate::study::Studies;
 use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
 use crate::tables::Digests;
 
@@ -168,7 +169,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = |error| self.error("entering what is to be done", error);
         let transaction = immediate(&self.connection).map_err(sql)?;
-        let mut rows = Rows::new(&transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
+        let mut rows =
+            Rows::new(self.studies, &transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
         let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
             let json = spec_json(&simulation.id, &simulation.spec)?;
@@ -256,7 +258,7 @@ impl Store {
     }
 
     /// Seconds a job that earlier simulations in this store took, by strategy: of the last 4,000
-    /// simulations, with jobs as [`Study::work`](crate::studies::Study::work) counts them.
+    /// simulations, with jobs as [`Study::work`](crate::study::Study::work) counts them.
     ///
     /// # Errors
     ///
@@ -277,12 +279,12 @@ impl Store {
         while let Some(row) = rows.next().map_err(sql)? {
             let text: String = row.get(1).map_err(sql)?;
             // Of another version, perhaps.
-            let Ok(spec) = serde_json::from_str::<SimulationSpec>(&text) else {
+            let Ok(spec) = SimulationSpec::read(&text, self.studies) else {
                 continue;
             };
             let sum = sums.entry(row.get(0).map_err(sql)?).or_default();
             sum.0 += row.get::<_, f64>(2).map_err(sql)?;
-            sum.1 += spec.study.study().work(&spec);
+            sum.1 += spec.study.work(&spec);
         }
         let means = sums.into_iter().filter(|(_, (_, jobs))| *jobs > 0.0);
         Ok(means
@@ -340,11 +342,12 @@ impl PlaceNumbers {
 
 /// Writes the end of a run and the digest of what it shows, without a transaction of its own.
 pub(super) fn end_run(
+    studies: Studies,
     connection: &Connection,
     run: RunId,
     state: RunState,
 ) -> rusqlite::Result<()> {
-    let digest = Digests::new(&layout()?.tables).of_run(connection, run.0)?;
+    let digest = Digests::new(&layout(studies)?.tables).of_run(connection, run.0)?;
     connection.execute(
         "UPDATE run SET state = ?2, ended = ?3, digest = ?4 WHERE id = ?1",
         params![run.0, state.code(), unix_milliseconds(), digest.text()],
@@ -558,12 +561,13 @@ pub(super) fn unix_milliseconds() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
 
     #[test]
     fn looking_for_the_simulation_that_a_run_shows_reads_its_own_points_and_not_every_place_of_the_run()
      {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("a.db")).unwrap();
+        let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
         let plan: Vec<String> = store
             .connection
             .prepare(&format!(

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::StoreError;
-use super::tables::{empty, views};
+use super::tables::{OncePerList, empty, views};
+use crate::study::Studies;
 
 /// Type and definition of tables, views, indexes and triggers by name.
 type Schema = BTreeMap<String, (String, String)>;
@@ -31,16 +31,14 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
 /// Refuses a store whose tables and views are not those of this version. Tables, views and indexes
 /// of other names may stand beside them, as somebody may have added them for questions; triggers
 /// and virtual tables may not.
-pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn check(
+    studies: Studies,
+    connection: &Connection,
+    path: &Path,
+) -> Result<(), StoreError> {
     let sql = |error| StoreError::from_sql(path, "reading its tables", error);
-    static EXPECTED: OnceLock<Schema> = OnceLock::new();
-    let expected = match EXPECTED.get() {
-        Some(schema) => schema,
-        None => {
-            let made = made().map_err(sql)?;
-            EXPECTED.get_or_init(|| made)
-        }
-    };
+    static EXPECTED: OncePerList<Schema> = OncePerList::new();
+    let expected = EXPECTED.get(studies, || made(studies)).map_err(sql)?;
     let found = schema(connection).map_err(sql)?;
     let refuse = |what: String| {
         Err(StoreError::ChangedSchema {
@@ -69,9 +67,9 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 }
 
 /// The tables and views of an empty store.
-fn made() -> rusqlite::Result<Schema> {
-    let connection = empty()?;
-    for (name, select) in views() {
+fn made(studies: Studies) -> rusqlite::Result<Schema> {
+    let connection = empty(studies)?;
+    for (name, select) in views(studies) {
         connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
     }
     schema(&connection)

@@ -56,7 +56,7 @@ impl Store {
         let ids = sweep.points.iter().map(|point| point.id);
         if !self.done_points(ids, OutcomeDetail::All)?.is_empty() {
             self.link_done_points(run, &sweep.points)?;
-            end_run(&self.connection, run, RunState::Done)
+            end_run(self.studies, &self.connection, run, RunState::Done)
                 .map_err(|error| self.error("ending a run", error))?;
             return Ok((run, None));
         }
@@ -89,7 +89,7 @@ impl Store {
                 ],
                 |row| row.get(0),
             )?;
-            for table in definitions().flat_map(|tables| tables.results) {
+            for table in definitions(self.studies).flat_map(|tables| tables.results) {
                 let delete = format!("DELETE FROM {table} WHERE simulation = ?1");
                 self.connection.execute(&delete, [simulation])?;
             }
@@ -153,7 +153,7 @@ impl OutcomeStream {
             write_totals(&writer, &self.metrics, wall)?;
             self.distributions.write(&writer)?;
             writer.seal(self.digest)?;
-            end_run(connection, self.run, RunState::Done)?;
+            end_run(self.store.studies, connection, self.run, RunState::Done)?;
             connection.execute_batch("COMMIT")
         };
         write().map_err(|error| self.store.error("writing results", error))?;
@@ -184,7 +184,7 @@ impl OutcomeStream {
     }
 
     fn writer(&self) -> rusqlite::Result<RowWriter<'_>> {
-        let mut writer = RowWriter::new(&self.store.connection, layout()?);
+        let mut writer = RowWriter::new(&self.store.connection, layout(self.store.studies)?);
         writer.begin(self.simulation);
         Ok(writer)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kameo::actor::ActorRef;
 
 use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::study::Studies;
 use crate::sweep::{
     Coordinator, Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity,
     InputSources, NoStore, OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState,
@@ -27,7 +28,10 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
         Box::new(NoStore)
     } else {
-        Box::new(StoreFile::open(&options.store, options.durability).map_err(SweepError::Store)?)
+        Box::new(
+            StoreFile::open(options.studies, &options.store, options.durability)
+                .map_err(SweepError::Store)?,
+        )
     };
     let inputs = Arc::new(inputs);
     run_planned(
@@ -69,7 +73,7 @@ fn plan_in_store(sweep: &Sweep, options: &SweepOptions) -> Result<Plan, SweepErr
     if nothing_kept {
         return plan(sweep, &NoStore, options);
     }
-    let store = Store::open_read_only(&options.store)
+    let store = Store::open_read_only(options.studies, &options.store)
         .map_err(|error| SweepError::Store(stopped(&error)))?;
     plan(sweep, &StoreFile::Open(store), options)
 }
@@ -99,8 +103,8 @@ impl StoreFile {
     /// # Errors
     ///
     /// When the file cannot be used.
-    pub fn open(path: &Path, durability: Durability) -> Result<Self, SinkError> {
-        Store::open(path)
+    pub fn open(studies: Studies, path: &Path, durability: Durability) -> Result<Self, SinkError> {
+        Store::open(studies, path)
             .and_then(|store| store.with_durability(durability))
             .map(Self::Open)
             .map_err(|error| stopped(&error))

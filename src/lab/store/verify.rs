@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::tables::{definitions, empty, layout};
 use super::{RunId, Store, StoreError};
+use crate::study::Studies;
 use crate::tables::{Digests, Kind, Shared, Tables};
 
 /// What looking through a store found.
@@ -99,7 +100,7 @@ impl Store {
     ///
     /// When the store cannot be read for another reason than damage, which is among the findings.
     pub fn verify(&self) -> Result<Verification, StoreError> {
-        let mut verifier = Verifier::new(&self.path)?;
+        let mut verifier = Verifier::new(self.studies, &self.path)?;
         let seen = verifier
             .pages(&self.connection)
             .and_then(|()| verifier.everything(&self.connection));
@@ -121,7 +122,7 @@ impl Store {
     ///
     /// When the store cannot be read, or when something is not as it was written.
     pub fn verify_run(&self, run: RunId) -> Result<Verification, StoreError> {
-        let mut verifier = Verifier::new(&self.path)?;
+        let mut verifier = Verifier::new(self.studies, &self.path)?;
         verifier.lookups(&self.connection)?;
         verifier.run(&self.connection, run.0)?;
         verifier.sound()?;
@@ -131,6 +132,7 @@ impl Store {
 
 /// Looks through one store, at nothing twice.
 pub(super) struct Verifier<'p> {
+    studies: Studies,
     path: &'p Path,
     tables: &'static Tables,
     digests: Digests<'static>,
@@ -159,11 +161,11 @@ struct SharedRows {
 }
 
 impl<'p> Verifier<'p> {
-    pub(super) fn new(path: &'p Path) -> Result<Self, StoreError> {
-        let tables = &layout()
+    pub(super) fn new(studies: Studies, path: &'p Path) -> Result<Self, StoreError> {
+        let tables = &layout(studies)
             .map_err(|error| StoreError::from_sql(path, "making its tables", error))?
             .tables;
-        let shared = definitions()
+        let shared = definitions(studies)
             .flat_map(|tables| tables.shared)
             .filter_map(|of| {
                 Some(SharedRows {
@@ -174,6 +176,7 @@ impl<'p> Verifier<'p> {
             })
             .collect();
         Ok(Self {
+            studies,
             path,
             tables,
             digests: Digests::new(tables),
@@ -233,7 +236,7 @@ impl<'p> Verifier<'p> {
     /// store of this version.
     pub(super) fn lookups(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let sql = self.sql();
-        let made = empty().map_err(&sql)?;
+        let made = empty(self.studies).map_err(&sql)?;
         let lookups = self.tables.0.iter().filter(|table| {
             matches!(table.kind, Kind::Numbered { .. })
                 && !GROWING.contains(&table.name.as_str())

@@ -7,6 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 use super::tables::{definitions, views};
+use crate::study::Studies;
 
 /// "BKAH": marks a file as ours (`PRAGMA application_id`).
 pub const APPLICATION_ID: i32 = 0x424B_4148;
@@ -289,6 +290,7 @@ impl Versions<'_> {
     /// is either old or new.
     pub(super) fn bring_forward(
         self,
+        studies: Studies,
         connection: &mut Connection,
         path: &Path,
     ) -> Result<(), StoreError> {
@@ -302,14 +304,19 @@ impl Versions<'_> {
         connection
             .execute_batch("PRAGMA foreign_keys = OFF;")
             .map_err(sql)?;
-        let changed = self.change(connection, path);
+        let changed = self.change(studies, connection, path);
         connection
             .execute_batch("PRAGMA foreign_keys = ON;")
             .map_err(sql)?;
         changed
     }
 
-    fn change(self, connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    fn change(
+        self,
+        studies: Studies,
+        connection: &mut Connection,
+        path: &Path,
+    ) -> Result<(), StoreError> {
         let sql = |error| StoreError::from_sql(path, "bringing its tables up to date", error);
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -319,7 +326,7 @@ impl Versions<'_> {
         if found == Some(self.current()) {
             return Ok(());
         }
-        self.write(&transaction, found).map_err(sql)?;
+        self.write(studies, &transaction, found).map_err(sql)?;
         let orphans = transaction
             .prepare("PRAGMA foreign_key_check")
             .and_then(|mut statement| statement.exists([]))
@@ -333,16 +340,21 @@ impl Versions<'_> {
         transaction.commit().map_err(sql)
     }
 
-    fn write(self, connection: &Connection, found: Option<i32>) -> rusqlite::Result<()> {
+    fn write(
+        self,
+        studies: Studies,
+        connection: &Connection,
+        found: Option<i32>,
+    ) -> rusqlite::Result<()> {
         match found {
             None => {
-                for tables in definitions() {
+                for tables in definitions(studies) {
                     connection.execute_batch(tables.sql)?;
                 }
             }
             Some(found) => {
                 // Renaming a table or a column asks every view of the file.
-                for (name, _) in views() {
+                for (name, _) in views(studies) {
                     connection.execute_batch(&format!("DROP VIEW IF EXISTS {name}"))?;
                 }
                 for (version, step) in (self.first..).zip(self.steps) {
@@ -352,11 +364,11 @@ impl Versions<'_> {
                 }
             }
         }
-        for (name, select) in views() {
+        for (name, select) in views(studies) {
             connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
         }
-        for tables in definitions() {
-            (tables.enter_lookups)(connection)?;
+        for tables in definitions(studies) {
+            (tables.enter_lookups)(connection, studies)?;
         }
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.pragma_update(None, "user_version", self.current())

@@ -69,7 +69,7 @@ impl WriterActor {
         detail: OutcomeDetail,
         fault: Fault,
     ) -> Result<Self, StoreError> {
-        let rows = Rows::new(&store.connection, run, detail, false)
+        let rows = Rows::new(store.studies, &store.connection, run, detail, false)
             .map_err(|error| store.error(WRITING, error))?;
         Ok(Self {
             rows,
@@ -105,7 +105,9 @@ impl WriterActor {
                 Write::Failed(failed, spec) => rows.failed(connection, failed, spec),
                 Write::Started(id) => rows.started(connection, id),
                 Write::Adopted(id, points) => rows.adopted(connection, id, points),
-                Write::End(state) => end_run(connection, self.run, *state).map(|()| 0),
+                Write::End(state) => {
+                    end_run(self.store.studies, connection, self.run, *state).map(|()| 0)
+                }
             })
             .and_then(|count| self.batch.wrote(connection, count));
         written.map_err(|error| self.store.error(WRITING, error))?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::document::{Document, check_kind, node_of};
-use super::keys::{self, Key, Kind};
+use super::keys::{Key, Keys, Kind, nearest, suggest};
 use super::raw::{Number, RawAxis, RawRange, RawZip};
 use super::spec::{Axis, AxisValue};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -42,12 +42,12 @@ pub(super) fn dimensions(document: &Document<'_>, problems: &mut Problems) -> Ve
     let axes = document
         .axes
         .iter()
-        .filter_map(|axis| axis_dimension(axis, problems))
+        .filter_map(|axis| axis_dimension(document.keys, axis, problems))
         .collect::<Vec<_>>();
     let zips = document
         .zips
         .iter()
-        .filter_map(|zip| zip_dimension(zip, problems))
+        .filter_map(|zip| zip_dimension(document.keys, zip, problems))
         .collect::<Vec<_>>();
     let mut dimensions: Vec<Dimension> = axes.into_iter().chain(zips).collect();
     dimensions.sort_by_key(|dimension| dimension.place);
@@ -91,7 +91,7 @@ pub(super) fn axes_of(dimensions: &[Dimension]) -> Vec<Axis> {
         .collect()
 }
 
-fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
+fn axis_key(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
     let path = key.get_ref();
     if path.starts_with("experiment.") {
         let help = "seed and replications hold for a whole sweep: use another file, or `--seed`";
@@ -104,7 +104,7 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
         );
         return None;
     }
-    if let Some(list) = keys::list_around(path) {
+    if let Some(list) = keys.list_around(path) {
         problems.add(
             ProblemKind::UnknownAxisKey,
             path,
@@ -116,24 +116,25 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
         );
         return None;
     }
-    let found = keys::find(path);
+    let found = keys.find(path);
     if found.is_none() {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys::all()
+        let siblings: Vec<&str> = keys
+            .all()
             .map(|key| key.path)
             .filter(|known| known.starts_with(&format!("{section}.")) && section != "experiment")
             .collect();
         let help = if siblings.is_empty() {
-            let all: Vec<&str> = keys::all().map(|key| key.path).collect();
-            match keys::nearest(path, &all) {
+            let all: Vec<&str> = keys.all().map(|key| key.path).collect();
+            match nearest(path, &all) {
                 Some(near) => format!("did you mean `{near}`? An axis key is `section.key`"),
                 None => format!(
                     "an axis key is `section.key`; sections are {}",
-                    keys::tables()[1..7].join(", ")
+                    keys.tables()[1..7].join(", ")
                 ),
             }
         } else {
-            keys::suggest(path, &siblings)
+            suggest(path, &siblings)
         };
         problems.add(
             ProblemKind::UnknownAxisKey,
@@ -146,10 +147,14 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
     found
 }
 
-fn axis_dimension(axis: &Spanned<RawAxis>, problems: &mut Problems) -> Option<Dimension> {
+fn axis_dimension(
+    known: Keys,
+    axis: &Spanned<RawAxis>,
+    problems: &mut Problems,
+) -> Option<Dimension> {
     let place = axis.span().start;
     let axis = axis.get_ref();
-    let key = axis_key(&axis.key, problems)?;
+    let key = axis_key(known, &axis.key, problems)?;
     let cells = match (&axis.values, &axis.range) {
         (Some(values), None) => {
             let cells: Option<Vec<Cell>> = values
@@ -215,11 +220,14 @@ fn distinct(path: &str, cells: &[Cell], problems: &mut Problems) {
     }
 }
 
-fn zip_dimension(zip: &Spanned<RawZip>, problems: &mut Problems) -> Option<Dimension> {
+fn zip_dimension(known: Keys, zip: &Spanned<RawZip>, problems: &mut Problems) -> Option<Dimension> {
     let place = zip.span().start;
     let zip = zip.get_ref();
-    let keys: Vec<Option<&'static Key>> =
-        zip.keys.iter().map(|key| axis_key(key, problems)).collect();
+    let keys: Vec<Option<&'static Key>> = zip
+        .keys
+        .iter()
+        .map(|key| axis_key(known, key, problems))
+        .collect();
     let keys: Vec<&'static Key> = keys.into_iter().collect::<Option<_>>()?;
     if keys.is_empty() || zip.values.get_ref().is_empty() {
         let help = "give `keys = […]` and at least one row of values";
@@ -262,7 +270,7 @@ fn zip_dimension(zip: &Spanned<RawZip>, problems: &mut Problems) -> Option<Dimen
 fn cell(key: &'static Key, value: &Spanned<toml::Value>, problems: &mut Problems) -> Option<Cell> {
     let text = value.get_ref().to_string();
     let node = node_of(&text, value.span())?;
-    if !check_kind(key.path, key.kind, &node, problems) {
+    if !check_kind(key, &node, problems) {
         return None;
     }
     let shown = axis_value(key, value.get_ref());
@@ -390,7 +398,7 @@ impl Exclusions {
                         .iter()
                         .flat_map(|d| d.keys.iter().map(|key| key.path))
                         .collect();
-                    let help = keys::suggest(key.get_ref(), &axes);
+                    let help = suggest(key.get_ref(), &axes);
                     let message = "an exclusion by a key that is not an axis";
                     problems.add(
                         ProblemKind::UnknownAxisKey,

@@ -3,10 +3,12 @@
 
 use super::axes::{Cell, Dimension};
 use super::document::{Document, Node, node_of};
+use super::raw::RawExperiment;
 use super::resolve;
 use super::spec::SimulationSpec;
+use crate::keys::problem::ProblemKind;
 use crate::keys::problem::Problems;
-use crate::studies::{self, Asked};
+use crate::study::{Asked, Studies, StudySpec};
 
 /// The value of every cell as a node of the tree: by dimension, row and column.
 pub(super) type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
@@ -37,6 +39,7 @@ pub(super) fn resolved<'i>(
     let estimates = resolve::estimates(&raw.estimates, problems);
     let failures = resolve::failures(&raw.failures, problems);
     let policy = resolve::policy(
+        document.keys.studies(),
         raw.scheduling.as_ref(),
         &raw.acceptance,
         &raw.reliability,
@@ -44,7 +47,7 @@ pub(super) fn resolved<'i>(
         &raw.penalty,
         problems,
     );
-    let requests = studies::requests(&raw.studies, problems);
+    let requests = resolve::reservations(&raw.reservations, problems);
     let (
         Some(workload),
         Some(estimates),
@@ -62,9 +65,8 @@ pub(super) fn resolved<'i>(
         replications,
         requests: requests.as_ref(),
         written: raw.workload.as_ref(),
-        tables: &raw.studies,
     };
-    let study = studies::resolve(&asked, problems)?;
+    let study = study(document.keys.studies(), &raw, &asked, problems)?;
     let base = SimulationSpec {
         workload,
         estimates: Some(estimates),
@@ -76,4 +78,52 @@ pub(super) fn resolved<'i>(
     }
     .normalised();
     Some((base, penalty_ratio))
+}
+
+/// The study that a file asks for, with its settings; `None` where something is wrong with them.
+fn study(
+    studies: Studies,
+    raw: &RawExperiment,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<StudySpec> {
+    let mut found = None;
+    for (study, keys) in studies.iter().zip(&raw.studies) {
+        let is_asked_for = match study.strategy() {
+            Some(strategy) => strategy.name == asked.strategy,
+            None => !studies.is_strategy(asked.strategy),
+        };
+        if is_asked_for {
+            found = Some((study, study.resolve(keys, asked, problems)?));
+        } else if !study.is_left_out(keys, problems) {
+            return None;
+        }
+    }
+    let (of, study) = found?;
+    let requests = &raw.reservations;
+    if let Some(place) = &requests.place
+        && !study.takes_reservations()
+    {
+        let share = requests.share_percent();
+        share.refuse_at(place.clone(), "this study takes no reservations", problems);
+        return None;
+    }
+    if of.strategy().is_none() && asked.workload.whole.is_some() {
+        let names: Vec<String> = studies
+            .strategies()
+            .map(|study| format!("`{}`", study.name))
+            .collect();
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            asked.place(),
+            "policies that promise a deadline are simulated in batteries",
+            format!(
+                "leave out `whole_trace`, or choose one of the studies ({}) as strategy",
+                names.join(", ")
+            ),
+        );
+        return None;
+    }
+    Some(study)
 }

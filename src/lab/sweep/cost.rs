@@ -11,7 +11,7 @@ use super::spec::SimulationSpec;
 const SIMULATION_BYTES: f64 = 4_000.0;
 
 /// Seconds a job by strategy: recorded ones where there are any, of jobs as
-/// [`Study::work`](crate::studies::Study::work) counts them.
+/// [`Study::work`](crate::study::Study::work) counts them.
 #[derive(Clone, Debug, Default)]
 pub struct CostModel {
     recorded: BTreeMap<String, f64>,
@@ -27,7 +27,7 @@ impl CostModel {
     /// Seconds that a simulation will take on one core, about.
     #[must_use]
     pub fn seconds(&self, spec: &SimulationSpec) -> f64 {
-        let (study, strategy) = (spec.study.study(), &spec.scheduling.strategy);
+        let (study, strategy) = (&spec.study, &spec.scheduling.strategy);
         let job = self.recorded.get(strategy).copied();
         study.work(spec) * job.unwrap_or_else(|| study.seconds_per_job(strategy))
     }
@@ -52,7 +52,7 @@ pub fn megabytes<'a>(
         .map(|spec| match detail {
             OutcomeDetail::None => 0.0,
             OutcomeDetail::Metrics => SIMULATION_BYTES,
-            OutcomeDetail::All => SIMULATION_BYTES + spec.study.study().outcome_bytes(spec),
+            OutcomeDetail::All => SIMULATION_BYTES + spec.study.outcome_bytes(spec),
         })
         .sum();
     // An empty sum of floats is −0.
@@ -62,6 +62,7 @@ pub fn megabytes<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
     use crate::sweep::Experiment;
 
     #[test]
@@ -71,7 +72,7 @@ mod tests {
                 "[experiment]\nname = \"test\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\ntarget_load = 2.0\n\
                  [scheduling]\nstrategy = \"comprehensive-overbooking\"\n{more}"
             );
-            let sweep = Experiment::parse("test.toml", &text, None)
+            let sweep = Experiment::parse(STUDIES, "test.toml", &text, None)
                 .expect("valid")
                 .sweep;
             CostModel::default().seconds(sweep.simulations.kind(0))

@@ -10,12 +10,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 
-use super::keys::{self, Kind};
+use super::keys::{Key, Keys, Kind, suggest};
 use super::raw::{RawAxis, RawExperiment, RawZip};
-use crate::keys::declaration::{ReadTable, Table};
+use crate::keys::declaration::Table;
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::studies::StudyTables;
 
 /// A value of the tree with its place in the file.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
@@ -27,6 +26,7 @@ const MOST_SYNTAX_ERRORS: usize = 10;
 /// An experiment file, read and checked for keys and types, its axes still apart.
 #[derive(Debug)]
 pub(super) struct Document<'i> {
+    pub(super) keys: Keys,
     sections: BTreeMap<String, Node<'i>>,
     pub(super) axes: Vec<Spanned<RawAxis>>,
     pub(super) zips: Vec<Spanned<RawZip>>,
@@ -39,10 +39,10 @@ pub(super) type Exclude = (Range<usize>, Vec<(Spanned<String>, Spanned<toml::Val
 impl<'i> Document<'i> {
     /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is
     /// not TOML at all.
-    pub(super) fn parse(text: &'i str, problems: &mut Problems) -> Option<Self> {
+    pub(super) fn parse(keys: Keys, text: &'i str, problems: &mut Problems) -> Option<Self> {
         let (table, syntax) = DeTable::parse_recoverable(text);
         let is_empty = table.get_ref().is_empty() && syntax.is_empty();
-        if !is_empty && !has_our_table(table.get_ref(), &is_key) {
+        if !is_empty && !has_our_table(table.get_ref(), &|path| is_key(keys, path)) {
             problems.conceal();
             let first = (syntax.first()).map_or_else(
                 || first_of(table.get_ref()),
@@ -83,6 +83,7 @@ impl<'i> Document<'i> {
             return None;
         }
         let mut document = Self {
+            keys,
             sections: BTreeMap::new(),
             axes: Vec::new(),
             zips: Vec::new(),
@@ -96,8 +97,8 @@ impl<'i> Document<'i> {
                 "axis" => document.axes = read_all(node, "axis", problems),
                 "zip" => document.zips = read_all(node, "zip", problems),
                 "exclude" => document.excludes = read_excludes(node, problems),
-                section if keys::tables().contains(&section) => {
-                    let node = check_table(section, node, problems);
+                section if keys.tables().contains(&section) => {
+                    let node = check_table(keys, section, node, problems);
                     document.sections.insert(section.to_owned(), node);
                 }
                 unknown => problems.add(
@@ -105,7 +106,7 @@ impl<'i> Document<'i> {
                     unknown,
                     span,
                     "there is no such table",
-                    keys::suggest(unknown, &keys::tables()),
+                    suggest(unknown, &keys.tables()),
                 ),
             }
         }
@@ -125,7 +126,7 @@ impl<'i> Document<'i> {
                         .iter()
                         .map(|(name, node)| (format!("{path}.{}", name.get_ref()), node)),
                 ),
-                _ if keys::find(&path).is_some() => given.push((path, node)),
+                _ if self.keys.find(&path).is_some() => given.push((path, node)),
                 _ => {}
             }
         }
@@ -152,6 +153,7 @@ impl<'i> Document<'i> {
             }
         }
         Self {
+            keys: self.keys,
             sections,
             axes: Vec::new(),
             zips: Vec::new(),
@@ -165,6 +167,14 @@ impl<'i> Document<'i> {
         values: &[(&str, &Node<'i>)],
         problems: &mut Problems,
     ) -> RawExperiment {
+        let mut reader = TableReader {
+            document: self,
+            values,
+            problems,
+        };
+        let reservations = reader.table("reservations");
+        let studies = self.keys.studies().iter();
+        let studies = studies.map(|study| study.read(&mut reader)).collect();
         RawExperiment {
             experiment: self.section("experiment", values, problems),
             workload: self.section("workload", values, problems),
@@ -175,11 +185,8 @@ impl<'i> Document<'i> {
             reliability: self.optional("reliability", values, problems),
             checkpoint: self.optional("checkpoint", values, problems),
             penalty: self.optional("penalty", values, problems),
-            studies: StudyTables::read(&mut Reading {
-                document: self,
-                values,
-                problems,
-            }),
+            reservations,
+            studies,
         }
     }
 
@@ -215,7 +222,7 @@ impl<'i> Document<'i> {
                 Err(error) => error,
             };
             // Without the wrong value the rest of the section can be checked in the same run.
-            let path = report(name, &section, &error, problems);
+            let path = report(self.keys, name, &section, &error, problems);
             let below: Vec<&str> = path.split('.').skip(1).collect();
             if !take(&mut section, &below) {
                 return None;
@@ -225,13 +232,13 @@ impl<'i> Document<'i> {
 }
 
 /// Whether a dotted path is a key of an experiment file, or a table below a table.
-fn is_key(path: &str) -> bool {
+fn is_key(keys: Keys, path: &str) -> bool {
     let (table, name) = path.split_once('.').unwrap_or((path, ""));
     match table {
         "axis" => matches!(name, "key" | "values"),
         "zip" => matches!(name, "keys" | "rows"),
-        "exclude" => keys::find(name).is_some(),
-        _ => keys::find(path).is_some() || keys::children(table).contains(&name),
+        "exclude" => keys.find(name).is_some(),
+        _ => keys.find(path).is_some() || keys.children(table).contains(&name),
     }
 }
 
@@ -242,14 +249,17 @@ fn first_of(table: &DeTable<'_>) -> Range<usize> {
 }
 
 /// A document with values in the place of the ones in the file.
-struct Reading<'a, 'i> {
+///
+/// [`Tables::read`](crate::keys::declaration::Tables::read) reads the tables of a study from it.
+pub struct TableReader<'a, 'i> {
     document: &'a Document<'i>,
     values: &'a [(&'a str, &'a Node<'i>)],
     problems: &'a mut Problems,
 }
 
-impl ReadTable for Reading<'_, '_> {
-    fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T> {
+impl TableReader<'_, '_> {
+    /// The table with this path.
+    pub fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T> {
         let found = self.document.section::<T>(path, self.values, self.problems);
         let place = found.as_ref().map(Spanned::span);
         let keys = found.map(Spanned::into_inner).unwrap_or_default();
@@ -293,6 +303,7 @@ fn put<'i>(node: &mut Node<'i>, path: &[&str], value: &Node<'i>) {
 /// Turns what serde found wrong into a problem with its key and what is allowed there; returns the
 /// key.
 fn report(
+    keys: Keys,
     section: &str,
     root: &Node<'_>,
     error: &toml::de::Error,
@@ -308,8 +319,9 @@ fn report(
     } else {
         ProblemKind::WrongType
     };
-    let help =
-        keys::find(&path).map_or_else(|| "see the table of keys".to_owned(), keys::Key::allowed);
+    let help = keys
+        .find(&path)
+        .map_or_else(|| "see the table of keys".to_owned(), Key::allowed);
     let message = match (kind, message.split('`').nth(1)) {
         (ProblemKind::UnknownName, Some(name)) => format!("`{name}` is not known here"),
         (ProblemKind::OutOfRange, Some(value)) => format!("{value} is out of range"),
@@ -335,10 +347,10 @@ fn path_of(path: &str, node: &Node<'_>, span: &Range<usize>) -> Option<String> {
 
 /// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that
 /// each error is told once.
-fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
+fn check_table<'i>(keys: Keys, path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
     let span = node.span();
-    if keys::is_list(path) {
-        return check_tables(path, node, problems);
+    if keys.is_list(path) {
+        return check_tables(keys, path, node, problems);
     }
     let DeValue::Table(table) = node.into_inner() else {
         let help = format!("write [{path}] and its keys below it");
@@ -351,11 +363,11 @@ fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<
         );
         return Spanned::new(span, empty_table());
     };
-    Spanned::new(span, check_keys(path, table, problems))
+    Spanned::new(span, check_keys(keys, path, table, problems))
 }
 
 /// Checks each of a list of tables.
-fn check_tables<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
+fn check_tables<'i>(keys: Keys, path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
     let span = node.span();
     let DeValue::Array(array) = node.into_inner() else {
         problems.add(
@@ -371,7 +383,7 @@ fn check_tables<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node
     for element in array {
         let span = element.span();
         if let DeValue::Table(table) = element.into_inner() {
-            kept.push(Spanned::new(span, check_keys(path, table, problems)));
+            kept.push(Spanned::new(span, check_keys(keys, path, table, problems)));
         } else {
             problems.add(
                 ProblemKind::WrongType,
@@ -385,20 +397,25 @@ fn check_tables<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node
     Spanned::new(span, DeValue::Array(kept))
 }
 
-fn check_keys<'i>(path: &str, table: DeTable<'i>, problems: &mut Problems) -> DeValue<'i> {
-    let allowed = keys::children(path);
+fn check_keys<'i>(
+    keys: Keys,
+    path: &str,
+    table: DeTable<'i>,
+    problems: &mut Problems,
+) -> DeValue<'i> {
+    let allowed = keys.children(path);
     let mut kept = DeTable::new();
     for (name, child) in table {
         let child_path = format!("{path}.{}", name.get_ref());
-        if let Some(key) = keys::find(&child_path) {
-            if check_kind(&child_path, key.kind, &child, problems) {
+        if let Some(key) = keys.find(&child_path) {
+            if check_kind(key, &child, problems) {
                 kept.insert(name, child);
             }
         } else if allowed.contains(&name.get_ref().as_ref()) {
-            let child = check_table(&child_path, child, problems);
+            let child = check_table(keys, &child_path, child, problems);
             kept.insert(name, child);
         } else {
-            let help = keys::suggest(name.get_ref(), &allowed);
+            let help = suggest(name.get_ref(), &allowed);
             problems.add(
                 ProblemKind::UnknownKey,
                 &child_path,
@@ -412,7 +429,8 @@ fn check_keys<'i>(path: &str, table: DeTable<'i>, problems: &mut Problems) -> De
 }
 
 /// Whether a value has the type that its key wants; says so where it has not.
-pub(super) fn check_kind(path: &str, kind: Kind, node: &Node<'_>, problems: &mut Problems) -> bool {
+pub(super) fn check_kind(key: &Key, node: &Node<'_>, problems: &mut Problems) -> bool {
+    let kind = key.kind;
     let fits = matches!(
         (kind, node.get_ref()),
         (Kind::Integer | Kind::Real, DeValue::Integer(_))
@@ -422,10 +440,10 @@ pub(super) fn check_kind(path: &str, kind: Kind, node: &Node<'_>, problems: &mut
             | (Kind::List, DeValue::Array(_))
     );
     if !fits {
-        let allowed = keys::find(path).map_or_else(String::new, keys::Key::allowed);
+        let allowed = key.allowed();
         problems.add(
             ProblemKind::WrongType,
-            path,
+            key.path,
             node.span(),
             format!(
                 "this must be {}, not {}",

@@ -15,6 +15,7 @@ use super::axes::{
 use super::combination::{CellNodes, nodes_of, resolved};
 use super::digest::Identity;
 use super::document::{Document, Node};
+use super::keys::Keys;
 use super::point_axes::PointAxes;
 use super::resolve::{self, Header};
 use super::simulations::Simulations;
@@ -22,6 +23,7 @@ use super::spec::{Axis, Point, Sweep};
 use super::unread;
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
+use crate::study::Studies;
 use crate::workload::input_file::open_plain;
 
 /// A sweep that can run, and what a reader of its file should know.
@@ -40,13 +42,18 @@ impl Experiment {
     /// # Errors
     ///
     /// When the file cannot be read, or with every problem found in it (up to twenty).
-    pub fn load(path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
+    pub fn load(studies: Studies, path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
         if path == Path::new("-") {
             const NAME: &str = "standard input";
-            return Self::parse(NAME, &read(Path::new(NAME), Ok(io::stdin().lock()))?, seed);
+            return Self::parse(
+                studies,
+                NAME,
+                &read(Path::new(NAME), Ok(io::stdin().lock()))?,
+                seed,
+            );
         }
         let text = read(path, open_plain(path))?;
-        let mut experiment = Self::parse(&path.display().to_string(), &text, seed)?;
+        let mut experiment = Self::parse(studies, &path.display().to_string(), &text, seed)?;
         experiment.sweep.source = Some(path.to_owned());
         Ok(experiment)
     }
@@ -56,19 +63,25 @@ impl Experiment {
     /// # Errors
     ///
     /// With every problem found in it (up to twenty).
-    pub fn parse(file: &str, text: &str, seed: Option<u64>) -> Result<Self, ExperimentError> {
-        Self::parse_within(file, text, seed, MAXIMUM_SIMULATIONS)
+    pub fn parse(
+        studies: Studies,
+        file: &str,
+        text: &str,
+        seed: Option<u64>,
+    ) -> Result<Self, ExperimentError> {
+        Self::parse_within(studies, file, text, seed, MAXIMUM_SIMULATIONS)
     }
 
     /// The same with another bound than [`MAXIMUM_SIMULATIONS`].
     fn parse_within(
+        studies: Studies,
         file: &str,
         text: &str,
         seed: Option<u64>,
         most_simulations: usize,
     ) -> Result<Self, ExperimentError> {
         let mut problems = Problems::new(file, text);
-        let document = Document::parse(text, &mut problems);
+        let document = Document::parse(Keys::of(studies), text, &mut problems);
         let Some(document) = document else {
             problems.check()?;
             return Err(ExperimentError::Invalid(Vec::new()));

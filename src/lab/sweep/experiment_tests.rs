@@ -16,6 +16,7 @@ mod identities;
 mod unread;
 
 use super::*;
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 use crate::sweep::document::node_of;
 
@@ -35,7 +36,7 @@ strategy = "heuristic-overbooking"
 "#;
 
 fn parse(text: &str) -> Result<Experiment, ExperimentError> {
-    Experiment::parse("test.toml", text, None)
+    Experiment::parse(STUDIES, "test.toml", text, None)
 }
 
 fn sweep(text: &str) -> Sweep {
@@ -81,7 +82,7 @@ fn a_file_without_axes_is_one_point_a_replication() {
 
 #[test]
 fn a_seed_from_the_command_line_takes_the_place_of_the_files() {
-    let experiment = Experiment::parse("test.toml", HEAD, Some(7)).expect("valid");
+    let experiment = Experiment::parse(STUDIES, "test.toml", HEAD, Some(7)).expect("valid");
     assert_eq!(experiment.sweep.seed, 7);
     assert!(
         experiment
@@ -432,8 +433,10 @@ fn a_text_that_is_not_toml_says_where() {
 #[test]
 fn every_key_of_the_list_can_be_read() {
     // The list of keys and the structures that serde reads must be the same.
-    use crate::sweep::keys::{Kind, all, is_list};
-    for key in all() {
+    use crate::sweep::keys::{Keys, Kind};
+
+    const KEYS: Keys = Keys::of(STUDIES);
+    for key in KEYS.all() {
         let text = match key.kind {
             Kind::Integer | Kind::Real => "1",
             Kind::Text => "\"nonsense\"",
@@ -441,16 +444,16 @@ fn every_key_of_the_list_can_be_read() {
             Kind::List => "[1]",
         };
         let (table, name) = key.path.rsplit_once('.').expect("a table and a name");
-        if is_list(table) {
+        if KEYS.is_list(table) {
             let file = format!("[[{table}]]\n{name} = {text}\n");
             let mut problems = Problems::new("test.toml", &file);
-            let document = Document::parse(&file, &mut problems).expect("TOML");
+            let document = Document::parse(KEYS, &file, &mut problems).expect("TOML");
             let _ = document.read(&[], &mut problems);
             assert!(problems.check().is_ok(), "{}", key.path);
             continue;
         }
         let mut problems = Problems::new("test.toml", "");
-        let document = Document::parse("", &mut problems).expect("empty is TOML");
+        let document = Document::parse(KEYS, "", &mut problems).expect("empty is TOML");
         let node = node_of(text, 0..0).expect("a value");
         let _ = document.read(&[(key.path, &node)], &mut problems);
         if let Err(error) = problems.check() {
@@ -482,7 +485,7 @@ fn a_file_that_is_not_text_is_refused_with_its_line() {
     let path = folder.path().join("latin.toml");
     let latin = [HEAD.as_bytes(), b"# caf\xe9\n"].concat();
     std::fs::write(&path, latin).expect("written");
-    let error = Experiment::load(&path, None).expect_err("not UTF-8");
+    let error = Experiment::load(STUDIES, &path, None).expect_err("not UTF-8");
     let line = HEAD.lines().count() + 1;
     assert!(
         error.to_string().contains(&format!("latin.toml:{line}: ")),
@@ -493,7 +496,7 @@ fn a_file_that_is_not_text_is_refused_with_its_line() {
 #[cfg(unix)]
 #[test]
 fn a_device_without_end_was_read_until_the_memory_was_full() {
-    let error = Experiment::load(Path::new("/dev/zero"), None).expect_err("no experiment");
+    let error = Experiment::load(STUDIES, Path::new("/dev/zero"), None).expect_err("no experiment");
     assert!(error.to_string().contains("it is a device"), "{error}");
 }
 

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::digest::digest;
 use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
 use crate::inputs::{ContentHashes, RunInput, write_sorted};
-use crate::studies::lab_study;
 
 impl Sweep {
     /// Gives every simulation and every point its identity, now that the content of the inputs is
@@ -72,7 +71,7 @@ fn base(spec: &SimulationSpec, content: &ContentHashes) -> Value {
         "simulation": spec,
         "content": content,
     });
-    if let Some(revision) = spec.study.study().revision() {
+    if let Some(revision) = spec.study.revision() {
         base["revision"] = revision.into();
     }
     base
@@ -100,7 +99,7 @@ fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
             content: failures.clone(),
         });
     }
-    inputs.extend(lab_study(&spec.study).more_sources(spec, content));
+    inputs.extend(spec.study.more_sources(spec, content));
     inputs
 }
 

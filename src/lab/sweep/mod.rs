@@ -21,7 +21,7 @@ mod overrides;
 mod point_axes;
 mod prepare;
 mod progress;
-pub(crate) mod raw;
+pub mod raw;
 mod replay;
 pub(crate) mod resolve;
 mod results;
@@ -44,6 +44,7 @@ pub use actors::{Coordinator, Observer, ResultSink, Simulate, SweepWork, Tally, 
 pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use digest::{Identity, digest};
+pub use document::TableReader;
 pub use experiment::Experiment;
 pub use interrupt::{GRACE, INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};

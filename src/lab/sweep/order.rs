@@ -237,6 +237,7 @@ impl Eq for Entry {}
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
@@ -260,7 +261,9 @@ values = [0.1, 0.2, 0.3, 0.4]
 "#;
 
     fn sweep() -> Sweep {
-        Experiment::parse("order.toml", TEXT, None).unwrap().sweep
+        Experiment::parse(STUDIES, "order.toml", TEXT, None)
+            .unwrap()
+            .sweep
     }
 
     fn tasks(sweep: &Sweep) -> Vec<Task> {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{self, Kind};
+use super::keys::{Keys, Kind, suggest};
 
 /// Why a value cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,33 +63,35 @@ pub enum OverrideError {
 /// When the text is no TOML, a key does not exist, stands in a list of tables or on an axis, or a
 /// value has the wrong type.
 pub fn with_values<'v>(
+    keys: Keys,
     text: &str,
     values: impl IntoIterator<Item = (&'v str, &'v toml::Value)>,
 ) -> Result<String, OverrideError> {
     let mut text = text.to_owned();
     for (key, value) in values {
-        check(&text, key, value)?;
+        check(keys, &text, key, value)?;
         text = put(&text, key, value)?;
     }
     Ok(text)
 }
 
-fn check(text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideError> {
+fn check(keys: Keys, text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideError> {
     let key = path.to_owned();
-    let Some(known) = keys::find(path) else {
+    let Some(known) = keys.find(path) else {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys::all()
+        let siblings: Vec<&str> = keys
+            .all()
             .map(|known| known.path)
             .filter(|known| known.split('.').next() == Some(section))
             .collect();
         let help = if siblings.is_empty() {
-            keys::suggest(section, &keys::tables())
+            suggest(section, &keys.tables())
         } else {
-            keys::suggest(path, &siblings)
+            suggest(path, &siblings)
         };
         return Err(OverrideError::UnknownKey { key, help });
     };
-    if keys::list_around(path).is_some() {
+    if keys.list_around(path).is_some() {
         return Err(OverrideError::List { key });
     }
     let fits = matches!(
@@ -219,6 +221,7 @@ fn added(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
     use crate::sweep::Experiment;
 
     const TEXT: &str = r#"# What it varies.
@@ -242,7 +245,7 @@ values = [0.1, 0.2]
 "#;
 
     fn set(text: &str, key: &str, value: impl Into<toml::Value>) -> Result<String, OverrideError> {
-        with_values(text, [(key, &value.into())])
+        with_values(Keys::of(STUDIES), text, [(key, &value.into())])
     }
 
     #[test]
@@ -266,7 +269,7 @@ values = [0.1, 0.2]
             "{text}"
         );
         let strategy = set(&text, "scheduling.strategy", "heuristic-overbooking").unwrap();
-        let experiment = Experiment::parse("small.toml", &strategy, None).unwrap();
+        let experiment = Experiment::parse(STUDIES, "small.toml", &strategy, None).unwrap();
         assert_eq!(experiment.sweep.points.len(), 2);
     }
 

@@ -9,7 +9,7 @@ use crate::actors::Player;
 use crate::failures::FailureSource;
 use crate::inputs::parallel::map_in_parallel;
 use crate::inputs::{ContentHashes, InputError, Inputs};
-use crate::studies::{Simulation, SimulationResult, lab_study};
+use crate::study::{Simulation, SimulationResult};
 
 impl Inputs {
     /// Loads what identities need and gives every point its own.
@@ -29,7 +29,7 @@ impl Inputs {
     pub fn identify_with(&self, sweep: &mut Sweep, threads: usize) -> Result<(), Arc<InputError>> {
         let hashes = |spec: &SimulationSpec| {
             let workload = self.workload(spec)?;
-            let study = lab_study(&spec.study);
+            let study = &spec.study;
             study.check(spec, self)?;
             let failures = match spec.failures.source {
                 FailureSource::Lanl { .. } => study.failures_hash(spec, self)?,
@@ -57,7 +57,7 @@ impl Inputs {
     ///
     /// When something cannot be made.
     pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
-        lab_study(&spec.study).prepare(spec, self)
+        spec.study.prepare(spec, self)
     }
 
     /// A simulation with everything that it reads.
@@ -69,7 +69,7 @@ impl Inputs {
         &self,
         spec: &SimulationSpec,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        lab_study(&spec.study).simulation(spec, self)
+        spec.study.simulation(spec, self)
     }
 }
 

@@ -9,11 +9,13 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use crate::keys::declaration::Given;
+use crate::keys::declaration::Table;
 pub use crate::keys::estimates::RawEstimates;
 pub use crate::keys::failures::{RawFailures, RawReliability};
+pub use crate::keys::reservations::RawReservations;
 pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawPenalty, RawScheduling};
 pub use crate::keys::workload::{RawHeader, RawWorkload};
-use crate::studies::StudyTables;
+use crate::study::StudyKeys;
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and
 /// `exclude`.
@@ -37,8 +39,10 @@ pub struct RawExperiment {
     pub checkpoint: RawCheckpoint,
     /// `[penalty]`.
     pub penalty: RawPenalty,
-    /// The tables of studies.
-    pub(crate) studies: StudyTables,
+    /// `[reservations]`.
+    pub reservations: Table<RawReservations>,
+    /// The tables of each study, in the order of the list.
+    pub studies: Vec<StudyKeys>,
 }
 
 /// `[[axis]]`.

@@ -11,7 +11,8 @@ use crate::actors::{Player, SimulationError};
 use crate::inputs::InputSources;
 use crate::inputs::{InputError, InputFolders, Inputs};
 use crate::scheduling::{Replay, SimulationMetrics, replay};
-use crate::studies::{MachineUse, PolicySimulation, lab_study};
+use crate::studies::PolicySimulation;
+use crate::study::{MachineUse, Studies};
 
 /// A done point of a run, with what determines it and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,11 +117,12 @@ pub enum ReplayedPlan {
 /// When inputs are missing, or when inputs or totals are not those of the store and nobody insists
 /// (`force`).
 pub fn replay_point(
+    studies: Studies,
     source: &ReplaySource,
     folders: &InputFolders,
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
-    let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
+    let spec = SimulationSpec::read(&source.spec, studies)?;
     // No experiment file can ask for this: its laxity is at least 1.
     if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
         return Err(ReplayError::Streamed);
@@ -149,7 +151,7 @@ pub fn replay_point(
             found: found.to_string(),
         });
     }
-    let study = lab_study(&spec.study);
+    let study = &spec.study;
     let read = study
         .policy_simulation(&spec, &inputs)
         .map_err(ReplayError::Input)?;

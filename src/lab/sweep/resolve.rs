@@ -7,6 +7,7 @@
 mod estimates;
 mod failures;
 mod policy;
+mod reservations;
 mod workload;
 
 use std::ops::Range;
@@ -15,7 +16,8 @@ use toml::Spanned;
 
 pub use self::failures::LANL_FILE;
 pub(crate) use self::{
-    estimates::estimates, failures::failures, policy::policy, workload::workload,
+    estimates::estimates, failures::failures, policy::policy, reservations::reservations,
+    workload::workload,
 };
 use super::raw::{Given, RawHeader};
 use crate::keys::field::{Field, Number};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::digest::Identity;
 use super::spec::{Point, SimulationSpec};
-use crate::studies::SimulationResult;
+use crate::study::SimulationResult;
 
 /// How much of every simulation is kept. Totals ([`crate::scheduling::SimulationMetrics`]) always
 /// are: without them a point would be marked done and have nothing to show.

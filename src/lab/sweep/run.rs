@@ -18,10 +18,13 @@ use super::spec::{Point, SimulationSpec, Sweep, Task};
 use super::tasks::tasks;
 use crate::inputs::parallel::map_in_parallel;
 use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
+use crate::study::Studies;
 
 /// How a sweep is run; nothing here changes a result.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
+    /// The studies of the program.
+    pub studies: Studies,
     /// The store's file.
     pub store: PathBuf,
     /// Workers, each with a thread.
@@ -47,8 +50,9 @@ pub struct SweepOptions {
 impl SweepOptions {
     /// Options with all cores, everything kept, and the folders that the environment names.
     #[must_use]
-    pub fn new(store: PathBuf) -> Self {
+    pub fn new(studies: Studies, store: PathBuf) -> Self {
         Self {
+            studies,
             store,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             outcomes: OutcomeDetail::All,

@@ -137,6 +137,7 @@ impl FromStr for Shard {
 
 #[cfg(test)]
 mod tests {
+    use crate::studies::STUDIES;
     use std::collections::{BTreeSet, HashMap};
 
     use super::*;
@@ -164,7 +165,9 @@ values = [1.0, 2.0]
 "#;
 
     fn sweep() -> Sweep {
-        Experiment::parse("shares.toml", TEXT, None).unwrap().sweep
+        Experiment::parse(STUDIES, "shares.toml", TEXT, None)
+            .unwrap()
+            .sweep
     }
 
     #[test]

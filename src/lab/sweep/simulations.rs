@@ -1,7 +1,7 @@
 //! The simulations of a sweep, kept small: those that differ in their replication alone share what
 //! they are.
 
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 
 /// The simulations of a sweep, by number from 0. One takes eight bytes beside its kind, so that a
 /// sweep may have millions.

@@ -8,11 +8,11 @@ use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
 use super::simulations::Simulations;
 use crate::inputs::{RecordLoss, RunInput};
-pub use crate::studies::SimulationSpec;
+pub use crate::study::SimulationSpec;
 
 /// The version of everything that determines a result but is not configuration. Part of every
 /// point's identity: raise it when a change of the engine changes any number. Where it changes
-/// those of one study only, raise that study's [`revision`](crate::studies::Study::revision)
+/// those of one study only, raise that study's [`revision`](crate::study::Study::revision)
 /// instead: what others computed stays valid.
 pub const RESULT_FORMAT: u32 = 2;
 

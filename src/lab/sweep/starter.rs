@@ -1,7 +1,7 @@
 //! The file of a first experiment: it is valid, runs in seconds, and shows every key that counts
 //! for it with what the key means.
 //!
-//! A study says which keys it sets and what it varies ([`Starter`](crate::studies::Starter)); the
+//! A study says which keys it sets and what it varies ([`Starter`](crate::study::Starter)); the
 //! text is made from the declarations of the keys. A key is shown when the simulations of the file
 //! are others with another value of it.
 
@@ -11,11 +11,10 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use super::axes::dimensions;
 use super::combination::nodes_of;
 use super::document::{Document, node_of};
-use super::keys::{self, Key, Kind, Section};
+use super::keys::{Key, Keys, Kind, Section};
 use super::unread::{Combination, sampled, simulations};
 use crate::keys::problem::Problems;
-use crate::scheduling::registry::{self, STRATEGIES};
-use crate::studies::{STARTED, StartedStudy};
+use crate::study::{AnyStudy, Studies};
 
 /// Characters of a line of comments.
 const WIDTH: usize = 110;
@@ -45,47 +44,48 @@ pub struct Beginning {
 }
 
 /// Everything that there is a first experiment for: the studies, then the policies.
-pub fn beginnings() -> impl Iterator<Item = Beginning> {
-    let studies = STARTED.iter().map(|study| Beginning {
-        name: study.name(),
-        about: study.about.trim_end_matches('.').to_owned(),
+pub fn beginnings(studies: Studies) -> impl Iterator<Item = Beginning> {
+    let of_studies = studies.iter().map(|study| Beginning {
+        name: study.name().to_owned(),
+        about: study.about().trim_end_matches('.').to_owned(),
     });
-    let policies = STRATEGIES.iter().map(|policy| Beginning {
+    let of_policies = studies.policies().map(|policy| Beginning {
         name: policy.name.to_owned(),
         about: policy.summary.to_owned(),
     });
-    studies.chain(policies)
+    of_studies.chain(of_policies)
 }
 
 /// The file of a first experiment with a study (by its name, or by the strategy that stands for it)
 /// or with a policy; `None` where there is neither.
 #[must_use]
-pub fn starter(name: &str) -> Option<String> {
-    let chosen = Chosen::of(name)?;
+pub fn starter(studies: Studies, name: &str) -> Option<String> {
+    let chosen = Chosen::of(studies, name)?;
     Some(chosen.text(name))
 }
 
 /// What a first experiment sets and varies.
 struct Chosen {
+    known: Keys,
     about: &'static str,
     keys: Vec<(&'static str, String)>,
     axes: Vec<(&'static str, String)>,
 }
 
 impl Chosen {
-    fn of(name: &str) -> Option<Self> {
-        let is_named = |study: &&StartedStudy| {
-            study.name() == name || study.strategy.is_some_and(|known| known.name == name)
+    fn of(studies: Studies, name: &str) -> Option<Self> {
+        let is_named = |study: &&dyn AnyStudy| {
+            study.name() == name || study.strategy().is_some_and(|known| known.name == name)
         };
-        if let Some(study) = STARTED.iter().find(is_named) {
-            let mut chosen = Self::of_study(study);
-            if let Some(strategy) = study.strategy {
+        if let Some(study) = studies.iter().find(is_named) {
+            let mut chosen = Self::of_study(studies, study);
+            if let Some(strategy) = study.strategy() {
                 chosen.set("scheduling.strategy", format!("{:?}", strategy.name));
             }
             return Some(chosen);
         }
-        let policy = registry::strategy(name)?;
-        let mut chosen = Self::of_study(STARTED.iter().find(|study| study.strategy.is_none())?);
+        let policy = studies.policy(name)?;
+        let mut chosen = Self::of_study(studies, studies.of_strategy(name)?);
         chosen.about = policy.summary;
         let is_read = |key: &str| policy.overbooks || !key.starts_with("acceptance.");
         chosen
@@ -108,16 +108,17 @@ impl Chosen {
         Some(chosen)
     }
 
-    fn of_study(study: &StartedStudy) -> Self {
+    fn of_study(studies: Studies, study: &dyn AnyStudy) -> Self {
         let mut chosen = Self {
-            about: study.about,
+            known: Keys::of(studies),
+            about: study.about(),
             keys: Vec::new(),
             axes: Vec::new(),
         };
-        for (key, value) in COMMON.iter().chain(study.starter.keys) {
+        for (key, value) in COMMON.iter().chain(study.starter().keys) {
             chosen.set(key, (*value).to_owned());
         }
-        for (key, values) in study.starter.axes {
+        for (key, values) in study.starter().axes {
             chosen.axes.push((key, (*values).to_owned()));
         }
         chosen
@@ -156,7 +157,7 @@ impl Chosen {
         self.set("experiment.name", format!("\"first-{name}\""));
         let about = self.about.trim_end_matches('.');
         let bare = self.bare();
-        let others = others(&bare);
+        let others = others(self.known, &bare);
         let mut text = String::new();
         comment(&mut text, &format!("A first experiment: {about}."));
         text += "#\n#   bookahead check FILE    what it will do, and whether everything is there\n";
@@ -164,17 +165,17 @@ impl Chosen {
         comment(
             &mut text,
             "Every key that counts here is shown. A line such as `#laxity = 2` holds the default, or an example where there is none: \
-             take the `#` away to set it, and the one in front of its table. `bookahead keys` explains every key of every study; \
-             after `bookahead schema --out experiment.schema.json`, the first line `#:schema experiment.schema.json` lets editors \
+             take the `#` away to set it, and the one in front of its table. `bookahead list keys` explains every key of every study; \
+             after `bookahead list schema --out experiment.schema.json`, the first line `#:schema experiment.schema.json` lets editors \
              complete and check this file.",
         );
-        for section in keys::sections() {
+        for section in self.known.sections() {
             self.section(section, &others, &mut text);
         }
         text += "\n# What is varied: every value of one axis with every value of the others.\n";
         for (key, values) in &self.axes {
             text += "[[axis]]\n";
-            if let Some(known) = keys::find(key) {
+            if let Some(known) = self.known.find(key) {
                 explain(known, &mut text);
             }
             let _ = writeln!(text, "key = {key:?}\nvalues = {values}");
@@ -236,17 +237,17 @@ fn comment(text: &mut String, words: &str) {
 
 /// The keys that a file does not set and that count for it, each with its default as it stands in a
 /// file, or with a value that counts.
-fn others(bare: &str) -> Vec<(&'static str, String)> {
+fn others(keys: Keys, bare: &str) -> Vec<(&'static str, String)> {
     let mut problems = Problems::new("", bare);
-    let Some(document) = Document::parse(bare, &mut problems) else {
+    let Some(document) = Document::parse(keys, bare, &mut problems) else {
         return Vec::new();
     };
     let dimensions = dimensions(&document, &mut problems);
     let nodes = nodes_of(&dimensions);
     let combinations = sampled(&dimensions, &nodes);
     let is_given = |key: &Key| document.given().iter().any(|(path, _)| path == key.path);
-    keys::all()
-        .filter(|key| keys::is_axis(key) && !is_given(key))
+    keys.all()
+        .filter(|key| keys.is_axis(key) && !is_given(key))
         .filter_map(|key| {
             let default = default_text(key);
             let before = simulated(&document, &combinations, bare, key, default.as_deref())?;
@@ -254,7 +255,7 @@ fn others(bare: &str) -> Vec<(&'static str, String)> {
                 let with = simulated(&document, &combinations, bare, key, Some(value));
                 with.is_some_and(|with| with != before)
             };
-            let value = tried(key).into_iter().find(counts)?;
+            let value = tried(keys, key).into_iter().find(counts)?;
             Some((key.path, default.unwrap_or(value)))
         })
         .collect()
@@ -290,7 +291,7 @@ fn default_text(key: &Key) -> Option<String> {
 }
 
 /// Values that a key may have, to find out whether it counts.
-fn tried(key: &Key) -> Vec<String> {
+fn tried(keys: Keys, key: &Key) -> Vec<String> {
     let is_allowed = |number: &f64| {
         let (least, most) = key.range;
         let is_above = match least {
@@ -307,7 +308,11 @@ fn tried(key: &Key) -> Vec<String> {
     };
     let numbers = NUMBERS.into_iter().filter(is_allowed);
     match (key.kind, key.names) {
-        (_, Some(names)) => names().iter().map(|name| format!("{name:?}")).collect(),
+        (_, Some(_)) => keys
+            .names(key)
+            .iter()
+            .map(|name| format!("{name:?}"))
+            .collect(),
         (Kind::Flag, _) => vec!["true".to_owned(), "false".to_owned()],
         (Kind::Integer, _) => numbers
             .filter(|number| number.fract() == 0.0)
@@ -322,13 +327,14 @@ fn tried(key: &Key) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::studies::STUDIES;
     use crate::sweep::Experiment;
 
     #[test]
     fn every_first_experiment_is_valid_small_and_sets_nothing_that_does_not_count() {
-        for Beginning { name, .. } in beginnings() {
-            let text = starter(&name).unwrap();
-            let experiment = Experiment::parse(&name, &text, None)
+        for Beginning { name, .. } in beginnings(STUDIES) {
+            let text = starter(STUDIES, &name).unwrap();
+            let experiment = Experiment::parse(STUDIES, &name, &text, None)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(
                 experiment.warnings.is_empty(),
@@ -338,14 +344,14 @@ mod tests {
             let points = experiment.sweep.points.len();
             assert!((6..=60).contains(&points), "{name}: {points} points");
         }
-        assert_eq!(starter("no-such-study"), None);
+        assert_eq!(starter(STUDIES, "no-such-study"), None);
     }
 
     #[test]
     fn every_key_in_a_comment_may_be_set_to_what_stands_there() {
-        for study in STARTED {
-            let name = study.name();
-            let text = starter(&name).unwrap();
+        for study in STUDIES.iter() {
+            let name = study.name().to_owned();
+            let text = starter(STUDIES, &name).unwrap();
             let mut table = "";
             let mut tried = 0;
             for (number, line) in text.lines().enumerate() {
@@ -370,7 +376,7 @@ mod tests {
                     }
                 });
                 let changed = lines.collect::<Vec<_>>().join("\n");
-                let read = Experiment::parse(&name, &changed, None);
+                let read = Experiment::parse(STUDIES, &name, &changed, None);
                 assert!(
                     read.is_ok(),
                     "{name}, {table}, {setting}: {}",
@@ -384,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_key_that_counts_only_beside_another_value_is_not_shown() {
-        let text = starter("heuristic-overbooking").unwrap();
+        let text = starter(STUDIES, "heuristic-overbooking").unwrap();
         assert!(text.contains("#laxity = 2"), "{text}");
         assert!(
             !text.contains("calibration_half_life_jobs"),

@@ -13,7 +13,7 @@ use super::axes::Dimension;
 use super::combination::{CellNodes, nodes_of, resolved};
 use super::document::{Document, Node};
 
-use super::keys::{self, Key};
+use super::keys::{Key, Keys};
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ProblemKind, Problems};
 
@@ -40,7 +40,7 @@ pub(super) fn warn(
     };
     let as_it_is = simulations(document);
     for (path, node) in document.given() {
-        let Some(key) = keys::find(&path) else {
+        let Some(key) = document.keys.find(&path) else {
             continue;
         };
         let is_header = path.starts_with("experiment.");
@@ -54,7 +54,7 @@ pub(super) fn warn(
         if reads(document, &as_it_is) {
             continue;
         }
-        let help = alternatives(&path)
+        let help = alternatives(document.keys, &path)
             .into_iter()
             .filter(|(other, _)| !is_on_axis(other.path))
             .find_map(|(other, name)| {
@@ -156,15 +156,15 @@ fn thinned(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
 }
 
 /// Keys of the same table that choose by name, with each of their names.
-fn alternatives(path: &str) -> Vec<(&'static Key, &'static str)> {
+fn alternatives(keys: Keys, path: &str) -> Vec<(&'static Key, &'static str)> {
     let table = path.rsplit_once('.').map_or("", |(table, _)| table);
     let beside = |key: &&Key| {
         key.path != path && key.path.rsplit_once('.').is_some_and(|(of, _)| of == table)
     };
-    keys::all()
+    keys.all()
         .filter(beside)
         .flat_map(|key| {
-            let names = key.names.map_or_else(Vec::new, |names| names());
+            let names = keys.names(key);
             names.into_iter().map(move |name| (key, name))
         })
         .collect()

@@ -19,16 +19,16 @@ use super::shape::{Kind, Table, Tables};
 ///
 /// It finds damage. Somebody who forges rows can compute it, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Digest(u128);
+pub struct Digest(u128);
 
 impl Digest {
     /// Adds a row.
-    pub(crate) fn add(&mut self, row: &RowBytes) {
+    pub fn add(&mut self, row: &RowBytes) {
         self.0 = self.0.wrapping_add(xxh3_128(&row.bytes));
     }
 
     /// As the store keeps it: 32 hexadecimal digits.
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         format!("{:032x}", self.0)
     }
 }
@@ -41,7 +41,7 @@ impl AddAssign for Digest {
 
 /// One row of a table as bytes, column by column.
 #[derive(Debug)]
-pub(crate) struct RowBytes {
+pub struct RowBytes {
     bytes: Vec<u8>,
     /// How much of them says which table it is.
     table: usize,
@@ -49,7 +49,7 @@ pub(crate) struct RowBytes {
 
 impl RowBytes {
     /// For rows of this table.
-    pub(crate) fn of(table: &str) -> Self {
+    pub fn of(table: &str) -> Self {
         let mut bytes = Vec::with_capacity(256);
         bytes.extend_from_slice(table.as_bytes());
         bytes.push(0);
@@ -60,13 +60,13 @@ impl RowBytes {
     }
 
     /// Begins the next row.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.bytes.truncate(self.table);
     }
 
     /// Adds the value of a column. NULL adds nothing, so that a column that comes later leaves the
     /// digests of earlier rows.
-    pub(crate) fn add(&mut self, column: usize, is_real: bool, value: ValueRef<'_>) {
+    pub fn add(&mut self, column: usize, is_real: bool, value: ValueRef<'_>) {
         let value = match value {
             ValueRef::Null => return,
             // What SQLite stores in such a column.
@@ -81,14 +81,14 @@ impl RowBytes {
     }
 
     /// Adds what stands for the value of a column.
-    pub(crate) fn add_name(&mut self, column: usize, name: &[u8]) {
+    pub fn add_name(&mut self, column: usize, name: &[u8]) {
         self.bytes.push(column as u8);
         self.bytes.extend_from_slice(name);
     }
 }
 
 /// A value as bytes that no other value has.
-pub(crate) fn encode(value: ValueRef<'_>, into: &mut Vec<u8>) {
+pub fn encode(value: ValueRef<'_>, into: &mut Vec<u8>) {
     let (kind, bytes): (u8, &[u8]) = match value {
         ValueRef::Null => (0, &[]),
         ValueRef::Integer(number) => {
@@ -111,12 +111,12 @@ pub(crate) fn encode(value: ValueRef<'_>, into: &mut Vec<u8>) {
 
 /// What the numbers of one store stand for, as far as it was asked.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<(usize, i64), Vec<u8>>);
+pub struct Names(HashMap<(usize, i64), Vec<u8>>);
 
 impl Names {
     /// What a number of this table stands for: the columns by which its rows are known. A number
     /// without a row stands for itself.
-    pub(crate) fn of(
+    pub fn of(
         &mut self,
         connection: &Connection,
         tables: &Tables,
@@ -162,7 +162,7 @@ fn name(connection: &Connection, table: &Table, number: i64) -> rusqlite::Result
 }
 
 /// Tables whose rows are in no digest: what clocks said may differ where results are the same.
-pub(crate) const CLOCKS: [&str; 1] = ["simulation_timing"];
+pub const CLOCKS: [&str; 1] = ["simulation_timing"];
 
 /// What of a simulation's own row is in its digest: all that does not say when, where, how often or
 /// as which generation it was computed.
@@ -180,14 +180,14 @@ const OF_SIMULATION: [&str; 9] = [
 
 /// Digests of what a store has.
 #[derive(Debug)]
-pub(crate) struct Digests<'t> {
+pub struct Digests<'t> {
     tables: &'t Tables,
     names: Names,
     simulation: usize,
 }
 
 impl<'t> Digests<'t> {
-    pub(crate) fn new(tables: &'t Tables) -> Self {
+    pub fn new(tables: &'t Tables) -> Self {
         Self {
             tables,
             names: Names::default(),
@@ -196,7 +196,7 @@ impl<'t> Digests<'t> {
     }
 
     /// The digest of a simulation's own row.
-    pub(crate) fn of_own_row(
+    pub fn of_own_row(
         &mut self,
         connection: &Connection,
         simulation: i64,
@@ -211,7 +211,7 @@ impl<'t> Digests<'t> {
     }
 
     /// The digest of a simulation: of its own row and of its rows in every table.
-    pub(crate) fn of_simulation(
+    pub fn of_simulation(
         &mut self,
         connection: &Connection,
         simulation: i64,
@@ -233,7 +233,7 @@ impl<'t> Digests<'t> {
 
     /// The digest of what a run shows: its experiment, what it read, its axes, and each place with
     /// its point and simulation.
-    pub(crate) fn of_run(&mut self, connection: &Connection, run: i64) -> rusqlite::Result<Digest> {
+    pub fn of_run(&mut self, connection: &Connection, run: i64) -> rusqlite::Result<Digest> {
         let mut digest = Digest::default();
         for (table, select) in OF_RUN {
             let mut row = RowBytes::of(table);

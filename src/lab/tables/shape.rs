@@ -10,22 +10,22 @@ use rusqlite::Connection;
 
 /// A table, as far as merging and digests need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Table {
-    pub(crate) name: String,
-    pub(crate) columns: Vec<String>,
+pub struct Table {
+    pub name: String,
+    pub columns: Vec<String>,
     /// For each column whether it holds numbers that need not be whole: SQLite turns whole ones
     /// into such.
-    pub(crate) reals: Vec<bool>,
+    pub reals: Vec<bool>,
     /// The columns of the primary key, in its order.
-    pub(crate) key: Vec<usize>,
+    pub key: Vec<usize>,
     /// For each column the table whose row numbers it holds, directly or through other tables.
-    pub(crate) refers: Vec<Option<usize>>,
-    pub(crate) kind: Kind,
+    pub refers: Vec<Option<usize>>,
+    pub kind: Kind,
 }
 
 /// What a row of a table is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Something with a number of the store's own; these other columns say what it is.
     Numbered { known_by: Vec<usize> },
     /// A part of something numbered: of this table, by this column of the key.
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 
 /// The tables of a store, those that are referred to before those that refer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tables(pub(crate) Vec<Table>);
+pub struct Tables(pub Vec<Table>);
 
 /// A column that refers to a column of another table.
 struct Reference {
@@ -46,7 +46,7 @@ struct Reference {
 impl Tables {
     /// Reads the schema of a store. A table that is neither numbered nor part of something numbered
     /// cannot be merged: its name comes back as the error.
-    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Result<Self, String>> {
+    pub fn read(connection: &Connection) -> rusqlite::Result<Result<Self, String>> {
         let mut names: Vec<String> = texts(
             connection,
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
@@ -105,18 +105,18 @@ impl Tables {
     }
 
     /// The place of a table, where there is one of this name.
-    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+    pub fn find(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|table| table.name == name)
     }
 
     /// The place of a table that every version has.
-    pub(crate) fn place(&self, name: &str) -> usize {
+    pub fn place(&self, name: &str) -> usize {
         self.find(name)
             .expect("asked for tables of the first version only, which every store has")
     }
 
     /// The column of a table that says of what its rows are parts.
-    pub(crate) fn owner(&self, name: &str) -> Option<&str> {
+    pub fn owner(&self, name: &str) -> Option<&str> {
         let table = &self.0[self.find(name)?];
         match table.kind {
             Kind::Part { column, .. } => Some(&table.columns[column]),
@@ -125,7 +125,7 @@ impl Tables {
     }
 
     /// The tables whose rows are parts of rows of this one, with the column that says of which.
-    pub(crate) fn parts(&self, of: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + '_ {
+    pub fn parts(&self, of: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + '_ {
         self.0
             .iter()
             .enumerate()
@@ -138,7 +138,7 @@ impl Tables {
 
 impl Table {
     /// The place of a column that every version has.
-    pub(crate) fn column(&self, name: &str) -> usize {
+    pub fn column(&self, name: &str) -> usize {
         self.columns
             .iter()
             .position(|column| column == name)
@@ -146,12 +146,12 @@ impl Table {
     }
 
     /// Every column, quoted: `end` is a word of SQL.
-    pub(crate) fn all_columns(&self) -> String {
+    pub fn all_columns(&self) -> String {
         quoted(self.columns.iter())
     }
 
     /// The row with this number.
-    pub(crate) fn select_row(&self) -> String {
+    pub fn select_row(&self) -> String {
         format!(
             "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
             self.all_columns(),
@@ -161,7 +161,7 @@ impl Table {
     }
 
     /// The rows of one owner in the order of the key.
-    pub(crate) fn select_parts(&self, column: usize) -> String {
+    pub fn select_parts(&self, column: usize) -> String {
         format!(
             "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1 ORDER BY {}",
             self.all_columns(),
@@ -172,7 +172,7 @@ impl Table {
     }
 
     /// The same in any order.
-    pub(crate) fn select_of(&self, column: usize) -> String {
+    pub fn select_of(&self, column: usize) -> String {
         format!(
             "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
             self.all_columns(),
@@ -182,7 +182,7 @@ impl Table {
     }
 
     /// `INSERT` of a whole row.
-    pub(crate) fn insert(&self) -> String {
+    pub fn insert(&self) -> String {
         format!(
             "INSERT INTO \"{}\" ({}) VALUES ({})",
             self.name,

@@ -10,6 +10,7 @@ use rusqlite::{CachedStatement, Connection, ToSql, params};
 use super::content::{Digest, Digests, Names, RowBytes};
 use super::shape::{Kind, Table, Tables};
 use crate::scheduling::measures::Measure;
+use crate::study::Studies;
 
 /// Rows that one statement inserts at a time: less of its work is done anew for each.
 const ROWS_AT_ONCE: usize = 16;
@@ -17,7 +18,8 @@ const ROWS_AT_ONCE: usize = 16;
 /// The tables of the program, with the statements that write into them.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    pub(crate) tables: Tables,
+    pub studies: Studies,
+    pub tables: Tables,
     inserts: Vec<Inserts>,
 }
 
@@ -28,9 +30,13 @@ struct Inserts {
 }
 
 impl Layout {
-    pub(crate) fn of(tables: Tables) -> Self {
+    pub(crate) fn of(studies: Studies, tables: Tables) -> Self {
         let inserts = tables.0.iter().map(Inserts::of).collect();
-        Self { tables, inserts }
+        Self {
+            studies,
+            tables,
+            inserts,
+        }
     }
 }
 
@@ -60,7 +66,7 @@ impl Inserts {
 }
 
 /// Writes the rows of one simulation after the other.
-pub(crate) struct RowWriter<'c> {
+pub struct RowWriter<'c> {
     connection: &'c Connection,
     layout: &'static Layout,
     simulation: i64,
@@ -79,6 +85,12 @@ pub(crate) struct Lookups {
 impl<'c> RowWriter<'c> {
     pub(crate) fn new(connection: &'c Connection, layout: &'static Layout) -> Self {
         Self::with(connection, layout, Lookups::default())
+    }
+
+    /// The studies of the program.
+    #[must_use]
+    pub fn studies(&self) -> Studies {
+        self.layout.studies
     }
 
     /// A writer that knows what an earlier one has looked up in the same store.
@@ -102,29 +114,29 @@ impl<'c> RowWriter<'c> {
     }
 
     /// Begins the rows of a simulation.
-    pub(crate) fn begin(&mut self, simulation: i64) {
+    pub fn begin(&mut self, simulation: i64) {
         self.simulation = simulation;
         self.digest.set(Digest::default());
     }
 
     /// The number of the simulation.
-    pub(crate) fn simulation(&self) -> i64 {
+    pub fn simulation(&self) -> i64 {
         self.simulation
     }
 
     /// Where rows are written that simulations share.
-    pub(crate) fn connection(&self) -> &'c Connection {
+    pub fn connection(&self) -> &'c Connection {
         self.connection
     }
 
     /// The digest of the rows that were written since [`RowWriter::begin`].
-    pub(crate) fn digest(&self) -> Digest {
+    pub fn digest(&self) -> Digest {
         self.digest.get()
     }
 
     /// Stores the digest of a simulation whose rows are written; `before` is what another writer
     /// wrote of it.
-    pub(crate) fn seal(&self, before: Digest) -> rusqlite::Result<()> {
+    pub fn seal(&self, before: Digest) -> rusqlite::Result<()> {
         let mut digest =
             Digests::new(&self.layout.tables).of_own_row(self.connection, self.simulation)?;
         digest += self.digest.get();
@@ -136,12 +148,12 @@ impl<'c> RowWriter<'c> {
     }
 
     /// A table, to write whole rows.
-    pub(crate) fn table(&self, name: &str) -> rusqlite::Result<TableWriter<'_>> {
+    pub fn table(&self, name: &str) -> rusqlite::Result<TableWriter<'_>> {
         self.prepare(name, |inserts| &inserts.one)
     }
 
     /// Writes whole rows of a table, many with one statement; returns how many there are.
-    pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
+    pub fn write_many<T: ToSql, const COLUMNS: usize>(
         &self,
         name: &str,
         rows: impl Iterator<Item = [T; COLUMNS]>,
@@ -194,11 +206,7 @@ impl<'c> RowWriter<'c> {
     }
 
     /// The code of a measure, which is entered with what is known of it where it is not known.
-    pub(crate) fn measure(
-        &self,
-        name: &'static str,
-        known: Option<&Measure>,
-    ) -> rusqlite::Result<i64> {
+    pub fn measure(&self, name: &'static str, known: Option<&Measure>) -> rusqlite::Result<i64> {
         if let Some(code) = self.lookups.measures.borrow().get(name) {
             return Ok(*code);
         }
@@ -220,7 +228,7 @@ impl<'c> RowWriter<'c> {
 }
 
 /// Writes rows of one table.
-pub(crate) struct TableWriter<'w> {
+pub struct TableWriter<'w> {
     statement: CachedStatement<'w>,
     writer: &'w RowWriter<'w>,
     shape: &'static Table,
@@ -232,7 +240,7 @@ pub(crate) struct TableWriter<'w> {
 
 impl TableWriter<'_> {
     /// Writes a row: a value for every column, in their order.
-    pub(crate) fn insert(&mut self, row: &[&dyn ToSql]) -> rusqlite::Result<()> {
+    pub fn insert(&mut self, row: &[&dyn ToSql]) -> rusqlite::Result<()> {
         self.bind(0, row)?;
         self.statement.raw_execute()?;
         Ok(())
@@ -280,7 +288,7 @@ impl TableWriter<'_> {
 
 /// A number in a table, or none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub enum Number {
     /// NULL.
     Null,
     /// A whole number.

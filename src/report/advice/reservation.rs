@@ -1,21 +1,19 @@
 //! What one reservation costs others, by the hour of the week at which it begins.
 
+mod trials;
+
 use std::collections::BTreeMap;
 
+use self::trials::{DAY, HOUR, Kind, Trial, query};
 use super::samples::{Units, WEEK, caution, number, rows, weeks_row, weeks_table};
 use super::{AdviceRun, AdviceSource, Section, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
 use crate::report::section::ReportError;
-use crate::report::sql::this_run;
 use crate::report::statistics::{Blocks, Estimate, Weekly};
 use crate::report::table::{Cell, Column, Table, grouped};
 use crate::scheduling::measures::QuantityKind;
 use crate::store::Store;
 
-const HOUR: i64 = 3_600;
-const DAY: i64 = 24 * HOUR;
-/// 1970 began on a Thursday, three days after a Monday.
-const FIRST_DAY: i64 = 3;
 /// Hours that share an interval.
 const BLOCK: i64 = 4;
 
@@ -24,121 +22,6 @@ const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const UNKNOWN_DAYS: [&str; 7] = [
     "day 1", "day 2", "day 3", "day 4", "day 5", "day 6", "day 7",
 ];
-
-/// One reservation that was tried out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Trial {
-    /// Hours from the request to the start.
-    lead: f64,
-    /// The start, in seconds from the beginning of a week.
-    start: i64,
-    /// Node-hours that those who wait are delayed by; `None` where it met what runs.
-    cost: Option<f64>,
-}
-
-impl Trial {
-    fn week(&self) -> i64 {
-        self.start.div_euclid(WEEK)
-    }
-
-    fn day(&self) -> i64 {
-        self.start.rem_euclid(WEEK) / DAY
-    }
-
-    fn hour(&self) -> i64 {
-        self.start.rem_euclid(DAY) / HOUR
-    }
-}
-
-/// What is added to a start to get seconds since the beginning of some week.
-fn shift(clock: Option<i64>) -> i64 {
-    clock.map_or(0, |clock| clock + FIRST_DAY * DAY)
-}
-
-/// How a reservation's cost was found, which decides where its trials are and what is said of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Priced in the plan of a queue on nodes that are alike.
-    Planned,
-    /// Added to the machine of a machine file, in the same log once more.
-    Added,
-}
-
-impl Kind {
-    /// Lead, start and cost of every trial, in order.
-    fn trials(self, run: &AdviceRun, clock: Option<i64>) -> String {
-        let (run, shift) = (this_run(&run.configuration_hash), shift(clock));
-        match self {
-            Self::Planned => format!(
-                "SELECT json_extract(p.axes, '$.\"virtual.lead_hours\"') AS lead_hours, t.wanted_start + {shift} AS start, t.reservation_cost_su AS cost
-      FROM v_virtual_trial t JOIN v_point p ON p.simulation = t.simulation WHERE p.run = {run} ORDER BY p.place, t.trial"
-            ),
-            Self::Added => format!(
-                "SELECT 0 AS lead_hours, cast(max(value) FILTER (WHERE measure = 'added_reservation_begin_seconds') AS INTEGER) + {shift} AS start,
-             max(value) FILTER (WHERE measure = 'others_delay_core_hours') AS cost
-      FROM v_measure WHERE run = {run} GROUP BY place HAVING start IS NOT NULL ORDER BY place"
-            ),
-        }
-    }
-
-    /// What delays are counted in.
-    fn unit(self) -> &'static str {
-        match self {
-            Self::Planned => "node-hours",
-            Self::Added => "core-hours",
-        }
-    }
-
-    /// When it became known, after a comma.
-    fn told(self, lead: f64) -> String {
-        match self {
-            Self::Planned => format!("asked for {lead} h ahead"),
-            Self::Added => "known long before".to_owned(),
-        }
-    }
-
-    /// Parts of a name of a table or figure.
-    fn suffix(self, lead: f64) -> String {
-        match self {
-            Self::Planned => format!("-{lead}"),
-            Self::Added => String::new(),
-        }
-    }
-
-    fn method(self) -> &'static str {
-        match self {
-            Self::Planned => {
-                "Measured is the price of an adaptive reservation: the queue is planned with requested times, with the reservation and without it, and the delays of all who wait when it \
-                 is asked for are added up, in node-hours; who would start earlier counts as 0. It is what the plan says, not what happens: jobs that end early make up for some of it, and who \
-                 is submitted later is not in it. A reservation is refused where it meets a running job's requested time."
-            }
-            Self::Added => {
-                "Measured is what happens: the log is simulated on the machine without the reservation and once more with it, at a drawn second, as a window of the calendar that is known from \
-                 the beginning and takes the last nodes of each class, from the first class on. The cost is the difference of all waits, times the cores; jobs that start earlier count against it. Most \
-                 reservations cost little and some very much, as one exchanged start moves many others: single values say nothing, and the mean needs its interval."
-            }
-        }
-    }
-}
-
-/// The mean cost and what it rests on, grouped by a part of the week.
-fn query(kind: Kind, run: &AdviceRun, clock: Option<i64>, groups: &[(&str, String)]) -> String {
-    let columns: Vec<String> = groups
-        .iter()
-        .map(|(name, expression)| format!("{expression} AS {name}"))
-        .collect();
-    let names: Vec<&str> = groups.iter().map(|(name, _)| *name).collect();
-    format!(
-        "SELECT lead_hours, {}, count(*) AS asked,
-    100.0 * sum(cost IS NULL) / count(*) AS refused_percent, avg(cost) AS {}
-FROM ({})
-GROUP BY lead_hours, {names} ORDER BY lead_hours, {names}",
-        columns.join(", "),
-        kind.unit().replace('-', "_"),
-        kind.trials(run, clock),
-        names = names.join(", ")
-    )
-}
 
 /// What a reservation costs; where nothing was priced, why.
 pub(super) fn section<'s>(
@@ -523,50 +406,4 @@ impl Week<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_start_has_its_day_and_hour_on_the_machines_clock() {
-        // 1996-09-23 (a Monday) 13:20:31 UTC is 843,484,831; an hour later in Stockholm, which is
-        // 14 h.
-        let trial = |start| Trial {
-            lead: 1.0,
-            start: start + shift(Some(3_600)),
-            cost: None,
-        };
-        let monday = trial(843_484_831);
-        assert_eq!((monday.day(), monday.hour()), (0, 14));
-        let sunday = trial(843_484_831 - DAY);
-        assert_eq!((sunday.day(), sunday.hour()), (6, 14));
-        assert_eq!(monday.week(), sunday.week() + 1);
-    }
-
-    #[test]
-    fn costs_are_means_over_what_was_granted_with_weeks_as_units() {
-        let trial = |week: i64, cost| Trial {
-            lead: 1.0,
-            start: week * WEEK,
-            cost,
-        };
-        let trials = [
-            trial(0, Some(2.0)),
-            trial(0, Some(4.0)),
-            trial(1, Some(9.0)),
-            trial(1, None),
-        ];
-        let week = Week {
-            kind: Kind::Planned,
-            clock: None,
-            trials: &trials,
-        };
-        let (cost, refused, asked) = week.cost(1.0, trials.iter());
-        // (2 + 4 + 9) / 3; two weeks, which are too few for an interval.
-        assert_eq!(cost.and_then(|cost| cost.interval), None);
-        assert_eq!(
-            (cost.unwrap().mean, cost.unwrap().count, asked),
-            (5.0, 2, 4)
-        );
-        assert_eq!(refused.unwrap().mean, 25.0);
-    }
-}
+mod tests;

@@ -87,6 +87,7 @@ mod tests {
     use crate::report::analysis::{Analysis, STRATEGY_AXIS};
     use crate::store::{RunSelector, Store};
     use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
+    use crate::studies::STUDIES;
 
     /// A run of a baseline and a strategy that overbooks, which saw this in their two replications,
     /// and other results in each of them.
@@ -118,7 +119,7 @@ mod tests {
         }
         let axes = vec![axis(STRATEGY_AXIS, &strategies.map(text))];
         write_run(&path, &record("seen", axes, 2 * N as u64), simulations);
-        let store = Store::open_read_only(&path).unwrap();
+        let store = Store::open_read_only(STUDIES, &path).unwrap();
         let run = store.run(&RunSelector::Latest).unwrap();
         Analysis::new(&store.points(run.id).unwrap()).unwrap()
     }

@@ -4,9 +4,9 @@
 use super::counts::BINS;
 use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
 use super::sql::Question;
-use crate::report::analysis::{Analysis, strategy_rank};
+use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::{condition, given, number, titled};
+use crate::report::plots::{condition, given, number, titled};
 use crate::report::statistics::Estimate;
 use crate::store::PofKind;
 
@@ -77,7 +77,7 @@ impl Drawing<'_> {
             .map(|group| match group.kind {
                 PofKind::Promised => (
                     group.strategy.clone(),
-                    strategy_rank(&group.strategy),
+                    self.analysis.studies.rank(&group.strategy),
                     group,
                 ),
                 PofKind::Raw => (
@@ -213,7 +213,7 @@ impl Drawing<'_> {
                 failed.push(mark(x, &scores.failed, scores.jobs));
             }
             for (what, rank, mut marks) in [
-                ("failed", strategy_rank(strategy), failed),
+                ("failed", self.analysis.studies.rank(strategy), failed),
                 ("promised", index, promised),
             ] {
                 marks.sort_by(|one, other| one.x.total_cmp(&other.x));

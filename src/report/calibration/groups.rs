@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::counts::Batteries;
-use crate::report::analysis::{STRATEGY_AXIS, strategy_rank};
+use crate::report::analysis::STRATEGY_AXIS;
 use crate::store::{CalibrationRow, PofKind, PointColumns};
+use crate::study::Studies;
 use crate::sweep::AxisValue;
 
 /// The axis of thresholds.
@@ -82,6 +83,7 @@ impl Groups {
                     .filter(move |row| row.kind == kind && row.jobs > 0)
             };
             add(
+                points.studies,
                 &mut levels,
                 member,
                 PofKind::Promised,
@@ -91,7 +93,7 @@ impl Groups {
                 // What was not calibrated was promised as it was.
                 let own = of(PofKind::Raw).next().is_some();
                 let kind = if own { PofKind::Raw } else { PofKind::Promised };
-                add(&mut levels, member, PofKind::Raw, of(kind));
+                add(points.studies, &mut levels, member, PofKind::Raw, of(kind));
             }
         }
         let [whole, situations, thresholds] = levels.map(|level| {
@@ -142,12 +144,13 @@ impl Groups {
 /// Counts a simulation in every group that it belongs to: by strategy, by situation, by situation
 /// and threshold.
 fn add<'p, 'r>(
+    studies: Studies,
     levels: &mut [BTreeMap<Key<'p>, Batteries>; 3],
     member: &Membership<'p>,
     kind: PofKind,
     rows: impl Iterator<Item = &'r CalibrationRow> + Clone,
 ) {
-    let rank = strategy_rank(member.strategy);
+    let rank = studies.rank(member.strategy);
     for (level, groups) in levels.iter_mut().enumerate() {
         let keys: BTreeSet<Key<'p>> = member
             .at

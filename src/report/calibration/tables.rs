@@ -4,8 +4,8 @@ use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
 use super::sql::Question;
 use crate::report::analysis::Analysis;
+use crate::report::summary_tables::short;
 use crate::report::table::{Cell, Column, Table, value_text};
-use crate::report::tables::short;
 use crate::store::PofKind;
 
 /// What every table of scores must say.

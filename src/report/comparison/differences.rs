@@ -106,7 +106,7 @@ impl<'p> Difference<'p> {
         let is_refused = group.is_refused();
         let of = |side: usize| {
             let mut sets = Set::default();
-            let points = group.beside.iter().flat_map(|beside| &beside[side]);
+            let points = group.matching.iter().flat_map(|matching| &matching[side]);
             points
                 .filter(|_| !is_refused)
                 .for_each(|point| sets.add(point, quantity.of(point)));

@@ -2,7 +2,7 @@
 //! family.
 //!
 //! Each study declares its primary quantity before anything is run
-//! ([`Strategy::primary`](crate::studies::Strategy)), so that reading many others takes nothing
+//! ([`Strategy::primary`](crate::study::Strategy)), so that reading many others takes nothing
 //! from its test. The others are corrected for one another by Holm's method, and those that say
 //! the same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs)
 //! count once.
@@ -119,7 +119,7 @@ mod tests {
     use crate::report::statistics::is_shown;
     use crate::store::{METRICS, MeasuredPoint};
     use crate::store_fixtures::seen;
-    use crate::studies;
+    use crate::studies::STUDIES;
 
     /// Replications that have 1 of everything but of these metrics.
     fn run(values: &[(&str, [f64; 4])]) -> Vec<MeasuredPoint> {
@@ -154,7 +154,7 @@ mod tests {
         };
         let pairing = Pairing::new(points(one), points(two), false);
         let group = pairing.whole();
-        let all = Quantity::all(std::iter::empty());
+        let all = Quantity::all(STUDIES, std::iter::empty());
         let differences: Vec<Difference<'_>> = (all.iter())
             .map(|quantity| Difference::of(quantity, &group))
             .collect();
@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn every_study_declares_a_primary_quantity_that_is_known_and_stands_in_the_manual() {
-        for study in studies::strategies() {
+        for study in STUDIES.strategies() {
             let known = METRICS.iter().map(|metric| metric.name);
-            let known = known.chain(studies::measures::MEASURES.iter().map(|own| own.name));
+            let known = known.chain(STUDIES.measures().map(|own| own.name));
             let found = known.filter(|name| *name == study.primary).count();
             assert_eq!(found, 1, "{}: {}", study.name, study.primary);
             let page = include_str!("../../../docs/statistics.md");

@@ -7,10 +7,10 @@ use super::differences::Set;
 use super::pairs::values_key;
 use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::figures::{file_name, mark, number, titled};
+use crate::report::plots::{file_name, mark, number, titled};
 use crate::report::statistics::Estimate;
+use crate::report::summary_tables::short;
 use crate::report::table::value_text;
-use crate::report::tables::short;
 use crate::store::MeasuredPoint;
 use crate::sweep::AxisValue;
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use maud::{Markup, html};
 
-use super::answer::{answers, trust};
+use super::answer::answers;
 use super::figures::{Drawn, figures};
+use super::trust::trust;
 use super::{ComparedRun, Comparison, tables};
 use crate::report::figure::Figure;
 use crate::report::format::inline::{self, label, text};

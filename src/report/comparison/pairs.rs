@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::partners::{Beside, take};
+use super::partners::{MatchingPoints, take};
 use super::workloads::{Method, nodes, without_pairs};
 use crate::report::table::axes_text;
 use crate::store::{MeasuredPoint, UnfinishedPoint};
@@ -52,14 +52,14 @@ pub struct Pair<'p> {
 
 /// A point without a result that would have had a partner.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lacking<'p> {
+pub struct MissingPoint<'p> {
     /// Whether it is of the second run.
     pub is_second: bool,
     /// The point.
     pub point: &'p UnfinishedPoint,
 }
 
-impl Lacking<'_> {
+impl MissingPoint<'_> {
     /// `the second run lacks pof = 0.5, replication 3 (failed)`.
     #[must_use]
     pub fn text(&self) -> String {
@@ -101,12 +101,12 @@ pub struct Pairing<'p> {
     pub axes_only_second: Vec<String>,
     /// Points that both sweeps have and that lack a result in one run. What is computed from them
     /// is refused: whatever kept them from their results may have to do with what is compared.
-    pub lacking: Vec<Lacking<'p>>,
+    pub missing: Vec<MissingPoint<'p>>,
     /// Points of either sweep that its store does not know. Nobody can tell which statistics lack
     /// them, so all are refused.
     pub unknown: u64,
     /// Points of both runs at the settings that both have, where they are compared without pairs.
-    beside: Vec<Beside<'p>>,
+    matching: Vec<MatchingPoints<'p>>,
     /// Whether replications are neighbouring stretches of one log.
     are_neighbours: bool,
 }
@@ -134,8 +134,8 @@ impl<'p> Pairing<'p> {
 
     /// Whether points are without a result that would have had a partner.
     #[must_use]
-    pub fn is_lacking(&self) -> bool {
-        !self.lacking.is_empty() || self.unknown > 0
+    pub fn has_missing_points(&self) -> bool {
+        !self.missing.is_empty() || self.unknown > 0
     }
 
     /// Whether every pair is one stored result, which nothing was computed twice for. Means
@@ -156,9 +156,9 @@ impl<'p> Pairing<'p> {
         let results = |group: &Group<'p>| -> BTreeSet<[&'p str; 2]> {
             let pairs = group.pairs.iter();
             let pairs = pairs.map(|pair| [&*pair.one.identity, &*pair.two.identity]);
-            let beside = group.beside.iter().flatten().flatten();
+            let matching = group.matching.iter().flatten().flatten();
             pairs
-                .chain(beside.map(|point| [&*point.identity, ""]))
+                .chain(matching.map(|point| [&*point.identity, ""]))
                 .collect()
         };
         let groups = self.groups(&self.axes);
@@ -179,14 +179,14 @@ impl<'p> Pairing<'p> {
             .filter(|key| theirs.contains(key))
             .cloned()
             .collect();
-        let mut settings: BTreeMap<String, Beside<'p>> = BTreeMap::new();
+        let mut settings: BTreeMap<String, MatchingPoints<'p>> = BTreeMap::new();
         for (side, points) in [first, second].into_iter().enumerate() {
             for point in points.done {
                 let key = values_key(&point.axes, &common);
                 settings.entry(key).or_default()[side].push(point);
             }
         }
-        let mut settings: Vec<Beside<'p>> = settings.into_values().collect();
+        let mut settings: Vec<MatchingPoints<'p>> = settings.into_values().collect();
         let (mut found, mut ambiguous) = (Vec::new(), 0);
         for points in &mut settings {
             ambiguous += take(points, is_one_store, &mut found);
@@ -221,7 +221,7 @@ impl<'p> Pairing<'p> {
         }
         settings.sort_by_key(|[ours, _]| ours.iter().map(|point| point.place).min());
         Self {
-            lacking: lacking([first, second], [&only_first, &only_second], &common),
+            missing: missing_points([first, second], [&only_first, &only_second], &common),
             unknown: first.unknown + second.unknown,
             method,
             pairs,
@@ -231,7 +231,7 @@ impl<'p> Pairing<'p> {
             axes_only_first: only(&ours, &common),
             axes_only_second: only(&theirs, &common),
             axes: common,
-            beside: settings,
+            matching: settings,
             are_neighbours: false,
         }
     }
@@ -291,8 +291,8 @@ impl<'p> Pairing<'p> {
     /// The points that count, of both runs.
     pub fn compared(&self) -> impl Iterator<Item = &'p MeasuredPoint> {
         let paired = self.pairs.iter().flat_map(|pair| [pair.one, pair.two]);
-        let beside = self.beside.iter().flatten().flatten().copied();
-        paired.chain(beside)
+        let matching = self.matching.iter().flatten().flatten().copied();
+        paired.chain(matching)
     }
 
     /// All pairs.
@@ -301,10 +301,10 @@ impl<'p> Pairing<'p> {
         Group {
             values: Vec::new(),
             pairs: self.pairs.clone(),
-            lacking: self.lacking.clone(),
+            missing: self.missing.clone(),
             unknown: self.unknown,
             method: self.method.clone(),
-            beside: self.beside.clone(),
+            matching: self.matching.clone(),
             are_neighbours: self.are_neighbours,
         }
     }
@@ -324,10 +324,10 @@ impl<'p> Pairing<'p> {
                         .map(|axis| value_of(point, axis).cloned())
                         .collect(),
                     pairs: Vec::new(),
-                    lacking: Vec::new(),
+                    missing: Vec::new(),
                     unknown: self.unknown,
                     method: self.method.clone(),
-                    beside: Vec::new(),
+                    matching: Vec::new(),
                     are_neighbours: self.are_neighbours,
                 });
                 groups.len() - 1
@@ -337,13 +337,13 @@ impl<'p> Pairing<'p> {
             let at = group_of(&pair.one.axes, &mut groups);
             groups[at].pairs.push(pair.clone());
         }
-        for beside in &self.beside {
-            let at = group_of(&beside[0][0].axes, &mut groups);
-            groups[at].beside.push(beside.clone());
+        for matching in &self.matching {
+            let at = group_of(&matching[0][0].axes, &mut groups);
+            groups[at].matching.push(matching.clone());
         }
-        for lacking in &self.lacking {
-            let at = group_of(&lacking.point.axes, &mut groups);
-            groups[at].lacking.push(lacking.clone());
+        for lack in &self.missing {
+            let at = group_of(&lack.point.axes, &mut groups);
+            groups[at].missing.push(lack.clone());
         }
         groups
     }
@@ -352,11 +352,11 @@ impl<'p> Pairing<'p> {
 /// Points without a result in one run that the other run has, without a result or with one that
 /// found no partner. What points without a result would have seen is not known, so that the number
 /// of the replication must do.
-fn lacking<'p>(
+fn missing_points<'p>(
     runs: [Points<'p>; 2],
     alone: [&[&'p MeasuredPoint]; 2],
     common: &[String],
-) -> Vec<Lacking<'p>> {
+) -> Vec<MissingPoint<'p>> {
     let keys = |side: usize| -> BTreeSet<String> {
         let unfinished = runs[side].unfinished.iter();
         let unfinished = unfinished.map(|point| key(&point.axes, point.replication, common));
@@ -373,7 +373,7 @@ fn lacking<'p>(
         let unfinished = runs[side].unfinished.iter();
         let shared = unfinished
             .filter(|point| others.contains(&key(&point.axes, point.replication, common)));
-        found.extend(shared.map(|point| Lacking {
+        found.extend(shared.map(|point| MissingPoint {
             is_second: side == 1,
             point,
         }));
@@ -417,12 +417,12 @@ pub struct Group<'p> {
     /// The pairs.
     pub pairs: Vec<Pair<'p>>,
     /// Points without a result that belong to it.
-    pub lacking: Vec<Lacking<'p>>,
+    pub missing: Vec<MissingPoint<'p>>,
     /// Points that may belong to it, and that no store knows.
     unknown: u64,
     pub(super) method: Method,
     /// The points of both runs where they are compared without pairs.
-    pub(super) beside: Vec<Beside<'p>>,
+    pub(super) matching: Vec<MatchingPoints<'p>>,
     /// Whether replications are neighbouring stretches of one log.
     pub(super) are_neighbours: bool,
 }
@@ -431,13 +431,13 @@ impl<'p> Group<'p> {
     /// Whether results are missing, so that nothing may be computed from the others.
     #[must_use]
     pub fn is_refused(&self) -> bool {
-        !self.lacking.is_empty() || self.unknown > 0
+        !self.missing.is_empty() || self.unknown > 0
     }
 
     /// A point of the first run that counts; `None` where there is none.
     pub(super) fn example(&self) -> Option<&'p MeasuredPoint> {
         let pair = self.pairs.first().map(|pair| pair.one);
-        pair.or_else(|| self.beside.first()?[0].first().copied())
+        pair.or_else(|| self.matching.first()?[0].first().copied())
     }
 }
 

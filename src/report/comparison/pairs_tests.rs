@@ -3,6 +3,7 @@ use crate::report::comparison::differences::Difference;
 use crate::report::comparison::quantities::Quantity;
 use crate::store::METRICS;
 use crate::store_fixtures::{seen, spec};
+use crate::studies::STUDIES;
 use crate::sweep::Seen;
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {
@@ -20,7 +21,7 @@ fn pair<'p>(first: &'p [MeasuredPoint], second: &'p [MeasuredPoint]) -> Pairing<
 /// The difference of the gain over all pairs, and those of all other metrics.
 fn differences<'p>(pairing: &Pairing<'p>) -> Vec<Difference<'p>> {
     let group = pairing.whole();
-    let all = Quantity::all(std::iter::empty());
+    let all = Quantity::all(STUDIES, std::iter::empty());
     all.iter()
         .map(|quantity| Difference::of(quantity, &group))
         .collect()
@@ -203,14 +204,14 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         ..points(&second)
     };
     let pairing = Pairing::new(points(&first), second, false);
-    let named: Vec<String> = pairing.lacking.iter().map(Lacking::text).collect();
+    let named: Vec<String> = pairing.missing.iter().map(MissingPoint::text).collect();
     assert_eq!(
         named,
         ["the second run lacks pof = 0.5, replication 1 (failed)"]
     );
     let all = differences(&pairing);
     assert!(all[0].is_refused && all[0].difference.is_none() && all[0].first.is_none());
-    let gain = &Quantity::all(std::iter::empty())[0];
+    let gain = &Quantity::all(STUDIES, std::iter::empty())[0];
     let groups = pairing.groups(&["pof".to_owned()]);
     let by_threshold: Vec<Option<f64>> = groups
         .iter()
@@ -228,7 +229,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
     };
     let pairing = Pairing::new(points(&first), unknown, false);
     let groups = pairing.groups(&["pof".to_owned()]);
-    assert!(groups.iter().all(Group::is_refused) && pairing.lacking.is_empty());
+    assert!(groups.iter().all(Group::is_refused) && pairing.missing.is_empty());
 }
 
 /// The same for replications that simulate these batteries, with what a specification says of them.
@@ -362,7 +363,7 @@ fn independent_draws_of_a_model_are_compared_unpaired_and_draws_of_one_seed_are_
     let estimate = gain.difference.unwrap();
     assert!((estimate.mean - 131.833_333).abs() < 1e-5, "{estimate:?}");
     let groups = pairing.groups(&["pof".to_owned()]);
-    let quantity = &Quantity::all(std::iter::empty())[0];
+    let quantity = &Quantity::all(STUDIES, std::iter::empty())[0];
     assert_eq!(
         Difference::of(quantity, &groups[0]).difference,
         Some(estimate)

@@ -10,7 +10,7 @@ use crate::sweep::HashDigits;
 pub(super) type Partners<'p> = (&'p MeasuredPoint, &'p MeasuredPoint);
 
 /// Points of two runs with the same values on the axes that both have.
-pub(super) type Beside<'p> = [Vec<&'p MeasuredPoint>; 2];
+pub(super) type MatchingPoints<'p> = [Vec<&'p MeasuredPoint>; 2];
 
 /// What points must have in common to be partners.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +27,7 @@ enum Common {
 /// Takes partners out of these points. Returns how many points stay because they have several
 /// candidates.
 pub(super) fn take<'p>(
-    points: &mut Beside<'p>,
+    points: &mut MatchingPoints<'p>,
     is_one_store: bool,
     found: &mut Vec<Partners<'p>>,
 ) -> usize {
@@ -71,12 +71,12 @@ pub(super) fn take<'p>(
 /// last of each run. Where that leaves several candidates none of them is paired: any choice would
 /// be arbitrary.
 fn matched<'p>(
-    points: &mut Beside<'p>,
+    points: &mut MatchingPoints<'p>,
     common: impl Fn(&MeasuredPoint) -> Option<Common>,
     found: &mut Vec<Partners<'p>>,
 ) -> usize {
-    let mut candidates: BTreeMap<Common, Beside<'p>> = BTreeMap::new();
-    let mut alone: Beside<'p> = Default::default();
+    let mut candidates: BTreeMap<Common, MatchingPoints<'p>> = BTreeMap::new();
+    let mut alone: MatchingPoints<'p> = Default::default();
     for (side, points) in points.iter_mut().enumerate() {
         for point in points.drain(..) {
             match common(point) {
@@ -86,9 +86,9 @@ fn matched<'p>(
         }
     }
     let mut ambiguous = 0;
-    for mut beside in candidates.into_values() {
-        let mut by_replication: BTreeMap<u32, Beside<'p>> = BTreeMap::new();
-        for (side, points) in beside.iter_mut().enumerate() {
+    for mut matching in candidates.into_values() {
+        let mut by_replication: BTreeMap<u32, MatchingPoints<'p>> = BTreeMap::new();
+        for (side, points) in matching.iter_mut().enumerate() {
             for point in points.drain(..) {
                 by_replication.entry(point.replication).or_default()[side].push(point);
             }
@@ -97,18 +97,18 @@ fn matched<'p>(
             if let ([one], [two]) = (&ours[..], &theirs[..]) {
                 found.push((one, two));
             } else {
-                beside[0].extend(ours);
-                beside[1].extend(theirs);
+                matching[0].extend(ours);
+                matching[1].extend(theirs);
             }
         }
-        if let ([one], [two]) = (&beside[0][..], &beside[1][..]) {
+        if let ([one], [two]) = (&matching[0][..], &matching[1][..]) {
             found.push((one, two));
             continue;
         }
-        if !beside[0].is_empty() && !beside[1].is_empty() {
-            ambiguous += beside[0].len() + beside[1].len();
+        if !matching[0].is_empty() && !matching[1].is_empty() {
+            ambiguous += matching[0].len() + matching[1].len();
         }
-        for (alone, own) in alone.iter_mut().zip(beside) {
+        for (alone, own) in alone.iter_mut().zip(matching) {
             alone.extend(own);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::store::{METRICS, MeasuredPoint, Shown};
-use crate::studies::{self, measures};
+use crate::study::Studies;
 
 /// As many main quantities as a page can show.
 const MOST_MAIN: usize = 10;
@@ -28,7 +28,7 @@ pub struct Quantity {
 impl Quantity {
     /// All that points have values of: every metric, then what studies measured at any of them.
     #[must_use]
-    pub fn all<'p>(points: impl Iterator<Item = &'p MeasuredPoint>) -> Vec<Self> {
+    pub fn all<'p>(studies: Studies, points: impl Iterator<Item = &'p MeasuredPoint>) -> Vec<Self> {
         let present: BTreeSet<&str> = points
             .flat_map(|point| &point.measured)
             .map(|(name, _)| *name)
@@ -41,8 +41,8 @@ impl Quantity {
             kind: metric.kind,
             metric: Some(index),
         });
-        let measures = measures::MEASURES
-            .iter()
+        let measures = studies
+            .measures()
             .filter(|measure| present.contains(measure.name))
             .map(|measure| Self {
                 name: measure.name,
@@ -82,9 +82,14 @@ impl Quantity {
     /// The name of the quantity that answers a comparison of these points: that of their study, and
     /// the gain of policies and of points of several studies.
     #[must_use]
-    pub fn primary<'p>(points: impl Iterator<Item = &'p MeasuredPoint>) -> &'static str {
+    pub fn primary<'p>(
+        studies: Studies,
+        points: impl Iterator<Item = &'p MeasuredPoint>,
+    ) -> &'static str {
         let of = |point: &MeasuredPoint| {
-            let own = studies::strategies().find(|known| known.name == point.strategy);
+            let own = studies
+                .strategies()
+                .find(|known| known.name == point.strategy);
             own.map_or(METRICS[0].name, |own| own.primary)
         };
         let found: BTreeSet<&'static str> = points.map(of).collect();
@@ -96,10 +101,15 @@ impl Quantity {
 
     /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies
     /// their measures; none that is 0 throughout.
-    pub(super) fn main(all: &[Self], points: &[&MeasuredPoint], primary: &str) -> Vec<Self> {
+    pub(super) fn main(
+        studies: Studies,
+        all: &[Self],
+        points: &[&MeasuredPoint],
+        primary: &str,
+    ) -> Vec<Self> {
         let is_study = points
             .iter()
-            .all(|point| studies::is_strategy(&point.strategy));
+            .all(|point| studies.is_strategy(&point.strategy));
         let least = if is_study {
             Shown::Studies
         } else {

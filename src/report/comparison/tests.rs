@@ -1,5 +1,7 @@
 //! Comparisons of made-up runs: what the page says, and that its numbers are those of its queries.
 
+mod pages;
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -9,7 +11,8 @@ use crate::report::table::Cell;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
 use crate::store_fixtures::{axis, finished, identity, point, record, spec, text};
-use crate::studies::SimulationResult;
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::AxisValue;
 use crate::units::NodeSeconds;
 
@@ -35,7 +38,7 @@ fn made(path: &Path, name: &str, kind: &str, replications: u32, gains: Gains<'_>
         source: "jobs".to_owned(),
         content: "0123456789abcdef".to_owned(),
     }];
-    let store = Store::open(path).unwrap();
+    let store = Store::open(STUDIES, path).unwrap();
     let run = store.begin_run(&record).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::None, 4);
     let handle = writer.handle();
@@ -87,7 +90,7 @@ fn read(runs: &[(&Path, i64)]) -> Vec<ComparedRun> {
     let mut runs: Vec<ComparedRun> = runs
         .iter()
         .map(|(path, id)| {
-            let store = Store::open_read_only(path).unwrap();
+            let store = Store::open_read_only(STUDIES, path).unwrap();
             ComparedRun::read(&store, path, &RunSelector::Id(*id)).unwrap()
         })
         .collect();
@@ -155,7 +158,7 @@ fn a_difference_over_neighbouring_batteries_of_a_log_is_judged_by_the_wider_inte
         let verdict = overall.rows[0][at("verdict").unwrap()].clone();
         let log = at("difference_log").map(|at| overall.rows[0][at].clone());
         let answer = answer::answers(&comparison).remove(0);
-        (answer, verdict, log, answer::trust(&comparison))
+        (answer, verdict, log, trust::trust(&comparison))
     };
     // Differences 1 to 6: 3.5 ± 1.963, p = 0.006.
     let (answer, verdict, log, trust) = judged(&runs);
@@ -198,7 +201,7 @@ fn settings_that_share_their_result_count_once_in_the_answer() {
             axis(THRESHOLD, &thresholds.map(AxisValue::Real)),
             axis(KIND, &kinds.map(text)),
         ];
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record(name, axes, 12)).unwrap();
         let writer = Writer::start(store, run, OutcomeDetail::None, 4);
         let at = |id: &str, kind, threshold, replication| {
@@ -385,7 +388,7 @@ fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed
             "fedcba987654"
         ]
     );
-    let trust: Vec<(bool, String)> = answer::trust(&comparison);
+    let trust: Vec<(bool, String)> = trust::trust(&comparison);
     assert!(
         trust
             .iter()
@@ -415,7 +418,7 @@ fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_h
         .execute(started, [])
         .unwrap();
     let runs = read(&[(&path, 1), (&path, 2)]);
-    let trust = answer::trust(&Comparison::new(&runs, &[]));
+    let trust = trust::trust(&Comparison::new(&runs, &[]));
     let said = |part: &str| trust.iter().find(|(_, said)| said.contains(part)).cloned();
     let (is_good, own) = said("Gain (VC)").unwrap();
     assert!(is_good, "{own}");
@@ -429,107 +432,4 @@ fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_h
         others,
         "fewer replications have a value of Mean wait (s) in 4, which are few"
     );
-}
-
-#[test]
-fn the_queries_of_a_comparison_give_its_numbers() {
-    let (_folder, path) = two_runs();
-    let runs = read(&[(&path, 1), (&path, 2)]);
-    let comparison = Comparison::new(&runs, &[]);
-    let connection = Connection::open(&path).unwrap();
-    let table = tables::overall(&comparison, "main", &comparison.main);
-    // run, n, first, second, difference, variance: 101, 113, 12, and 2².
-    let row: (i64, i64, f64, f64, f64, f64) = connection
-        .query_row(&table.sql, [], |row| {
-            Ok((
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-                row.get(5)?,
-            ))
-        })
-        .unwrap();
-    assert_eq!(row, (2, 3, 101.0, 113.0, 12.0, 4.0));
-    let by_axes = tables::combinations(&comparison).sql;
-    let mut statement = connection.prepare(&by_axes).unwrap();
-    let rows = statement.query_map([], |row| row.get(5)).unwrap();
-    let differences: Vec<f64> = rows.collect::<Result<_, _>>().unwrap();
-    assert_eq!(differences, [12.0, 12.0, 12.0]);
-    let drawn = figures::figures(&comparison);
-    let mut statement = connection.prepare(&drawn.figures[0].sql).unwrap();
-    let rows = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(3)?)))
-        .unwrap();
-    let means: Vec<(i64, f64, f64)> = rows.collect::<Result<_, _>>().unwrap();
-    assert_eq!(means[0], (1, 0.1, 101.0));
-    assert_eq!(means[5], (2, 0.3, 113.0));
-}
-
-#[test]
-fn all_runs_stand_in_one_plot_over_the_longest_numeric_axis_with_their_differences_beside() {
-    use crate::report::figure::Marks;
-    let (_folder, path) = two_runs();
-    let runs = read(&[(&path, 1), (&path, 2)]);
-    let drawn = figures::figures(&Comparison::new(&runs, &[]));
-    let [gain, difference] = [&drawn.figures[0], &drawn.figures[1]];
-    assert_eq!(gain.name, "gain-by-acceptance-pof-max");
-    let labels: Vec<&str> = gain
-        .series
-        .iter()
-        .map(|series| series.label.as_str())
-        .collect();
-    assert_eq!(labels, ["a", "b"]);
-    let Marks::Curve(marks) = &gain.series[1].marks else {
-        panic!("{:?}", gain.series[1]);
-    };
-    assert_eq!(
-        (marks.len(), marks[0].x, marks[0].mean, marks[0].count),
-        (3, 0.1, 113.0, 3)
-    );
-    let Marks::Curve(marks) = &difference.series[1].marks else {
-        panic!("{:?}", difference.series[1]);
-    };
-    assert_eq!(marks[2].mean, 12.0);
-    assert!((marks[2].high - 16.968).abs() < 1e-3);
-    // Penalties are 0 in both runs: nothing to be drawn.
-    assert!(
-        drawn
-            .figures
-            .iter()
-            .all(|figure| !figure.name.contains("penalties"))
-    );
-}
-
-#[test]
-fn hostile_names_stay_text_in_pages_markdown_and_csv() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("store.db");
-    let (image, formula) = ("<img src=x onerror=alert(1)>", "=HYPERLINK(\"http://x\")");
-    made(&path, image, formula, 2, &|_, replication| {
-        Some(100 + i64::from(replication))
-    });
-    made(&path, formula, formula, 2, &|_, replication| {
-        Some(90 - i64::from(replication))
-    });
-    let runs = read(&[(&path, 1), (&path, 2)]);
-    let out = folder.path().join("out");
-    let page = std::fs::read_to_string(write(&runs, &[], &out).unwrap().0).unwrap();
-    assert!(!page.contains("<img") && page.contains("&lt;img src=x onerror=alert(1)&gt;"));
-    let markdown = std::fs::read_to_string(out.join("comparison.md")).unwrap();
-    assert!(!markdown.contains("<img") && markdown.contains("&lt;img"));
-    for (file, text) in [
-        ("tables/combinations.csv", "'=HYPER"),
-        ("tables/runs.csv", "'=HYPER"),
-        ("plots/gain-by-acceptance-pof-max.csv", "'=HYPER"),
-    ] {
-        let csv = std::fs::read_to_string(out.join(file)).unwrap();
-        assert!(csv.contains(text), "{file}: {csv}");
-        let bare = csv
-            .lines()
-            .flat_map(|line| line.split(','))
-            .find(|cell| cell.trim_start_matches('"').starts_with('='));
-        assert_eq!(bare, None, "{file}");
-    }
 }

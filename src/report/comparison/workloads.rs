@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::partners::Beside;
+use super::partners::MatchingPoints;
 use super::settings::of_spec;
 use crate::store::MeasuredPoint;
 use crate::sweep::HashDigits;
@@ -61,7 +61,7 @@ pub(super) fn failure_settings(point: &MeasuredPoint) -> String {
 
 /// How two runs are compared none of whose points are partners, although they have settings in
 /// common. `beside` has the points of both runs at each of these settings.
-pub(super) fn without_pairs(beside: &[Beside<'_>]) -> Method {
+pub(super) fn without_pairs(beside: &[MatchingPoints<'_>]) -> Method {
     let of = |side: usize| -> Vec<&MeasuredPoint> {
         let points = beside.iter().flat_map(|points| &points[side]);
         points.copied().collect()

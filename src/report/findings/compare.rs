@@ -3,7 +3,7 @@
 use super::curves::{Field, Pair, Part, combinations};
 use super::evaluate::{Judged, ROUNDING, Sources, Survey};
 use super::words::{number, quantity};
-use super::{CompareCheck, Contrast, Finding, Place, Relation, Side, Where};
+use super::{AxisFilter, CompareCheck, Contrast, Finding, Place, Relation, Side};
 use crate::sweep::AxisValue;
 
 /// Judges each pair of cells that agree on the axes over which it is quantified.
@@ -72,7 +72,7 @@ fn side<'s>(
     check: &CompareCheck,
     side: &Side,
 ) -> Result<Field<'s>, String> {
-    let filter: Where = check
+    let filter: AxisFilter = check
         .filter
         .iter()
         .filter(|(key, _)| !side.at.contains_key(*key) && sources.has_axis(&side.run, key))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::Place;
-use super::{Fixed, Where};
+use super::{AxisFilter, Fixed};
 use crate::report::statistics::Estimate;
 use crate::report::table::value_text;
 use crate::sweep::{Axis, AxisValue, Seen};
@@ -89,7 +89,7 @@ impl<'c> Field<'c> {
         (run, measure): (&str, &str),
         cells: &'c [CurveCell],
         at: &Fixed,
-        filter: &Where,
+        filter: &AxisFilter,
     ) -> Result<Self, String> {
         let axes = curves
             .axes(run)

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::{
-    BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed, Near, Paired,
-    PointsCheck, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
-    again, tables,
+    AxisFilter, BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed,
+    Paired, PointsCheck, Provenance, PublishedValue, Relation, Side, Tolerance, TrendCheck,
+    ValueCheck, Zipped, again, tables,
 };
 use crate::ours::told;
-use crate::studies::measures::ClusterMeasureName;
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]
@@ -236,7 +236,7 @@ struct RawCompare {
     tolerance: Option<f64>,
     for_each: Option<Vec<String>>,
     #[serde(default, rename = "where", deserialize_with = "filter")]
-    filter: Where,
+    filter: AxisFilter,
     #[serde(default)]
     exceptions: f64,
     replications: Option<f64>,
@@ -345,7 +345,7 @@ impl RawValue {
             let value = self
                 .expected
                 .ok_or("`expected` is missing; only a finding that is `held_out` has none")?;
-            Some(Near {
+            Some(PublishedValue {
                 value: finite("expected", value)?,
                 tolerance,
             })

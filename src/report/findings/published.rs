@@ -2,7 +2,7 @@
 //! measure at values of axes.
 
 use super::tables::{CellCheck, Expected, Quantity as CellQuantity};
-use super::{BoundCheck, Check, FindingsFile, Where, quantity::Quantity};
+use super::{AxisFilter, BoundCheck, Check, FindingsFile, quantity::Quantity};
 use crate::scheduling::registry;
 use crate::sweep::AxisValue;
 
@@ -14,7 +14,7 @@ pub struct Published {
     /// The measure, as the store calls it.
     pub measure: String,
     /// Where it holds: the values of axes; it says nothing about an axis that is not named.
-    pub at: Where,
+    pub at: AxisFilter,
     /// What was published.
     pub number: PublishedNumber,
 }
@@ -63,7 +63,7 @@ impl Published {
 /// What a paper's findings say of one run: the numbers that can be drawn, and which measure how
 /// many findings name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Claimed {
+pub struct PublishedOfRun {
     /// The numbers.
     pub numbers: Vec<Published>,
     /// The measures whose means findings name, one entry a finding.
@@ -74,14 +74,14 @@ impl FindingsFile {
     /// What its findings say of a run, by the stem of its configuration. What is held out is not
     /// there.
     #[must_use]
-    pub fn claimed(&self, run: &str) -> Claimed {
-        let mut claimed = Claimed::default();
+    pub fn published_of(&self, run: &str) -> PublishedOfRun {
+        let mut found = PublishedOfRun::default();
         for finding in &self.findings {
-            let mut add = |measure: &str, at: Where, number: PublishedNumber| {
+            let mut add = |measure: &str, at: AxisFilter, number: PublishedNumber| {
                 // Deviations, extremes and quotients are other quantities than the curve of the
                 // mean.
                 if matches!(Quantity::parse(measure), Quantity::Mean(_)) {
-                    claimed.numbers.push(Published {
+                    found.numbers.push(Published {
                         id: finding.id.clone(),
                         measure: measure.to_owned(),
                         at,
@@ -130,22 +130,22 @@ impl FindingsFile {
                 .collect();
             measures.sort_unstable();
             measures.dedup();
-            claimed
+            found
                 .measures
                 .extend(measures.into_iter().map(str::to_owned));
         }
-        claimed
+        found
     }
 
     /// A number of a table: measure, place and value. What is the highest over all settings stands
     /// at the setting that the paper names as the best one; where it names none, or the strategy is
     /// the same at all of them, it is said of every setting.
-    fn cell(&self, check: &CellCheck) -> Option<(&'static str, Where, PublishedNumber)> {
+    fn cell(&self, check: &CellCheck) -> Option<(&'static str, AxisFilter, PublishedNumber)> {
         let layout = self.cells.as_ref()?;
         let (measure, best) = drawn_as(check.quantity)?;
         let setting = &layout.experiment(&check.experiment)?.setting;
         let strategy = check.strategy.as_deref()?;
-        let mut at = Where::from([(
+        let mut at = AxisFilter::from([(
             layout.strategy.clone(),
             vec![AxisValue::Text(strategy.to_owned())],
         )]);
@@ -234,8 +234,8 @@ mod tests {
     #[test]
     fn a_printed_maximum_stands_at_the_printed_best_threshold_with_its_tolerance() {
         let file = parse("findings.toml", DISSERTATION, None).unwrap();
-        let claimed = file.claimed("ctc-pof");
-        let of = |id: &str| claimed.numbers.iter().find(|known| known.id == id);
+        let published_of = file.published_of("ctc-pof");
+        let of = |id: &str| published_of.numbers.iter().find(|known| known.id == id);
         let best = of("ctc/pof/runtime/heuristic-overbooking/max-gain").unwrap();
         assert_eq!(best.measure, "gain");
         assert_eq!(best.at["acceptance.pof_max"], vec![AxisValue::Real(0.15)]);
@@ -250,7 +250,7 @@ mod tests {
         // A surplus is no gain, and another trace another run.
         assert!(of("ctc/pof/runtime/heuristic-overbooking/surplus").is_none());
         assert!(
-            claimed
+            published_of
                 .numbers
                 .iter()
                 .all(|known| known.id.starts_with("ctc/pof/"))
@@ -307,14 +307,14 @@ tolerance = 0
             None,
         )
         .unwrap();
-        let claimed = file.claimed("e");
-        let ids: Vec<&str> = claimed
+        let published_of = file.published_of("e");
+        let ids: Vec<&str> = published_of
             .numbers
             .iter()
             .map(|known| known.id.as_str())
             .collect();
         assert_eq!(ids, ["v", "b"]);
-        assert_eq!(claimed.measures, ["slowdown", "slowdown"]);
+        assert_eq!(published_of.measures, ["slowdown", "slowdown"]);
         let (a, x, y) = (AxisValue::Real(2.0), text("x"), text("y"));
         let at = |known: &Published, own: &AxisValue| {
             known.holds_at(|key| match key {
@@ -323,8 +323,11 @@ tolerance = 0
                 _ => None,
             })
         };
-        assert!(at(&claimed.numbers[0], &x) && !at(&claimed.numbers[0], &y));
-        assert!(at(&claimed.numbers[1], &y));
-        assert_eq!(claimed.numbers[1].number, PublishedNumber::AtMost(20.0));
+        assert!(at(&published_of.numbers[0], &x) && !at(&published_of.numbers[0], &y));
+        assert!(at(&published_of.numbers[1], &y));
+        assert_eq!(
+            published_of.numbers[1].number,
+            PublishedNumber::AtMost(20.0)
+        );
     }
 }

@@ -145,13 +145,13 @@ pub struct AlignmentRule {
     /// The largest value on it that counts, either way.
     pub within: f64,
     /// What is judged over it.
-    pub judges: Vec<Judges>,
+    pub judges: Vec<JudgedQuantities>,
 }
 
-/// Some quantities, and where.
+/// Quantities that are judged over the alignment, and at which settings.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judges {
+pub struct JudgedQuantities {
     /// The quantities.
     pub quantities: Vec<Quantity>,
     /// Of the repeated experiment, at this setting and more; everywhere where it is not given.

@@ -5,7 +5,9 @@ use std::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::tables::Expected;
-use super::{Check, Contrast, Finding, Fixed, Near, Quantity, Side, Tolerance, Where, compact};
+use super::{
+    AxisFilter, Check, Contrast, Finding, Fixed, PublishedValue, Quantity, Side, Tolerance, compact,
+};
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
 
@@ -112,9 +114,9 @@ pub(super) fn expected(finding: &Finding) -> String {
     }
     let unit = finding.unit.as_deref();
     match &finding.check {
-        Check::Value(check) => check.expected.map_or_else(String::new, near),
+        Check::Value(check) => check.expected.map_or_else(String::new, around),
         Check::Cell(check) => match &check.expected {
-            Expected::Value(value) => near(Near {
+            Expected::Value(value) => around(PublishedValue {
                 value: *value,
                 tolerance: check.tolerance,
             }),
@@ -149,21 +151,21 @@ pub(super) fn expected(finding: &Finding) -> String {
         Check::Compare(check) => {
             let sign = check.relation.map_or("", |relation| relation.sign());
             let [left, right] = sides(&check.left, &check.right);
-            let near = if check.tolerance > 0.0 {
+            let around = if check.tolerance > 0.0 {
                 format!(" ± {}", number(check.tolerance))
             } else {
                 String::new()
             };
             let statement = match check.by {
-                Contrast::Difference(0.0) if near.is_empty() => format!("{left} {sign} {right}"),
+                Contrast::Difference(0.0) if around.is_empty() => format!("{left} {sign} {right}"),
                 Contrast::Difference(by) => {
                     format!(
-                        "{left} − {right} {sign} {}{near}",
-                        quantity(by, None, unit.filter(|_| near.is_empty()))
+                        "{left} − {right} {sign} {}{around}",
+                        quantity(by, None, unit.filter(|_| around.is_empty()))
                     )
                 }
                 Contrast::Ratio(ratio) => {
-                    format!("{left} / {right} {sign} {}{near}", number(ratio))
+                    format!("{left} / {right} {sign} {}{around}", number(ratio))
                 }
             };
             let lasting = match check.replications {
@@ -182,9 +184,9 @@ pub(super) fn expected(finding: &Finding) -> String {
     }
 }
 
-fn near(near: Near) -> String {
-    let value = number(near.value);
-    match near.tolerance {
+fn around(around: PublishedValue) -> String {
+    let value = number(around.value);
+    match around.tolerance {
         Tolerance::Absolute(0.0) | Tolerance::Relative(0.0) => format!("{value} exactly"),
         Tolerance::Absolute(width) => format!("{value} ± {}", number(width)),
         Tolerance::Relative(share) => format!("{value} ± {} %", number(share * 100.0)),
@@ -197,7 +199,7 @@ fn near(near: Near) -> String {
 }
 
 /// For which cells, and how many of them.
-fn quantified(noun: &str, filter: &Where, exceptions: f64) -> String {
+fn quantified(noun: &str, filter: &AxisFilter, exceptions: f64) -> String {
     let mut text = String::new();
     if exceptions > 0.0 {
         text.push_str(&format!(

@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{save, sql_html};
 use crate::report::figure::{Figure, Marks};
+use crate::report::summary_tables::short;
 use crate::report::svg;
-use crate::report::tables::short;
 use crate::report::write::write_figure;
 
 /// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have

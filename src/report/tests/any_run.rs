@@ -1,6 +1,7 @@
 //! Reports of any run, also of one that is not there.
 
 use super::*;
+use crate::studies::STUDIES;
 
 #[test]
 fn any_axes_will_do() {
@@ -21,7 +22,13 @@ fn any_axes_will_do() {
     let (_, best, _) = analysed(&path);
     assert_eq!(best.rows.len(), 1);
     assert_eq!(best.title, "Gain by strategy");
-    write(&path, &RunSelector::Latest, &folder.path().join("none")).unwrap();
+    write(
+        STUDIES,
+        &path,
+        &RunSelector::Latest,
+        &folder.path().join("none"),
+    )
+    .unwrap();
     // Laxity and strategy, and a switch.
     let path = folder.path().join("laxity.db");
     let laxities = [1.5, 2.0, 3.0].map(AxisValue::Real);
@@ -59,7 +66,7 @@ fn any_axes_will_do() {
     let surpluses: Vec<String> = best.rows.iter().map(|row| row[4].text(0)).collect();
     assert_eq!(surpluses[..4], ["–", "50", "–", "50"]);
     let out = folder.path().join("laxity");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     assert!(out.join("plots/gain-by-workload-laxity-2.svg").exists());
     let mut screen = Vec::new();
     Terminal { width: Some(70) }
@@ -76,13 +83,13 @@ fn any_axes_will_do() {
 fn a_run_that_is_not_there_is_named_with_those_that_are() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let missing = write(&path, &RunSelector::Latest, folder.path()).unwrap_err();
+    let missing = write(STUDIES, &path, &RunSelector::Latest, folder.path()).unwrap_err();
     assert!(
         missing.to_string().contains("there is no store at"),
         "{missing}"
     );
-    drop(Store::open(&path).unwrap());
-    let empty = write(&path, &RunSelector::Latest, folder.path()).unwrap_err();
+    drop(Store::open(STUDIES, &path).unwrap());
+    let empty = write(STUDIES, &path, &RunSelector::Latest, folder.path()).unwrap_err();
     assert!(
         empty
             .to_string()
@@ -90,7 +97,7 @@ fn a_run_that_is_not_there_is_named_with_those_that_are() {
         "{empty}"
     );
     write_run(&path, &record("only", vec![], 0), vec![]);
-    let other = write(&path, &RunSelector::Id(7), folder.path()).unwrap_err();
+    let other = write(STUDIES, &path, &RunSelector::Id(7), folder.path()).unwrap_err();
     assert!(
         other
             .to_string()
@@ -151,7 +158,7 @@ fn a_report_to_look_at() {
     }
     write_run(&path, &record("look", axes, 1_600), simulations);
     let begun = std::time::Instant::now();
-    let summary = write(&path, &RunSelector::Latest, Path::new(&out)).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, Path::new(&out)).unwrap();
     println!("{:?}", begun.elapsed());
     Terminal::default()
         .write(&summary.best, &mut std::io::stdout())
@@ -166,7 +173,7 @@ fn every_table_and_figure_of_means_over_an_incomplete_sweep_says_so() {
     record.points += 2;
     write_run(&path, &record, simulations);
     let out = folder.path().join("out");
-    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     let said = "(incomplete: 18 of 20 points)";
     assert_eq!(summary.best.title, format!("Best gain by strategy {said}"));
     let report = std::fs::read_to_string(out.join("report.md")).unwrap();

@@ -1,6 +1,7 @@
 //! Batteries of a log as replications: what the report says of neighbours, and of columns in which
 //! some lack a value.
 
+use crate::studies::STUDIES;
 use std::path::Path;
 
 use super::{folder, totals};
@@ -33,7 +34,7 @@ fn batteries(path: &Path, configuration: &str) {
 /// The page, the Markdown and the table of every combination of a run's report.
 fn written(path: &Path) -> [String; 3] {
     let out = path.with_extension("report");
-    write(path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, path, &RunSelector::Latest, &out).unwrap();
     ["index.html", "report.md", "tables/summary.csv"]
         .map(|name| std::fs::read_to_string(out.join(name)).unwrap())
 }

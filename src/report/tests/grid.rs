@@ -1,5 +1,6 @@
 //! What reports show of studies of several clusters.
 
+use crate::studies::STUDIES;
 use std::path::Path;
 
 use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
@@ -7,7 +8,6 @@ use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::store::RunSelector;
 use crate::store_fixtures::grid::grid;
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
-use crate::studies::StudyRows;
 use crate::sweep::AxisValue;
 
 const ALGORITHM: &str = "broker.algorithm";
@@ -25,7 +25,12 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
                 let mut result = grid(clusters, 12, |request| {
                     (request + replication) % (1 + place as u32) == 0
                 });
-                if let (StudyRows::CoReservation(rows), false) = (&mut result.rows, keep) {
+                if let (Some(rows), false) = (
+                    result
+                        .rows
+                        .get_mut::<crate::studies::co_reservation::Rows>(),
+                    keep,
+                ) {
                     rows.run = None;
                 }
                 let values = [(ALGORITHM, text(algorithm)), (LEAD, lead.clone())];
@@ -160,7 +165,7 @@ fn the_report_of_a_thesis_has_a_section_for_every_topic_and_a_row_for_every_clus
         the_query_gives_the_marks(&path, figure);
     }
     let out = folder.path().join("out");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     let markdown = std::fs::read_to_string(out.join("report.md")).unwrap();
     for (id, heading) in [
@@ -198,5 +203,11 @@ fn a_run_without_axes_shows_its_clusters_too() {
     for figure in clusters.iter().chain(&over_time) {
         the_query_gives_the_marks(&path, figure);
     }
-    write(&path, &RunSelector::Latest, &folder.path().join("out")).unwrap();
+    write(
+        STUDIES,
+        &path,
+        &RunSelector::Latest,
+        &folder.path().join("out"),
+    )
+    .unwrap();
 }

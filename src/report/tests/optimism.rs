@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store_fixtures::seen;
+use crate::studies::STUDIES;
 use crate::sweep::Point;
 
 const SAME: &str = "chosen and judged on the same batteries: 137 VC; chosen on the others: 120 VC (optimism 13.9 %)";
@@ -24,7 +25,7 @@ fn written(simulations: Vec<FinishedSimulation>, axes: Vec<Axis>) -> Written {
         .sum();
     write_run(&path, &record("choice", axes, points as u64), simulations);
     let out = folder.path().join("out");
-    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     Written {
         page: std::fs::read_to_string(&summary.report).unwrap(),
         markdown: std::fs::read_to_string(out.join("report.md")).unwrap(),
@@ -76,12 +77,12 @@ fn the_query_below_the_table_of_optimism_gives_its_numbers() {
     let path = folder.path().join("store.db");
     let (record, simulations) = thresholds(3);
     write_run(&path, &record, simulations);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    let claimed = Claimed::default();
-    let pairs = Pairs::new(&points, &claimed);
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(&points, &published);
     let hash = &run.configuration_hash;
     let optimism = Optimism::new(&analysis, &pairs, hash).unwrap();
     let table = optimism.table(hash);

@@ -1,5 +1,6 @@
 //! What reports show of workflows that buy their resources.
 
+use crate::studies::STUDIES;
 use std::path::Path;
 
 use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
@@ -124,7 +125,7 @@ fn a_report_of_workflows_draws_one_application_of_each_search() {
     let path = folder.path().join("store.db");
     thesis(&path);
     let out = folder.path().join("out");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     for (id, heading) in [
         ("workflows", "Workflows"),
@@ -156,7 +157,7 @@ fn a_run_without_axes_has_its_drawing_too() {
     let alone = provisioned("alone", SearchMethod::BestEffort, 0.5, 0, points);
     write_run(&path, &record("alone", vec![], 1), vec![alone]);
     let out = folder.path().join("out");
-    write(&path, &RunSelector::Latest, &out).unwrap();
+    write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     assert!(out.join("plots/workflow-best-effort.svg").exists());
     assert!(!out.join("plots/pareto-front.svg").exists());
 }

@@ -5,7 +5,7 @@ mod clusters;
 mod over_time;
 
 use self::clusters::Clusters;
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::store::StoreError;
 
 /// As many clusters as there are colours.
@@ -15,7 +15,7 @@ const MOST_CLUSTERS: u16 = 7;
 pub(super) struct CoReservation;
 
 impl View for CoReservation {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         let values = run.store.cluster_values(run.run.id)?;
         if values.is_empty() {
             return Ok(());

@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reported, Shown, View};
-use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
-use crate::report::figures::drawn::drawn;
-use crate::report::figures::number;
-use crate::report::figures::paired::Pairs;
-use crate::report::findings::Claimed;
+use super::{Reported, View, ViewContent};
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::report::findings::PublishedOfRun;
+use crate::report::plots::drawn::drawn;
+use crate::report::plots::number;
+use crate::report::plots::paired::Pairs;
 use crate::report::sql::risk_optimal;
 use crate::report::statistics::Choice;
+use crate::report::summary_tables::{axis_column, short};
 use crate::report::table::{Cell, Column, Table};
-use crate::report::tables::{axis_column, short};
-use crate::scheduling::registry;
 use crate::store::{METRICS, PointColumns, StoreError};
 
 /// The axis of thresholds.
@@ -30,7 +29,7 @@ type Key<'a> = (Vec<Option<u32>>, usize, &'a str, u64);
 pub(super) struct Overbooking;
 
 impl View for Overbooking {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_tables.extend(risk_optimal_table(run));
         Ok(())
     }
@@ -50,17 +49,25 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
     let mut curves: BTreeMap<Key<'_>, Vec<(f64, &Combination)>> = BTreeMap::new();
     for combination in &analysis.combinations {
         let strategy = combination.strategy.as_str();
-        let overbooks = registry::strategy(strategy).is_some_and(|known| known.overbooks);
+        let overbooks = analysis
+            .studies
+            .policy(strategy)
+            .is_some_and(|known| known.overbooks);
         let at = analysis.value(combination, threshold).and_then(number);
         let ratio = ratios.get(&(combination.places.clone(), strategy));
         if let (true, Some(at), Some(ratio)) = (overbooks, at, ratio) {
             let places = given.iter().map(|axis| combination.places[*axis]).collect();
-            let key = (places, strategy_rank(strategy), strategy, ratio.to_bits());
+            let key = (
+                places,
+                analysis.studies.rank(strategy),
+                strategy,
+                ratio.to_bits(),
+            );
             curves.entry(key).or_default().push((at, combination));
         }
     }
-    let claimed = Claimed::default();
-    let pairs = Pairs::new(points, &claimed);
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(points, &published);
     let gain = drawn(analysis, run.hash()).into_iter().next()?;
     let rows: Vec<Vec<Cell>> = curves
         .iter()

@@ -8,11 +8,11 @@ mod gantt;
 use std::collections::BTreeMap;
 
 use self::gantt::WorkflowGantt;
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::Combination;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::figures::situations::{points_of, simulation_of};
-use crate::report::figures::{single, varying, words};
+use crate::report::plots::situations::{points_of, simulation_of};
+use crate::report::plots::{single, varying, words};
 use crate::report::section::PlanSection;
 use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
 
@@ -22,7 +22,7 @@ const HOUR: f64 = 3_600.0;
 pub(super) struct Provisioning;
 
 impl View for Provisioning {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_figures.extend(fronts(run)?);
         for workflow in planned_workflows(run)? {
             let gantt = WorkflowGantt::new(&workflow);

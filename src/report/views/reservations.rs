@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::figure::{Figure, Marks, Scale, Section, Series};
-use crate::report::figures::distributions::shares;
-use crate::report::figures::situations::{Simulations, Situation, situations};
-use crate::report::figures::{condition, titled};
+use crate::report::plots::distributions::shares;
+use crate::report::plots::situations::{Simulations, Situation, situations};
+use crate::report::plots::{condition, titled};
 use crate::report::sql::this_run;
 use crate::store::{Bin, ReservationCounts, StoreError};
 
@@ -54,7 +54,7 @@ pub(super) struct Reservations;
 impl View for Reservations {
     /// Shares of granted reservations by price and by wait for every situation, one line a rule or
     /// strategy.
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         let counts = run.store.reservation_counts(run.run.id)?;
         if counts.is_empty() {
             return Ok(());

@@ -1,12 +1,12 @@
 //! Advertised slots: how many there are and how wide (spec `provisioning.md` §6, Figures 4 and 7 of
 //! the dissertation), as bars.
 
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::bars::{NOTE, panels, sql};
-use crate::report::figures::lines::{Lines, free_axes};
-use crate::report::figures::{mark, titled};
+use crate::report::plots::bars::{NOTE, panels, sql};
+use crate::report::plots::lines::{Lines, free_axes};
+use crate::report::plots::{mark, titled};
 use crate::store::StoreError;
 
 /// More bars than this beside each other are too thin.
@@ -42,7 +42,7 @@ const BINNED: [Binned; 2] = [
 pub(super) struct Slots;
 
 impl View for Slots {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         for binned in &BINNED {
             shown
                 .first_figures

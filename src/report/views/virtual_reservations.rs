@@ -1,12 +1,12 @@
 //! Virtual reservations: the schemes of reservation beside each other (spec `provisioning.md`
 //! §11.4), as bars.
 
-use super::{Reported, Shown, View};
+use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::figures::bars::{NOTE, panels, sql};
-use crate::report::figures::lines::free_axes;
-use crate::report::figures::{mark, titled};
+use crate::report::plots::bars::{NOTE, panels, sql};
+use crate::report::plots::lines::free_axes;
+use crate::report::plots::{mark, titled};
 use crate::report::table::value_text;
 use crate::store::StoreError;
 
@@ -45,7 +45,7 @@ const COMPARED: [Compared; 2] = [
 pub(super) struct VirtualReservations;
 
 impl View for VirtualReservations {
-    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+    fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         for compared in &COMPARED {
             shown
                 .first_figures

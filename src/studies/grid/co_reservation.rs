@@ -23,7 +23,7 @@ mod outcome;
 mod scene;
 
 mod cluster_setup;
-mod outlook;
+mod open_candidates;
 mod ranked;
 mod search;
 mod settings;

@@ -39,84 +39,27 @@ mod cluster;
 mod machine;
 mod measured;
 mod migration;
+mod outcome;
 mod reputation;
+mod settings;
 
 use std::sync::Arc;
 
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
 
-pub use self::cluster::{Asked, MarketAnswer, MarketCluster, MarketQuestion};
+pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 pub use self::machine::{Market, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
+pub use self::outcome::{MarketRun, ProviderResult};
 pub use self::reputation::Reputation;
+pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
-use bookahead_core::kernel::Desk;
+use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::random::Stream;
-use bookahead_core::scheduling::measures::Measured;
-use bookahead_core::scheduling::{JobOutcome, JobQuote, PolicySettings, SimulationMetrics};
+use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
-
-/// Whom the broker delegates to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DelegationRule {
-    /// The best score by what it believes of each provider.
-    #[default]
-    Reputation,
-    /// The best score by what providers say.
-    Promised,
-    /// The lowest price, whatever the risk.
-    Cheapest,
-    /// Any that quotes, drawn at random.
-    Random,
-}
-
-/// What determines a market, beside jobs, statistics and failures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MarketSettings {
-    /// How many clusters there are.
-    pub clusters: u32,
-    /// What each of them plans with.
-    pub policy: PolicySettings,
-    /// Whom the broker delegates to.
-    pub rule: DelegationRule,
-    /// v: what a kept promise is worth, in fees.
-    pub value: f64,
-    /// g: what a broken promise costs the customer, in fees.
-    pub damage: f64,
-    /// r: what a broken promise costs the provider, in fees.
-    pub penalty: f64,
-    /// d: how much of the fee a certain failure would cost less.
-    pub discount: f64,
-    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last
-    /// ones.
-    pub optimists: f64,
-    /// o: by what those multiply the PoF that they say.
-    pub optimism: f64,
-    /// k: how many imaginary broken promises the broker begins with.
-    pub prior_failures: f64,
-    /// Decided promises of a provider after which earlier ones count half; 0: they never age.
-    pub half_life_jobs: f64,
-    /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub migration: Option<MigrationSettings>,
-}
-
-impl MarketSettings {
-    /// By what a provider multiplies the PoF that it says.
-    #[must_use]
-    pub fn optimism_of(&self, provider: u32) -> f64 {
-        let optimists = libm::round(self.optimists * f64::from(self.clusters));
-        if f64::from(self.clusters - provider) <= optimists {
-            self.optimism
-        } else {
-            1.0
-        }
-    }
-}
 
 /// What a market is simulated with.
 #[derive(Clone, Debug)]
@@ -133,67 +76,6 @@ pub struct MarketInputs {
     pub ties: Stream,
     /// Whether the outcome of every job is kept.
     pub keep_outcomes: bool,
-}
-
-/// What became of a market.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MarketRun {
-    /// Totals of all clusters.
-    pub metrics: SimulationMetrics,
-    /// The providers, in order of their number.
-    pub providers: Vec<ProviderResult>,
-    /// Its measures.
-    pub measured: Measured,
-    /// The moves between clusters, in order of time.
-    pub moves: Vec<Move>,
-}
-
-/// What became of one provider. Amounts in node-seconds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProviderResult {
-    /// By what it multiplied the PoF that it said.
-    pub optimism: f64,
-    /// Promises that it gave: jobs that were delegated to it, and rests that other providers
-    /// bought.
-    pub jobs: u64,
-    /// The rests among them.
-    pub rests: u64,
-    /// Broken promises among them.
-    pub broken: u64,
-    /// Broken promises of rests.
-    pub broken_rests: u64,
-    /// Sum of the PoFs that it said of them.
-    pub promised: f64,
-    /// Prices of kept promises, less what it paid for rests.
-    pub revenue: f64,
-    /// The same without the penalties of broken ones.
-    pub gain: f64,
-    /// What the broker believed its failure rate to be after each decided promise.
-    pub believed: Vec<f64>,
-    /// The outcomes of its jobs, numbered as they came to it; empty unless asked for.
-    pub outcomes: Vec<JobOutcome>,
-}
-
-impl ProviderResult {
-    /// Share of its promises that were broken; 0 without any.
-    #[must_use]
-    pub fn failure_rate(&self) -> f64 {
-        self.broken as f64 / (self.jobs as f64).max(1.0)
-    }
-
-    /// After how many decided promises the broker's belief stayed within `tolerance` of the rate
-    /// that the whole simulation showed; `None` if it was outside at the end.
-    #[must_use]
-    pub fn known_after(&self, tolerance: f64) -> Option<usize> {
-        let truth = self.failure_rate();
-        let is_outside = |belief: &f64| (belief - truth).abs() >= tolerance;
-        let known = self
-            .believed
-            .iter()
-            .rposition(is_outside)
-            .map_or(0, |last| last + 1);
-        (known < self.believed.len()).then_some(known)
-    }
 }
 
 /// A cluster as the broker knows it.
@@ -264,25 +146,31 @@ impl Broker {
     }
 
     /// Offers jobs as they come, and lets happen at all clusters what happens before `until`.
-    async fn work_off(&mut self, desk: &Desk<MarketCluster>, jobs: Vec<Job>, until: Seconds) {
+    async fn work_off(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        jobs: Vec<Job>,
+        until: Seconds,
+    ) {
         for job in jobs {
-            self.offer(desk, job).await;
+            self.offer(channel, job).await;
         }
         if self.settings.migration.is_some() {
-            self.migrate_before(desk, until).await;
+            self.migrate_before(channel, until).await;
         } else {
-            self.ask_all(desk, |_| true, &Asked::WorkOff(until)).await;
+            self.ask_all(channel, |_| true, &BrokerQuestion::WorkOff(until))
+                .await;
         }
     }
 
-    async fn offer(&mut self, desk: &Desk<MarketCluster>, job: Job) {
+    async fn offer(&mut self, channel: &ServiceChannel<MarketCluster>, job: Job) {
         self.submitted += 1;
         self.offered += job.fee().0 as f64;
         if self.settings.migration.is_some() {
-            self.migrate_before(desk, job.submit + Seconds(1)).await;
+            self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
-        let quote = Asked::Quote(job.clone());
-        let answers = self.ask_all(desk, |_| true, &quote).await;
+        let quote = BrokerQuestion::Quote(job.clone());
+        let answers = self.ask_all(channel, |_| true, &quote).await;
         self.learn();
         let offers: Vec<Offer> = (answers.iter())
             .filter_map(|(number, answer)| {
@@ -299,22 +187,22 @@ impl Broker {
         provider.taken = Some(Job { id, ..job });
         if self.settings.migration.is_some() {
             // What happens next at this cluster may come before the next question.
-            let nothing_more = Asked::WorkOff(submit);
-            self.ask(desk, best.provider, nothing_more).await;
+            let nothing_more = BrokerQuestion::WorkOff(submit);
+            self.ask(channel, best.provider, nothing_more).await;
         }
     }
 
     /// Asks a cluster, and takes note of what it says of itself.
     async fn ask(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         number: usize,
-        asked: Asked,
+        question: BrokerQuestion,
     ) -> MarketAnswer {
         let provider = &mut self.providers[number];
         let taken = provider.taken.take();
-        let question = MarketQuestion::Broker { taken, asked };
-        let mut answer = desk.ask(number, question).await;
+        let question = MarketQuestion::Broker { taken, question };
+        let mut answer = channel.ask(number, question).await;
         provider.note(&mut answer);
         answer
     }
@@ -322,20 +210,20 @@ impl Broker {
     /// Asks these clusters the same, and takes note of what they say of themselves.
     async fn ask_all(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         is_asked: impl Fn(usize) -> bool,
-        asked: &Asked,
+        question: &BrokerQuestion,
     ) -> Vec<(usize, MarketAnswer)> {
         let providers = self.providers.iter_mut().enumerate();
         let questions: Vec<_> = providers
             .filter(|(number, _)| is_asked(*number))
             .map(|(number, provider)| {
-                let (taken, asked) = (provider.taken.take(), asked.clone());
-                (number, MarketQuestion::Broker { taken, asked })
+                let (taken, question) = (provider.taken.take(), question.clone());
+                (number, MarketQuestion::Broker { taken, question })
             })
             .collect();
         let numbers: Vec<usize> = questions.iter().map(|(number, _)| *number).collect();
-        let mut answers = desk.ask_all(questions).await;
+        let mut answers = channel.ask_all(questions).await;
         for (&number, answer) in numbers.iter().zip(&mut answers) {
             self.providers[number].note(answer);
         }

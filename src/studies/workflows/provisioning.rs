@@ -10,7 +10,6 @@ mod application;
 mod background;
 mod best_effort;
 mod broker;
-mod desk;
 mod environment;
 mod evaluate;
 mod fitness;
@@ -26,6 +25,7 @@ mod outcome;
 mod pareto;
 mod processor_failures;
 mod provider;
+mod questions;
 mod scene;
 mod search;
 mod settings;
@@ -37,11 +37,10 @@ pub mod testutils;
 pub use application::{Application, ApplicationTask, Dependency};
 pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
-pub use desk::BrokerError;
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
 pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
-pub use greedy::{GreedyPlan, Misfit, Wish};
+pub use greedy::{GreedyPlan, PlanFailure, Wish};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
 pub use of_workflow::ApplicationError;
 pub use outcome::{
@@ -50,6 +49,7 @@ pub use outcome::{
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
+pub use questions::BrokerError;
 pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
 pub use search::{search_advertised, search_stream};
 pub use settings::{

@@ -10,7 +10,7 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows}
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::tables::Definition;
 use crate::workload::Job;
 pub use bookahead_engine::studies::toy::*;
@@ -30,7 +30,7 @@ impl Simulation for ToySimulation {
         let jobs = self.jobs.len() as u64;
         let weight = jobs as f64 * self.settings.weight;
         let mut result = SimulationResult {
-            rows: StudyRows::Toy(Box::new(Rows { jobs, weight })),
+            rows: StudyRows::of(Rows { jobs, weight }),
             ..SimulationResult::default()
         };
         result.metrics.submitted = jobs;

@@ -55,7 +55,7 @@ pub fn backfill(
     room: &mut impl Room,
     due: &mut Vec<usize>,
 ) {
-    let mut rule = Alike {
+    let mut rule = IdenticalNodes {
         backfills,
         has_held: false,
         sorts: shortest.is_some(),
@@ -74,8 +74,8 @@ pub fn backfill(
     }
 }
 
-/// Nodes that are all alike.
-struct Alike<'a, R> {
+/// The pass over a queue of a machine whose nodes are all alike.
+struct IdenticalNodes<'a, R> {
     backfills: bool,
     /// Whether the first that does not fit was kept a place.
     has_held: bool,
@@ -86,7 +86,7 @@ struct Alike<'a, R> {
     room: &'a mut R,
 }
 
-impl<R: Room> Alike<'_, R> {
+impl<R: Room> IdenticalNodes<'_, R> {
     #[inline]
     fn starts_now(&mut self, waiting: &Waiting) -> bool {
         let fits = self.view.holds(waiting);
@@ -120,7 +120,7 @@ impl<R: Room> Alike<'_, R> {
     }
 }
 
-impl<R: Room> Rule<Waiting> for Alike<'_, R> {
+impl<R: Room> Rule<Waiting> for IdenticalNodes<'_, R> {
     fn next(&self, queue: &[Waiting], from: usize) -> Option<usize> {
         if self.is_over {
             None

@@ -17,15 +17,15 @@
 //! before.
 //!
 //! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind:
-//! until the pass comes to them ([`Given`]) they change nothing. So what was searched in vain stays
-//! known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at most as
-//! much ended, and whoever would have nothing left to search is passed over. Neighbours of the same
-//! start, nodes and estimate find one after the other what the first one found, as long as it
-//! lasts, and move as one.
+//! until the pass comes to them ([`Released`]) they change nothing. So what was searched in vain
+//! stays known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at
+//! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of
+//! the same start, nodes and estimate find one after the other what the first one found, as long as
+//! it lasts, and move as one.
 
 use super::failed::Failed;
-use super::given::Given;
 use super::planned::PlannedJobs;
+use super::released::Released;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::kernel::Agenda;
 use crate::plan::{Fit, Found, Profile};
@@ -42,7 +42,7 @@ pub struct ConservativeStream {
     failed: Failed,
     /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked
     /// at.
-    given: Given,
+    released: Released,
     moves: Vec<Move>,
     /// When the last running job will have used up its estimate, where that is known.
     latest_end: Option<Seconds>,
@@ -88,7 +88,7 @@ impl ConservativeStream {
             plans: 0,
             due: Vec::new(),
             failed: Failed::default(),
-            given: Given::default(),
+            released: Released::default(),
             moves: Vec::new(),
             latest_end: None,
             #[cfg(test)]
@@ -144,7 +144,7 @@ impl ConservativeStream {
     fn pull_forward(&mut self, now: Seconds, freed: Seconds) {
         self.free.forget_before(now);
         self.failed.clear(now);
-        self.given.clear();
+        self.released.clear();
         self.moves.clear();
         // Until then something became free that the job that is looked at can use; what else did
         // begins behind its start.
@@ -157,12 +157,12 @@ impl ConservativeStream {
         let noted_from = next + UNNOTED;
         while next < self.planned.past() {
             let first = self.planned.start(next);
-            while let Some(to) = self.given.pop_before(first) {
+            while let Some(to) = self.released.pop_before(first) {
                 open_to = open_to.max(to);
                 most = i32::MAX;
             }
-            let barred = self.failed.barred(first.min(open_to));
-            let place = if self.planned.is_candidate(next, most, barred) {
+            let excluded = self.failed.excluded(first.min(open_to));
+            let place = if self.planned.is_candidate(next, most, excluded) {
                 next
             } else {
                 // Those of one start can use as much; so can all who start when everything that is
@@ -170,10 +170,10 @@ impl ConservativeStream {
                 let last = if first < open_to {
                     first
                 } else {
-                    self.given.next().unwrap_or(Seconds::FAR)
+                    self.released.next().unwrap_or(Seconds::FAR)
                 };
                 let past = self.planned.past_of(next, last);
-                match self.planned.next_candidate(next + 1, past, most, barred) {
+                match self.planned.next_candidate(next + 1, past, most, excluded) {
                     Some(place) => place,
                     None => {
                         next = past;
@@ -234,7 +234,7 @@ impl ConservativeStream {
                     if first >= chain.not_before {
                         self.shift_all(&mut chain, next);
                         self.failed.clear(now);
-                        self.given.clear();
+                        self.released.clear();
                         open_to = first - by;
                         most = i32::MAX;
                     }
@@ -266,7 +266,7 @@ impl ConservativeStream {
         let taken = nodes.0 * count as u32;
         self.free.bring_forward(found, old_start, estimate, taken);
         let (end, old_end) = (start + estimate, old_start + estimate);
-        self.given.add(end.max(old_start), old_end);
+        self.released.add(end.max(old_start), old_end);
         let by = old_start - start;
         for place in place..place + count {
             let number = (place < chain.numbered_from).then(|| {
@@ -328,8 +328,8 @@ impl ConservativeStream {
             let end = self.planned.start(moved.place) + estimate;
             // What they gave back there comes with the others.
             if end + moved.by > first {
-                let given = nodes.0 * moved.count as u32;
-                self.free.reserve(end.max(first), end + moved.by, given);
+                let released = nodes.0 * moved.count as u32;
+                self.free.reserve(end.max(first), end + moved.by, released);
             }
         }
         self.free.cut_out(first - chain.by, first);

@@ -9,7 +9,7 @@
 //! nodes. Between two ends nothing gets better for those who were passed over once, so only new
 //! jobs are looked at then.
 
-use super::waiting::{Room, WaitingJobs};
+use super::waiting::{BackfillSpace, WaitingJobs};
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::kernel::Agenda;
 use crate::scheduling::queue::PlannedEnds;
@@ -100,16 +100,16 @@ impl EasyStream {
             return;
         };
         while self.idle > 0 {
-            let room = Room {
+            let space = BackfillSpace {
                 idle: self.idle,
                 span: shadow - self.now,
                 extra,
             };
-            let Some(place) = self.waiting.first_within(self.unseen, room) else {
+            let Some(place) = self.waiting.first_within(self.unseen, space) else {
                 break;
             };
             let request = self.waiting.request(place);
-            if request.estimate > room.span {
+            if request.estimate > space.span {
                 extra -= request.nodes.0;
             }
             self.start(place, listener);

@@ -1,6 +1,6 @@
 //! What was searched for in vain during one pass over the planned jobs.
 
-use super::planned::cut;
+use super::planned::saturated;
 use crate::units::{Nodes, Seconds};
 
 /// So many searches at least are remembered, with those that found something: what lies before
@@ -8,7 +8,7 @@ use crate::units::{Nodes, Seconds};
 const KNOWN: usize = 32;
 
 /// Of so many searches at most it is asked whether they bar somebody.
-const BARRED: usize = 8;
+const EXCLUDED: usize = 8;
 
 /// Where there was no start. Whoever wants at least as much for at least as long, and was planned
 /// later, finds none there either, to the end of the pass: what those who move give back lies
@@ -19,7 +19,7 @@ pub(super) struct Failed {
     known: Vec<Search>,
     now: Seconds,
     /// Those of them that reached as far as whoever is looked at next would have to search.
-    barred: Barred,
+    excluded: Excluded,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,29 +33,29 @@ struct Search {
 
 /// Nodes and estimates: whoever wants as much does not have to be looked at.
 #[derive(Debug)]
-pub(super) struct Barred {
+pub(super) struct Excluded {
     /// Nobody can start at this time or later, counted from `now`; [`i32::MAX`] stands for any
     /// later one as well.
     until: i32,
     count: usize,
     /// The first one is the narrowest, the second one the shortest of all; [`i32::MAX`] where there
     /// is none.
-    nodes: [i32; BARRED],
-    estimates: [i32; BARRED],
+    nodes: [i32; EXCLUDED],
+    estimates: [i32; EXCLUDED],
 }
 
-impl Default for Barred {
+impl Default for Excluded {
     fn default() -> Self {
         Self {
             until: 0,
             count: 0,
-            nodes: [i32::MAX; BARRED],
-            estimates: [i32::MAX; BARRED],
+            nodes: [i32::MAX; EXCLUDED],
+            estimates: [i32::MAX; EXCLUDED],
         }
     }
 }
 
-impl Barred {
+impl Excluded {
     /// The narrowest and the shortest one.
     #[inline]
     pub(super) fn first(&self) -> [(i32, i32); 2] {
@@ -65,7 +65,7 @@ impl Barred {
     /// The others.
     #[inline]
     pub(super) fn others(&self) -> impl Iterator<Item = (i32, i32)> {
-        (2..self.count.min(BARRED)).map(|place| (self.nodes[place], self.estimates[place]))
+        (2..self.count.min(EXCLUDED)).map(|place| (self.nodes[place], self.estimates[place]))
     }
 
     /// Whether somebody who wants so much, for less than [`i32::MAX`], has to be looked at.
@@ -96,7 +96,7 @@ impl Barred {
             }
             place += 1;
         }
-        place = place.min(BARRED - 1);
+        place = place.min(EXCLUDED - 1);
         self.count = place + 1;
         self.nodes[place] = nodes;
         self.estimates[place] = estimate;
@@ -119,25 +119,25 @@ impl Failed {
     pub(super) fn clear(&mut self, now: Seconds) {
         self.known.clear();
         self.now = now;
-        self.barred.until = 0;
-        self.barred.clear();
+        self.excluded.until = 0;
+        self.excluded.clear();
     }
 
     /// Who does not have to be looked at where nobody can start at `until` or later.
     #[inline]
-    pub(super) fn barred(&mut self, until: Seconds) -> &Barred {
-        let until = cut((until - self.now).0);
-        if until != self.barred.until {
-            self.barred.until = until;
-            self.barred.clear();
+    pub(super) fn excluded(&mut self, until: Seconds) -> &Excluded {
+        let until = saturated((until - self.now).0);
+        if until != self.excluded.until {
+            self.excluded.until = until;
+            self.excluded.clear();
             for search in self.known.iter().rev() {
                 if search.reached < until {
                     break;
                 }
-                self.barred.add(search.nodes, search.estimate);
+                self.excluded.add(search.nodes, search.estimate);
             }
         }
-        &self.barred
+        &self.excluded
     }
 
     /// No start before this time has to be tried.
@@ -157,7 +157,7 @@ impl Failed {
     /// The search of somebody who wanted at most so much that reached furthest.
     #[inline]
     fn furthest(&self, nodes: Nodes, estimate: Seconds) -> Option<&Search> {
-        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
+        let (nodes, estimate) = (saturated(i64::from(nodes.0)), saturated(estimate.0));
         let wanted_less =
             |search: &&Search| (search.nodes <= nodes) & (search.estimate <= estimate);
         self.known.iter().rev().find(wanted_less)
@@ -165,13 +165,13 @@ impl Failed {
 
     /// Notes that nobody who wants as much has to try a start before `until`.
     pub(super) fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds) {
-        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
-        let reached = cut((until - self.now).0).min(i32::MAX - 1);
+        let (nodes, estimate) = (saturated(i64::from(nodes.0)), saturated(estimate.0));
+        let reached = saturated((until - self.now).0).min(i32::MAX - 1);
         if nodes == i32::MAX || estimate == i32::MAX {
             return;
         }
-        if reached >= self.barred.until {
-            self.barred.add(nodes, estimate);
+        if reached >= self.excluded.until {
+            self.excluded.add(nodes, estimate);
         }
         if self.known.len() == 2 * KNOWN {
             self.known.drain(..KNOWN);
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_is_barred_or_begins_later_wants_as_much_as_somebody_who_searched_there(
+        fn an_excluded_job_or_one_that_begins_later_wants_as_much_as_an_earlier_search(
             notes in prop::collection::vec((1_u32..20, 1_i64..20, 0_i64..40), 0..80),
             asked in prop::collection::vec((1_u32..20, 1_i64..20), 1..20),
             step in 1_i64..8,
@@ -213,7 +213,7 @@ mod tests {
                 if number % 3 == 0 {
                     until += Seconds(step * scale);
                 }
-                failed.barred(until);
+                failed.excluded(until);
                 for &(nodes, estimate) in &asked {
                     let estimate = Seconds(estimate * scale);
                     let wanted_less = all.iter().filter(|note| note.0 <= nodes && note.1 <= estimate);
@@ -223,9 +223,9 @@ mod tests {
                     if all.len() <= KNOWN && scale == 1 {
                         prop_assert_eq!(known, most);
                     }
-                    let short = cut(estimate.0).min(i32::MAX - 1);
-                    let is_barred = !failed.barred(until).leaves_out(nodes as i32, short);
-                    prop_assert!(!is_barred || most >= until);
+                    let short = saturated(estimate.0).min(i32::MAX - 1);
+                    let is_excluded = !failed.excluded(until).leaves_out(nodes as i32, short);
+                    prop_assert!(!is_excluded || most >= until);
                 }
             }
         }

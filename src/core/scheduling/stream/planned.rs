@@ -2,7 +2,7 @@
 //! next that might move.
 
 use super::StreamRequest;
-use super::failed::Barred;
+use super::failed::Excluded;
 use crate::units::Seconds;
 
 /// Jobs that are compared together, without a branch.
@@ -37,7 +37,7 @@ struct Plan {
     slot: u32,
 }
 
-pub(super) fn cut(value: i64) -> i32 {
+pub(super) fn saturated(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
@@ -94,9 +94,10 @@ impl PlannedJobs {
             }
         };
         self.starts.insert(place, start);
-        self.nodes.insert(place, cut(i64::from(request.nodes.0)));
+        self.nodes
+            .insert(place, saturated(i64::from(request.nodes.0)));
         self.estimates
-            .insert(place, cut(request.estimate.0).min(i32::MAX - 1));
+            .insert(place, saturated(request.estimate.0).min(i32::MAX - 1));
         self.plans.insert(place, Plan { number, slot });
     }
 
@@ -159,9 +160,9 @@ impl PlannedJobs {
 
     /// Whether the job at a place wants at most `most` nodes and is not barred.
     #[inline]
-    pub(super) fn is_candidate(&self, place: usize, most: i32, barred: &Barred) -> bool {
+    pub(super) fn is_candidate(&self, place: usize, most: i32, excluded: &Excluded) -> bool {
         let nodes = self.nodes[place];
-        nodes <= most && barred.leaves_out(nodes, self.estimates[place])
+        nodes <= most && excluded.leaves_out(nodes, self.estimates[place])
     }
 
     /// The first place in `from..past` that wants at most `most` nodes and that is not barred.
@@ -170,14 +171,14 @@ impl PlannedJobs {
         mut from: usize,
         past: usize,
         most: i32,
-        barred: &Barred,
+        excluded: &Excluded,
     ) -> Option<usize> {
-        let [(wide, long), (second_wide, second_long)] = barred.first();
+        let [(wide, long), (second_wide, second_long)] = excluded.first();
         while from < past {
             let nodes = self.nodes[from..].first_chunk::<TOGETHER>();
             let estimates = self.estimates[from..].first_chunk::<TOGETHER>();
             let (Some(nodes), Some(estimates)) = (nodes, estimates) else {
-                return (from..past).find(|&place| self.is_candidate(place, most, barred));
+                return (from..past).find(|&place| self.is_candidate(place, most, excluded));
             };
             let mut left = [0; TOGETHER];
             for index in 0..TOGETHER {
@@ -187,7 +188,7 @@ impl PlannedJobs {
                         | -i32::from(estimates[index] < second_long));
             }
             if left.iter().fold(0, |any, left| any | left) != 0 {
-                for (wide, long) in barred.others() {
+                for (wide, long) in excluded.others() {
                     for index in 0..TOGETHER {
                         left[index] &=
                             -i32::from(nodes[index] < wide) | -i32::from(estimates[index] < long);

@@ -12,7 +12,7 @@ const TOGETHER: usize = 16;
 
 /// What is left for jobs behind the first one, in 32 bits, never less than it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cut {
+pub(super) struct CompactSpace {
     pub(super) idle: i32,
     pub(super) span: i32,
     /// Nodes that may be taken for any time.
@@ -20,7 +20,7 @@ pub(super) struct Cut {
     class: usize,
 }
 
-impl Cut {
+impl CompactSpace {
     pub(super) fn new(idle: i32, span: i32, beside: i32) -> Self {
         Self {
             idle,
@@ -55,8 +55,8 @@ impl Summary {
         }
     }
 
-    fn may_hold(&self, room: &Cut) -> bool {
-        self.fewest <= room.beside || self.shortest[room.class] <= room.span
+    fn may_hold(&self, space: &CompactSpace) -> bool {
+        self.fewest <= space.beside || self.shortest[space.class] <= space.span
     }
 
     fn of_jobs(nodes: &[i32], estimates: &[i32]) -> Self {
@@ -157,7 +157,7 @@ impl Summaries {
     pub(super) fn find(
         &mut self,
         from: usize,
-        cut: &Cut,
+        space: &CompactSpace,
         nodes: &[i32],
         estimates: &[i32],
         look: &impl Fn(usize, usize) -> Option<usize>,
@@ -167,7 +167,7 @@ impl Summaries {
         let mut search = Search {
             summaries: self,
             from,
-            cut,
+            space,
             nodes,
             estimates,
             look,
@@ -185,7 +185,7 @@ impl Summaries {
 struct Search<'a, L> {
     summaries: &'a mut Summaries,
     from: usize,
-    cut: &'a Cut,
+    space: &'a CompactSpace,
     nodes: &'a [i32],
     estimates: &'a [i32],
     look: &'a L,
@@ -194,7 +194,7 @@ struct Search<'a, L> {
 impl<L: Fn(usize, usize) -> Option<usize>> Search<'_, L> {
     fn below(&mut self, level: usize, number: usize) -> Option<usize> {
         let Summaries { levels, block } = &mut *self.summaries;
-        if !levels[level][number].may_hold(self.cut) {
+        if !levels[level][number].may_hold(self.space) {
             return None;
         }
         if level == 0 {

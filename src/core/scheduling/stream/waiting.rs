@@ -1,7 +1,7 @@
 //! The queue of EASY backfilling, in order of submission, searched for the next job that may start.
 
 use super::StreamRequest;
-use super::summaries::{Cut, GONE, Summaries};
+use super::summaries::{CompactSpace, GONE, Summaries};
 use crate::units::Seconds;
 
 /// Jobs of one block share a summary that lets a search pass over all of them.
@@ -40,7 +40,7 @@ impl Default for WaitingJobs {
 
 /// What is left beside the first job of the queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct BackfillSpace {
     /// Nodes that are idle; at least one.
     pub(super) idle: u32,
     /// Whoever ends after this much time must leave the head its nodes.
@@ -49,22 +49,22 @@ pub(super) struct Room {
     pub(super) extra: u32,
 }
 
-impl Room {
+impl BackfillSpace {
     fn holds(&self, request: &StreamRequest) -> bool {
         let nodes = request.nodes.0;
         nodes <= self.idle && (request.estimate <= self.span || nodes <= self.extra)
     }
 }
 
-impl From<Room> for Cut {
-    fn from(room: Room) -> Self {
-        let idle = cut(i64::from(room.idle)).min(GONE - 1);
-        let beside = cut(i64::from(room.extra)).min(idle);
-        Self::new(idle, cut(room.span.0), beside)
+impl From<BackfillSpace> for CompactSpace {
+    fn from(space: BackfillSpace) -> Self {
+        let idle = saturated(i64::from(space.idle)).min(GONE - 1);
+        let beside = saturated(i64::from(space.extra)).min(idle);
+        Self::new(idle, saturated(space.span.0), beside)
     }
 }
 
-fn cut(value: i64) -> i32 {
+fn saturated(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
@@ -85,8 +85,8 @@ impl WaitingJobs {
 
     /// Adds a job behind the last one.
     pub(super) fn push(&mut self, request: StreamRequest) {
-        let nodes = cut(i64::from(request.nodes.0)).min(GONE - 1);
-        let estimate = cut(request.estimate.0);
+        let nodes = saturated(i64::from(request.nodes.0)).min(GONE - 1);
+        let estimate = saturated(request.estimate.0);
         self.summaries.add(self.nodes.len(), nodes, estimate);
         self.nodes.push(nodes);
         self.estimates.push(estimate);
@@ -107,9 +107,9 @@ impl WaitingJobs {
         self.requests[place]
     }
 
-    /// The first job at `from` or behind that `room` holds.
-    pub(super) fn first_within(&mut self, from: usize, room: Room) -> Option<usize> {
-        let cut = Cut::from(room);
+    /// The first job at `from` or behind that `space` holds.
+    pub(super) fn first_within(&mut self, from: usize, space: BackfillSpace) -> Option<usize> {
+        let saturated = CompactSpace::from(space);
         let Self {
             nodes,
             estimates,
@@ -125,15 +125,16 @@ impl WaitingJobs {
             {
                 let mut any = 0;
                 for (&nodes, &estimate) in some.iter().zip(lengths) {
-                    let short = i32::from(nodes <= cut.idle) & i32::from(estimate <= cut.span);
-                    any |= short | i32::from(nodes <= cut.beside);
+                    let short =
+                        i32::from(nodes <= saturated.idle) & i32::from(estimate <= saturated.span);
+                    any |= short | i32::from(nodes <= saturated.beside);
                 }
                 if any == 0 {
                     continue;
                 }
                 let begin = from + number * TOGETHER;
                 for place in begin..begin + some.len() {
-                    if nodes[place] != GONE && room.holds(&requests[place]) {
+                    if nodes[place] != GONE && space.holds(&requests[place]) {
                         return Some(place);
                     }
                 }
@@ -144,7 +145,7 @@ impl WaitingJobs {
         if nodes.len() <= BLOCK {
             return look(from, nodes.len());
         }
-        summaries.find(from, &cut, nodes, estimates, &look)
+        summaries.find(from, &saturated, nodes, estimates, &look)
     }
 
     /// Forgets places of jobs that left. All places change.

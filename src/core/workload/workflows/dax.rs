@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-use super::draft::{Dependency, Draft, DraftTask, SaidAt};
+use super::draft::{DeclaredAt, Dependency, Draft, DraftTask};
 use super::error::{LONGEST_SECONDS, WorkflowError, WorkflowFault};
 use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
@@ -115,7 +115,7 @@ impl Reading {
                         parent: required(start, "parent", "ref")?,
                         child,
                         line,
-                        said_at: SaidAt::Child,
+                        declared_at: DeclaredAt::Child,
                     });
                 }
             }

@@ -32,11 +32,11 @@ pub(super) struct Dependency {
     pub(super) child: String,
     pub(super) line: usize,
     /// At which of the two tasks the file says so: the other one is what may lead nowhere.
-    pub(super) said_at: SaidAt,
+    pub(super) declared_at: DeclaredAt,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SaidAt {
+pub(super) enum DeclaredAt {
     Parent,
     Child,
 }
@@ -121,11 +121,11 @@ impl Draft {
                 parent,
                 child,
                 line,
-                said_at,
+                declared_at,
             } = dependency;
-            let (about, other, relation) = match said_at {
-                SaidAt::Child => (child, parent, "parent"),
-                SaidAt::Parent => (parent, child, "child"),
+            let (about, other, relation) = match declared_at {
+                DeclaredAt::Child => (child, parent, "parent"),
+                DeclaredAt::Parent => (parent, child, "child"),
             };
             if !ids.contains_key(about.as_str()) {
                 let fault = WorkflowFault::UnknownTask {

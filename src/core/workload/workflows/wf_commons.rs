@@ -1,12 +1,15 @@
 //! WfCommons instances: WfFormat 1.5 (and 1.6, which only adds to it), and the older layout with
 //! one list of tasks.
 
+mod document;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::draft::{Dependency, Draft, DraftTask, SaidAt};
+use self::document::{Execution, FileEntry, Instance, Parts, Specification, TaskEntry};
+use super::draft::{DeclaredAt, Dependency, Draft, DraftTask};
 use super::error::{LONGEST_SECONDS, WorkflowError, WorkflowFault};
 use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
@@ -55,80 +58,6 @@ pub(super) fn parse(
         }
     }
     reading.draft.finish(origin)
-}
-
-#[derive(Deserialize)]
-struct Instance<'a> {
-    name: Option<String>,
-    #[serde(borrow)]
-    workflow: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Parts<'a> {
-    #[serde(borrow)]
-    specification: Option<&'a RawValue>,
-    #[serde(borrow)]
-    execution: Option<&'a RawValue>,
-    /// Called `jobs` up to version 1.2.
-    #[serde(borrow, alias = "jobs")]
-    tasks: Option<Vec<&'a RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct Specification<'a> {
-    #[serde(borrow)]
-    tasks: Option<Vec<&'a RawValue>>,
-    #[serde(borrow, default)]
-    files: Vec<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Execution<'a> {
-    #[serde(borrow, default)]
-    tasks: Vec<&'a RawValue>,
-}
-
-/// A task in any of the lists; each has some of the fields.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct TaskEntry<'a> {
-    id: Option<String>,
-    name: Option<String>,
-    #[serde(default)]
-    parents: Vec<String>,
-    #[serde(default)]
-    children: Vec<String>,
-    #[serde(default)]
-    input_files: Vec<String>,
-    #[serde(default)]
-    output_files: Vec<String>,
-    #[serde(borrow, default)]
-    files: Vec<&'a RawValue>,
-    #[serde(borrow, alias = "runtime")]
-    runtime_in_seconds: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    runtimes_in_seconds: Vec<&'a RawValue>,
-    #[serde(borrow, alias = "cores")]
-    core_count: Option<&'a RawValue>,
-    command: Option<CommandEntry>,
-    program: Option<String>,
-    category: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct CommandEntry {
-    program: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FileEntry<'a> {
-    id: Option<String>,
-    name: Option<String>,
-    link: Option<String>,
-    #[serde(borrow, alias = "size")]
-    size_in_bytes: Option<&'a RawValue>,
 }
 
 /// What the execution of a task says about it.
@@ -303,13 +232,13 @@ impl<'a> Reading<'a> {
             parent,
             child: id.to_owned(),
             line,
-            said_at: SaidAt::Child,
+            declared_at: DeclaredAt::Child,
         });
         let of_children = children.into_iter().map(|child| Dependency {
             parent: id.to_owned(),
             child,
             line,
-            said_at: SaidAt::Parent,
+            declared_at: DeclaredAt::Parent,
         });
         self.draft
             .dependencies

@@ -11,13 +11,13 @@ mod outcomes;
 pub(super) mod runs;
 pub(super) mod simulations;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use super::metrics;
 use super::rows::Prepared;
-use crate::studies::{self, SimulationResult};
+use crate::study::{AnyStudy, SimulationResult, Studies};
 use crate::tables::{Definition, Layout, RowWriter, Tables};
 
 /// Tables that belong together, with all that the store does with them.
@@ -50,39 +50,62 @@ pub(super) const GROUPS: [&dyn TableGroup; 6] = [
 ];
 
 /// The name of every view, and its query with a column for each metric where it says METRICS.
-pub(super) fn views() -> impl Iterator<Item = (&'static str, String)> {
-    let views = definitions().flat_map(|tables| tables.views);
+pub(super) fn views(studies: Studies) -> impl Iterator<Item = (&'static str, String)> {
+    let views = definitions(studies).flat_map(|tables| tables.views);
     views
         .map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
-        .chain(outcomes::views())
+        .chain(outcomes::views(studies))
 }
 
 /// The tables of every group and of every study.
-pub(super) fn definitions() -> impl Iterator<Item = Definition> {
+pub(super) fn definitions(studies: Studies) -> impl Iterator<Item = Definition> {
     let of_groups = GROUPS.iter().map(|group| group.definition());
-    of_groups.chain(studies::STORED.iter().copied())
+    of_groups.chain(studies.iter().map(AnyStudy::tables))
 }
 
 /// An empty store in memory, without its views.
-pub(super) fn empty() -> rusqlite::Result<Connection> {
+pub(super) fn empty(studies: Studies) -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
-    for tables in definitions() {
+    for tables in definitions(studies) {
         connection.execute_batch(tables.sql)?;
-        (tables.enter_lookups)(&connection)?;
+        (tables.enter_lookups)(&connection, studies)?;
     }
     Ok(connection)
 }
 
 /// The tables of this version and how rows are written into them. Whatever else a file has is not
-/// the program's.
-pub(super) fn layout() -> rusqlite::Result<&'static Layout> {
-    static LAYOUT: OnceLock<Layout> = OnceLock::new();
-    if let Some(layout) = LAYOUT.get() {
-        return Ok(layout);
+/// the program's. Made once for each list of studies.
+pub(super) fn layout(studies: Studies) -> rusqlite::Result<&'static Layout> {
+    static LAYOUTS: OncePerList<Layout> = OncePerList::new();
+    LAYOUTS.get(studies, || {
+        let tables = Tables::read(&empty(studies)?)?.map_err(|table| {
+            // A fault of the program, which a test would find.
+            rusqlite::Error::InvalidParameterName(format!("the table {table} refers to no other"))
+        })?;
+        Ok(Layout::of(studies, tables))
+    })
+}
+
+/// Something that follows from a list of studies, made once for each list. Programs have one list,
+/// so what is made stays.
+pub(super) struct OncePerList<T: 'static>(Mutex<Vec<(Studies, &'static T)>>);
+
+impl<T> OncePerList<T> {
+    pub(super) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
     }
-    let tables = Tables::read(&empty()?)?.map_err(|table| {
-        // A fault of the program, which a test would find.
-        rusqlite::Error::InvalidParameterName(format!("the table {table} refers to no other"))
-    })?;
-    Ok(LAYOUT.get_or_init(|| Layout::of(tables)))
+
+    pub(super) fn get<E>(
+        &self,
+        studies: Studies,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<&'static T, E> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = made.iter().find(|(of, _)| of.is(studies)) {
+            return Ok(known);
+        }
+        let new: &'static T = Box::leak(Box::new(make()?));
+        made.push((studies, new));
+        Ok(new)
+    }
 }

@@ -6,7 +6,7 @@
 //! DISTINCT keeps SQLite from merging it into the question, CROSS JOIN keeps it outside.
 
 use super::TableGroup;
-use crate::studies::{OUTCOMES, StudyOutcomes};
+use crate::study::{AnyStudy, Studies};
 use crate::tables::{
     Definition, ExportKind, ExportSource, JOB_COLUMNS, Outcomes, RESERVATION_COLUMNS,
 };
@@ -24,11 +24,11 @@ impl TableGroup for OutcomeViews {
 }
 
 /// The names of the views and their queries.
-pub(super) fn views() -> [(&'static str, String); 3] {
+pub(super) fn views(studies: Studies) -> [(&'static str, String); 3] {
     [
-        ("v_run_simulation", run_simulations()),
-        ("v_all_jobs", all_jobs()),
-        ("v_all_reservations", all_reservations()),
+        ("v_run_simulation", run_simulations(studies)),
+        ("v_all_jobs", all_jobs(studies)),
+        ("v_all_reservations", all_reservations(studies)),
     ]
 }
 
@@ -36,16 +36,16 @@ pub(super) fn views() -> [(&'static str, String); 3] {
 const OF_SIMULATION: &str = "s.run, s.place, s.computed, s.study, s.strategy, s.algorithm, s.workload_label, s.replication, s.clusters, \
     s.axes";
 
-fn run_simulations() -> String {
-    let named = OUTCOMES.iter().filter_map(|study| {
-        let strategy = study.strategy?;
+fn run_simulations(studies: Studies) -> String {
+    let named = studies.iter().filter_map(|study| {
+        let strategy = study.strategy()?;
         Some(format!(" WHEN '{}' THEN '{}'", strategy.name, study.name()))
     });
     let study: String = named.collect();
-    let policies = OUTCOMES.iter().find(|study| study.strategy.is_none());
-    let policies = policies.map(StudyOutcomes::name).unwrap_or_default();
-    let algorithm = by_study("t.name", |of| of.algorithm, "t.name");
-    let clusters = by_study("t.name", |of| of.clusters, "1");
+    let policies = studies.iter().find(|study| study.strategy().is_none());
+    let policies = policies.map(AnyStudy::name).unwrap_or_default();
+    let algorithm = by_study(studies, "t.name", |of| of.algorithm, "t.name");
+    let clusters = by_study(studies, "t.name", |of| of.clusters, "1");
     format!(
         "SELECT DISTINCT rp.run, p.simulation, rp.place, coalesce(m.computed_by = rp.run, 0) AS computed,
             CASE t.name{study} ELSE '{policies}' END AS study, t.name AS strategy, {algorithm} AS algorithm,
@@ -70,8 +70,8 @@ fn run_simulations() -> String {
     )
 }
 
-fn all_jobs() -> String {
-    let cluster = by_study("s.strategy", |of| of.cluster_of_job, "NULL");
+fn all_jobs(studies: Studies) -> String {
+    let cluster = by_study(studies, "s.strategy", |of| of.cluster_of_job, "NULL");
     let common = format!(
         "SELECT {OF_SIMULATION}, {cluster} AS cluster, j.simulation, j.job, j.trace_number, j.user, j.application, j.nodes,
             j.estimate, j.runtime, j.submit, j.release, j.deadline, j.fixed, j.outcome, j.reason, j.class, j.class_label,
@@ -79,7 +79,7 @@ fn all_jobs() -> String {
             j.node_failures
          FROM v_run_simulation s CROSS JOIN v_job j ON j.simulation = s.simulation"
     );
-    let own = of_studies(&JOB_COLUMNS, |of| of.jobs);
+    let own = of_studies(studies, &JOB_COLUMNS, |of| of.jobs);
     let shows = own.iter().map(|(name, _, only)| {
         format!(
             " UNION ALL SELECT {OF_SIMULATION}, q.cluster, q.simulation, q.job, q.trace_number, q.user, q.application, q.nodes,
@@ -94,11 +94,11 @@ fn all_jobs() -> String {
     format!("WITH {} {common}{shows}", queries(&own))
 }
 
-fn all_reservations() -> String {
+fn all_reservations(studies: Studies) -> String {
     let shown = RESERVATION_COLUMNS
         .map(|column| format!("r.\"{column}\""))
         .join(", ");
-    let own = of_studies(&RESERVATION_COLUMNS, |of| of.reservations);
+    let own = of_studies(studies, &RESERVATION_COLUMNS, |of| of.reservations);
     let shows = own.iter().map(|(name, _, only)| {
         format!(
             "SELECT {OF_SIMULATION}, {shown}, r.start - r.asked_at AS waiting
@@ -113,6 +113,7 @@ fn all_reservations() -> String {
 /// The queries of studies with these columns: the name of the study, the query under it, and what
 /// holds of its simulations only.
 fn of_studies(
+    studies: Studies,
     columns: &[&str],
     query: impl Fn(&Outcomes) -> Option<&'static str>,
 ) -> Vec<(String, String, String)> {
@@ -120,36 +121,40 @@ fn of_studies(
         .iter()
         .map(|column| format!("\"{column}\""))
         .collect();
-    let of_study = |study: &StudyOutcomes| {
-        let query = query(&study.outcomes)?;
-        let name = study.name();
+    let of_study = |study: &dyn AnyStudy| {
+        let query = query(&study.tables().outcomes)?;
+        let name = study.name().to_owned();
         // By the strategy where there is one: a store without it has nothing to look through.
-        let only = match study.strategy {
+        let only = match study.strategy() {
             Some(strategy) => format!("s.strategy = '{}'", strategy.name),
             None => format!("s.study = '{name}'"),
         };
         let query = format!("\"{name}\" ({}) AS ({query})", named.join(", "));
         Some((name, query, only))
     };
-    OUTCOMES.iter().filter_map(of_study).collect()
+    studies.iter().filter_map(of_study).collect()
 }
 
-fn queries(studies: &[(String, String, String)]) -> String {
-    let queries: Vec<&str> = studies.iter().map(|(_, query, _)| query.as_str()).collect();
+fn queries(of_studies: &[(String, String, String)]) -> String {
+    let queries: Vec<&str> = of_studies
+        .iter()
+        .map(|(_, query, _)| query.as_str())
+        .collect();
     queries.join(", ")
 }
 
 /// What studies say by the strategy in a column; `otherwise` for those that say nothing, and for
 /// policies.
 fn by_study(
+    studies: Studies,
     column: &str,
     said: impl Fn(&Outcomes) -> Option<&'static str>,
     otherwise: &str,
 ) -> String {
-    let cases: String = OUTCOMES
+    let cases: String = studies
         .iter()
         .filter_map(|study| {
-            let (strategy, said) = (study.strategy?, said(&study.outcomes)?);
+            let (strategy, said) = (study.strategy()?, said(&study.tables().outcomes)?);
             Some(format!(" WHEN '{}' THEN {said}", strategy.name))
         })
         .collect();

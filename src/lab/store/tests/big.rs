@@ -17,8 +17,9 @@ use crate::inputs::RunInput;
 use crate::store::Store;
 use crate::store::fixtures::grid::grid;
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
-use crate::studies::StudySpec;
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
+use crate::study::StudySpec;
 use crate::sweep::AxisValue;
 
 const STRATEGIES: [&str; 2] = ["heuristic-planning", "heuristic-overbooking"];
@@ -92,7 +93,7 @@ fn clusters(path: &Path) {
                     requests: None,
                 };
                 study.settings.search.algorithm = *algorithm;
-                done.spec.study = StudySpec::CoReservation(Box::new(study));
+                done.spec.study = StudySpec::of(study);
                 simulations.push(done);
             }
         }
@@ -138,7 +139,7 @@ fn a_store_of_100_million_outcomes_answers_the_questions_about_outcomes() {
     let began = Instant::now();
     policies(&original);
     policies(&path);
-    let store = Store::open_to_join(&path).unwrap();
+    let store = Store::open_to_join(STUDIES, &path).unwrap();
     let big = &store.connection;
     let [of_run, simulations, points] = ["job_outcome", "simulation", "point"]
         .map(|table| count(big, &format!("SELECT count(*) FROM {table}")));
@@ -200,7 +201,7 @@ fn a_store_of_100_million_outcomes_answers_the_questions_about_outcomes() {
     }
     drop(store);
     clusters(&path);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     println!(
         "{} rows, {} runs, {:.1} GB, made in {:.0} s",
         runs * of_run,

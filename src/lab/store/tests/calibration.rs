@@ -3,7 +3,8 @@
 use crate::scheduling::JobOutcome;
 use crate::store::Store;
 use crate::store::fixtures::{finished, point, promised, record, result, write_run};
-use crate::studies::SimulationResult;
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
     store
@@ -55,7 +56,7 @@ fn jobs_are_counted_by_what_was_promised_and_also_by_what_the_model_gave_where_t
             ),
         ],
     );
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let row = |kind: &str, bin, jobs, failed| (kind.to_owned(), bin, jobs, failed);
     assert_eq!(
         rows(&store, "v_calibration"),

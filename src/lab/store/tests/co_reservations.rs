@@ -5,12 +5,12 @@ use std::path::Path;
 use super::{count, folder};
 use crate::store::fixtures::{axis, finished, point, record, text};
 use crate::store::{OutcomeDetail, RunId, RunState, Store, Writer};
-use crate::studies::StudyRows;
+use crate::studies::STUDIES;
 
 /// Two algorithms, two replications each, on three clusters with eight requests.
 pub(super) fn several_clusters(path: &Path, detail: OutcomeDetail) -> RunId {
     let algorithms = ["a3", "a3-backfill"];
-    let store = Store::open(path).unwrap();
+    let store = Store::open(STUDIES, path).unwrap();
     let axes = vec![axis("broker.algorithm", &algorithms.map(text))];
     let run = store.begin_run(&record("clusters", axes, 4)).unwrap();
     let writer = Writer::start(store, run, detail, 4);
@@ -35,7 +35,7 @@ fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_fi
     let folder = folder();
     let path = folder.path().join("store.db");
     several_clusters(&path, OutcomeDetail::All);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let number = |sql: &str| -> f64 {
         store
             .connection
@@ -148,7 +148,10 @@ fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replica
 #[test]
 fn a_request_whose_numbers_are_none_is_refused() {
     let mut result = crate::store::fixtures::grid::grid(2, 2, |_| true);
-    let StudyRows::CoReservation(rows) = &mut result.rows else {
+    let Some(rows) = result
+        .rows
+        .get_mut::<crate::studies::co_reservation::Rows>()
+    else {
         panic!("a study of several clusters");
     };
     rows.run.as_mut().unwrap().requests[1].worst_case = f64::INFINITY;

@@ -10,6 +10,7 @@ use rusqlite::types::Value;
 
 use super::folder;
 use crate::store::{MergeOptions, Store, StoreError, run_sweep};
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, InputFolders, OutcomeDetail, Shard, Sweep, SweepOptions};
 
 /// Columns in which a changed cell is not found: what clocks, machines, programs and processes
@@ -46,13 +47,13 @@ fn experiments() -> Vec<Sweep> {
     let entries = fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let load = |file: &PathBuf| Experiment::load(file, None).unwrap().sweep;
+    let load = |file: &PathBuf| Experiment::load(STUDIES, file, None).unwrap().sweep;
     files.iter().map(load).collect()
 }
 
 fn overbooking() -> Sweep {
     let text = include_str!("../../../../tests/goldens/experiments/overbooking.toml");
-    let experiment = Experiment::parse("overbooking.toml", text, None);
+    let experiment = Experiment::parse(STUDIES, "overbooking.toml", text, None);
     experiment.unwrap().sweep
 }
 
@@ -62,14 +63,14 @@ fn sweep_into(store: &Path, sweep: Sweep, change: impl FnOnce(&mut SweepOptions)
         quiet: true,
         outcomes: OutcomeDetail::All,
         folders: InputFolders::default(),
-        ..SweepOptions::new(store.to_owned())
+        ..SweepOptions::new(STUDIES, store.to_owned())
     };
     change(&mut options);
     run_sweep(sweep, &options).unwrap();
 }
 
 fn findings(store: &Path) -> Vec<String> {
-    let store = Store::open_read_only(store).unwrap();
+    let store = Store::open_read_only(STUDIES, store).unwrap();
     let found = store.verify().unwrap();
     found.findings.iter().map(ToString::to_string).collect()
 }
@@ -216,7 +217,7 @@ fn changed_bytes_of_the_file_are_found_or_change_nothing_that_counts() {
         let place = draw(damaged.len());
         damaged[place] ^= 1 << draw(8);
         fs::write(&copy, damaged).unwrap();
-        match Store::open_read_only(&copy).and_then(|store| store.verify()) {
+        match Store::open_read_only(STUDIES, &copy).and_then(|store| store.verify()) {
             Err(_) => refused += 1,
             Ok(seen) if !seen.findings.is_empty() => found += 1,
             Ok(_) => {
@@ -294,7 +295,7 @@ fn joined_continued_and_fresh_stores_have_the_digests_of_one_machine() {
         path
     });
     let joined = folder.path().join("joined.db");
-    Store::merge(&joined, &shares, MergeOptions::default()).unwrap();
+    Store::merge(STUDIES, &joined, &shares, MergeOptions::default()).unwrap();
     assert_eq!(digests(&joined), digests(&whole));
     assert!(!digests(&joined).join(" ").contains("none"));
     assert_eq!(findings(&joined), Vec::<String>::new());
@@ -356,7 +357,7 @@ fn a_share_with_other_rows_than_its_counts_and_digests_promise_is_not_joined() {
         connection.execute_batch(change).unwrap();
         drop(connection);
         let inputs = [damaged.clone()];
-        let error = Store::merge(&out, &inputs, MergeOptions::default()).unwrap_err();
+        let error = Store::merge(STUDIES, &out, &inputs, MergeOptions::default()).unwrap_err();
         let said = error.to_string();
         for word in words.iter().chain(&["damaged.db"]) {
             assert!(said.contains(word), "no `{word}` in: {said}");
@@ -369,10 +370,13 @@ fn a_share_with_other_rows_than_its_counts_and_digests_promise_is_not_joined() {
         .execute_batch("UPDATE simulation SET digest = NULL; UPDATE run SET digest = NULL")
         .unwrap();
     drop(connection);
-    let seen = Store::open_read_only(&share).unwrap().verify().unwrap();
+    let seen = Store::open_read_only(STUDIES, &share)
+        .unwrap()
+        .verify()
+        .unwrap();
     assert!(seen.simulations == 0 && seen.simulations_without_digest > 0);
     assert_eq!((seen.runs, seen.runs_without_digest), (0, 1));
-    Store::merge(&out, &[share], MergeOptions::default()).unwrap();
+    Store::merge(STUDIES, &out, &[share], MergeOptions::default()).unwrap();
 }
 
 #[test]
@@ -386,7 +390,7 @@ fn a_backup_is_one_instant_of_a_store_that_is_written_and_overwrites_nothing() {
     writer
         .execute_batch("BEGIN IMMEDIATE; UPDATE simulation SET detail = 0")
         .unwrap();
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let copy = folder.path().join("copy.db");
     let seen = store.back_up(&copy).unwrap();
     assert_eq!(seen.findings, []);

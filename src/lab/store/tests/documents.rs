@@ -7,7 +7,8 @@ use crate::scheduling::replanning::{Offer, RequestVerdict, ReservationOutcome};
 use crate::scheduling::{VirtualStudyRun, VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};
-use crate::studies::{SimulationResult, StudyRows, reservations, virtual_reservations};
+use crate::studies::{STUDIES, reservations, virtual_reservations};
+use crate::study::{SimulationResult, StudyRows};
 use crate::sweep::AxisValue;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -45,7 +46,7 @@ fn the_first_ten_queries_of_the_schema_document_give_answers() {
         }
     }
     write_run(&path, &record("documented", axes, 8), simulations);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     assert_eq!(
         rows_of_documented_queries(&store, 1..=10),
         [1, 4, 2, 2, 2, 4, 20, 3, 2, 8]
@@ -159,13 +160,11 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     let trials = SimulationResult {
-        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows::new(
-            VirtualStudyRun {
-                trials: tried_out(),
-                calibration: WaitCalibration::default(),
-                jobs: Vec::new(),
-            },
-        ))),
+        rows: StudyRows::of(virtual_reservations::Rows::new(VirtualStudyRun {
+            trials: tried_out(),
+            calibration: WaitCalibration::default(),
+            jobs: Vec::new(),
+        })),
         ..SimulationResult::default()
     };
     let tried = finished(
@@ -196,7 +195,7 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
                 measured.add("price_su", 2.0);
                 let result = SimulationResult {
                     measured,
-                    rows: StudyRows::Reservations(Box::new(reservations::Rows(asked_for()))),
+                    rows: StudyRows::of(reservations::Rows(asked_for())),
                     ..result(10)
                 };
                 let points = vec![point(&id, &values, replication, 1.0)];
@@ -205,7 +204,7 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
         }
     }
     write_run(&path, &record("documented", axes, 8), simulations);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     // Rules × shares; no axis of α; the offers of the dearest; three sizes; two leads; the first
     // twenty of 8 × 3.
     assert_eq!(
@@ -219,7 +218,7 @@ fn the_four_queries_of_the_schema_document_about_clusters_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     several_clusters(&path, OutcomeDetail::All);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     // Algorithms; algorithms × clusters × classes; the first twenty of 4 × 8; requests of one
     // simulation.
     assert_eq!(
@@ -233,7 +232,7 @@ fn the_four_queries_of_the_schema_document_about_workflows_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     workflows(&path, OutcomeDetail::All);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     // Combinations; the front of one submission; the submissions that lost a task; sites with and
     // without slots.
     assert_eq!(
@@ -245,7 +244,7 @@ fn the_four_queries_of_the_schema_document_about_workflows_give_answers() {
 #[test]
 fn the_schema_document_names_every_table_and_column() {
     let folder = folder();
-    let store = Store::open(&folder.path().join("store.db")).unwrap();
+    let store = Store::open(STUDIES, &folder.path().join("store.db")).unwrap();
     let mut columns = store
         .connection
         .prepare(
@@ -277,7 +276,7 @@ fn the_schema_document_names_every_table_and_column() {
 
 #[test]
 fn the_schema_document_names_every_kind_of_export() {
-    for kind in ExportKind::all() {
+    for kind in ExportKind::all(STUDIES) {
         assert!(
             DOCUMENT.contains(&format!("`{}`", kind.name)),
             "{} is not explained",

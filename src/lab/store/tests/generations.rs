@@ -6,6 +6,7 @@ use crate::store::{
     OutcomeDetail, PendingSimulation, RunId, RunSelector, RunState, SimulationProgress, Store,
     Writer,
 };
+use crate::studies::STUDIES;
 
 #[test]
 fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
@@ -14,7 +15,7 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
     let one = point("one", &[], 0, 1.0);
     let specification = spec("fcfs", 0);
     for (fresh, gain) in [(false, 9), (true, 11)] {
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record("again", vec![], 1)).unwrap();
         let pending = [PendingSimulation {
             id: identity("s1"),
@@ -37,7 +38,7 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
             .unwrap();
         assert_eq!(writer.finish(RunState::Done).unwrap().simulations, 1);
     }
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let submitted = |run| store.points(RunId(run)).unwrap().metrics["submitted"].clone();
     assert_eq!((submitted(1).len(), submitted(2).len()), (1, 1));
     assert_eq!(
@@ -63,7 +64,7 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
     let path = folder.path().join("store.db");
     let one = point("one", &[], 0, 1.0);
     let specification = spec("fcfs", 0);
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("first", vec![], 1)).unwrap();
     let pending = [PendingSimulation {
         id: identity("s1"),
@@ -78,7 +79,7 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
     drop(writer);
     let begun = std::time::Instant::now();
     let other = loop {
-        let other = Store::open(&path).unwrap();
+        let other = Store::open(STUDIES, &path).unwrap();
         if count(
             &other.connection,
             "SELECT count(*) FROM simulation WHERE state = 1",
@@ -97,7 +98,7 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
     let second = other.begin_run(&record("second", vec![], 1)).unwrap();
     assert_eq!(other.run(&RunSelector::Id(run.0)).unwrap().state, "running");
     let writer = Writer::start(
-        Store::open(&path).unwrap(),
+        Store::open(STUDIES, &path).unwrap(),
         second,
         OutcomeDetail::Metrics,
         1,
@@ -141,7 +142,7 @@ fn a_run_keeps_its_generation_while_another_one_begins_anew_beside_it() {
     let writers: Vec<Writer> = [false, true]
         .into_iter()
         .map(|fresh| {
-            let store = Store::open(&path).unwrap();
+            let store = Store::open(STUDIES, &path).unwrap();
             let run = store.begin_run(&record("beside", vec![], 1)).unwrap();
             store.enter_pending(run, pending.clone(), fresh).unwrap();
             Writer::start(store, run, OutcomeDetail::Metrics, 1)
@@ -157,7 +158,7 @@ fn a_run_keeps_its_generation_while_another_one_begins_anew_beside_it() {
         let summary = writer.finish(RunState::Done).unwrap();
         assert_eq!((summary.simulations, summary.already_there), (1, 0));
     }
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     for run in [1, 2] {
         assert_eq!(
             store.run(&RunSelector::Id(run)).unwrap().points_done,

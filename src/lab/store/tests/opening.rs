@@ -9,6 +9,7 @@ use super::{count, folder};
 use crate::scheduling::Verdict;
 use crate::store::fixtures::{finished, record, result, write_run};
 use crate::store::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+use crate::studies::STUDIES;
 
 #[test]
 fn files_that_are_not_stores_are_refused_and_left_alone() {
@@ -28,8 +29,8 @@ fn files_that_are_not_stores_are_refused_and_left_alone() {
     for path in [&text, &other] {
         let bytes = std::fs::read(path).unwrap();
         for error in [
-            Store::open(path).unwrap_err(),
-            Store::open_read_only(path).unwrap_err(),
+            Store::open(STUDIES, path).unwrap_err(),
+            Store::open_read_only(STUDIES, path).unwrap_err(),
         ] {
             assert!(
                 matches!(
@@ -43,12 +44,12 @@ fn files_that_are_not_stores_are_refused_and_left_alone() {
         }
         assert_eq!(&std::fs::read(path).unwrap(), &bytes);
     }
-    let folder_as_file = Store::open(folder.path()).unwrap_err();
+    let folder_as_file = Store::open(STUDIES, folder.path()).unwrap_err();
     assert!(
         matches!(folder_as_file, StoreError::NoRegularFile { .. }),
         "{folder_as_file:?}"
     );
-    let missing = Store::open_read_only(&folder.path().join("none.db")).unwrap_err();
+    let missing = Store::open_read_only(STUDIES, &folder.path().join("none.db")).unwrap_err();
     assert!(
         missing.to_string().contains("there is no store at"),
         "{missing}"
@@ -60,7 +61,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     let folder = folder();
     let file = folder.path().join("file");
     std::fs::write(&file, "x").unwrap();
-    let error = Store::open(&file.join("below/store.db")).unwrap_err();
+    let error = Store::open(STUDIES, &file.join("below/store.db")).unwrap_err();
     assert!(matches!(error, StoreError::Folder { .. }), "{error}");
     assert!(error.to_string().contains("below"), "{error}");
 }
@@ -82,11 +83,11 @@ fn a_read_only_folder_can_be_read_and_says_so_when_written() {
     };
     mode(&path, 0o444);
     mode(&inner, 0o555);
-    let read = Store::open_read_only(&path).map(|store| store.runs().unwrap().len());
-    let written = Store::open(&path).map(|_| ());
+    let read = Store::open_read_only(STUDIES, &path).map(|store| store.runs().unwrap().len());
+    let written = Store::open(STUDIES, &path).map(|_| ());
     // The superuser may write into any folder: then only the read-only file can refuse.
     let may_write_anyway = std::fs::write(inner.join("probe"), "x").is_ok();
-    let new = Store::open(&inner.join("new.db")).map(|_| ());
+    let new = Store::open(STUDIES, &inner.join("new.db")).map(|_| ());
     mode(&inner, 0o755);
     assert_eq!(read.unwrap(), 1);
     let error = written.unwrap_err();
@@ -107,7 +108,7 @@ fn a_read_only_folder_can_be_read_and_says_so_when_written() {
 #[test]
 fn a_store_is_marked_as_ours_and_its_tables_are_strict() {
     let folder = folder();
-    let store = Store::open(&folder.path().join("store.db")).unwrap();
+    let store = Store::open(STUDIES, &folder.path().join("store.db")).unwrap();
     assert_eq!(
         count(&store.connection, "PRAGMA application_id"),
         i64::from(APPLICATION_ID)
@@ -159,14 +160,14 @@ fn a_store_with_triggers_or_other_views_is_refused_before_anything_is_read_or_wr
     ] {
         let folder = folder();
         let path = folder.path().join("store.db");
-        drop(Store::open(&path).unwrap());
+        drop(Store::open(STUDIES, &path).unwrap());
         Connection::open(&path)
             .unwrap()
             .execute_batch(change)
             .unwrap();
         for error in [
-            Store::open(&path).unwrap_err(),
-            Store::open_read_only(&path).unwrap_err(),
+            Store::open(STUDIES, &path).unwrap_err(),
+            Store::open_read_only(STUDIES, &path).unwrap_err(),
         ] {
             assert!(matches!(error, StoreError::ChangedSchema { .. }), "{error}");
             assert!(error.to_string().contains(part), "{error}\nlacks {part}");
@@ -178,21 +179,21 @@ fn a_store_with_triggers_or_other_views_is_refused_before_anything_is_read_or_wr
 fn an_index_or_a_table_of_ones_own_does_no_harm() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    drop(Store::open(&path).unwrap());
+    drop(Store::open(STUDIES, &path).unwrap());
     Connection::open(&path)
         .unwrap()
         .execute_batch(
             "CREATE INDEX mine ON run (name); CREATE TABLE notes (run INTEGER, note TEXT); ANALYZE",
         )
         .unwrap();
-    Store::open(&path).unwrap();
-    Store::open_read_only(&path).unwrap();
+    Store::open(STUDIES, &path).unwrap();
+    Store::open_read_only(STUDIES, &path).unwrap();
 }
 
 #[test]
 fn what_is_no_file_is_refused() {
     for path in [":memory:", ""] {
-        let error = Store::open(Path::new(path)).unwrap_err();
+        let error = Store::open(STUDIES, Path::new(path)).unwrap_err();
         assert!(matches!(error, StoreError::NoFile { .. }), "{error}");
     }
 }
@@ -201,7 +202,7 @@ fn what_is_no_file_is_refused() {
 fn a_run_of_more_points_than_can_be_is_refused() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     store.begin_run(&record("large", vec![], 1)).unwrap();
     store
         .connection
@@ -218,7 +219,7 @@ fn several_programs_that_make_one_new_store_at_once_all_open_it() {
         let path = folder.path().join(format!("{round}.db"));
         std::thread::scope(|scope| {
             let opening: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| Store::open(&path).map(drop)))
+                .map(|_| scope.spawn(|| Store::open(STUDIES, &path).map(drop)))
                 .collect();
             for opened in opening {
                 opened.join().unwrap().unwrap();

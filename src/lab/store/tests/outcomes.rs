@@ -14,8 +14,9 @@ use crate::scheduling::JobOutcome;
 use crate::store::fixtures::grid::grid;
 use crate::store::fixtures::{axis, finished, outcome, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, RunId, Store};
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
-use crate::studies::{SimulationResult, StudyRows, StudySpec};
+use crate::study::{SimulationResult, StudySpec};
 use crate::sweep::AxisValue;
 use crate::units::Seconds;
 use crate::workload::JobKind;
@@ -132,7 +133,7 @@ fn the_users_whose_jobs_fail_most_at_a_threshold_are_those_of_its_simulations_ea
     let folder = folder();
     let path = folder.path().join("store.db");
     policies(&path, "documented", "jobs");
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let mut by_user: BTreeMap<i64, (i64, i64, f64)> = BTreeMap::new();
     for outcome in overbooking(&[0.2]) {
         if let (Some(user), false) = (outcome.job.user, outcome.verdict.is_dropped()) {
@@ -164,7 +165,7 @@ fn mean_waits_over_all_runs_of_a_year_count_an_outcome_once_however_many_runs_an
     policies(&path, "first", "jobs");
     // Shows the simulations of the first one.
     policies(&path, "second", "jobs");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let other_year = policies(&path, "third", "other jobs");
     store
         .connection
@@ -216,7 +217,7 @@ fn reservations_that_each_algorithm_lost_are_counted_by_the_clusters_of_their_si
         for clusters in [2_u16, 3] {
             let granted = |request: u32| request.is_multiple_of(2) || clusters == 3;
             let made = grid(clusters, 8, granted);
-            let StudyRows::CoReservation(rows) = &made.rows else {
+            let Some(rows) = made.rows.get::<crate::studies::co_reservation::Rows>() else {
                 panic!("a grid");
             };
             let requests = &rows.run.as_ref().unwrap().requests;
@@ -243,12 +244,12 @@ fn reservations_that_each_algorithm_lost_are_counted_by_the_clusters_of_their_si
                 requests: None,
             };
             study.settings.search.algorithm = algorithm;
-            done.spec.study = StudySpec::CoReservation(Box::new(study));
+            done.spec.study = StudySpec::of(study);
             simulations.push(done);
         }
     }
     write_run(&path, &record("grids", Vec::new(), 4), simulations);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let found: BTreeMap<(i64, String), [i64; 3]> = answers(&store, 27)
         .iter()
         .map(|row| {
@@ -269,7 +270,7 @@ fn predicted_and_realised_failures_by_user_are_those_of_the_promises() {
     let folder = folder();
     let path = folder.path().join("store.db");
     policies(&path, "documented", "jobs");
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let mut by_user: BTreeMap<i64, (i64, f64, i64)> = BTreeMap::new();
     for outcome in overbooking(&[0.1, 0.2]) {
         if let (Some(user), Some(promise)) = (outcome.job.user, outcome.promise)
@@ -301,7 +302,7 @@ fn what_a_run_of_last_month_with_the_same_workload_earned_is_the_mean_of_its_poi
     let before = policies(&path, "before", "jobs");
     policies(&path, "of other jobs", "other jobs");
     policies(&path, "last", "jobs");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let last_month = "unixepoch('now', 'start of month', '-3 days') * 1000";
     store
         .connection
@@ -335,7 +336,7 @@ fn a_simulation_has_the_axes_on_which_the_points_that_show_it_agree() {
     let folder = folder();
     let path = folder.path().join("store.db");
     policies(&path, "documented", "jobs");
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let axes: Vec<(String, String, i64)> = store
         .connection
         .prepare("SELECT axes, study, clusters FROM v_run_simulation WHERE replication = 0 ORDER BY axes")
@@ -381,7 +382,7 @@ fn jobs_of_several_clusters_say_which_one_they_ran_on_and_reservations_of_every_
         vec![point("fixed", &[], 0, 1.0)],
     );
     write_run(&path, &record("fixed", Vec::new(), 1), vec![done]);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let whole = |sql: &str| count(&store.connection, sql);
     for cluster in 0..3 {
         let of = format!(
@@ -417,7 +418,7 @@ fn jobs_of_several_clusters_say_which_one_they_ran_on_and_reservations_of_every_
 fn questions_about_a_run_or_a_simulation_read_no_rows_of_others() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     for view in ["v_all_jobs", "v_all_reservations"] {
         for condition in [
             "run = 1",
@@ -460,7 +461,7 @@ fn no_view_shows_the_number_that_stands_for_never() {
     several_clusters(&path, OutcomeDetail::All);
     workflows(&path, OutcomeDetail::All);
     policies(&path, "policies", "jobs");
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     assert_eq!(
         count(
             &store.connection,
@@ -493,7 +494,7 @@ fn every_table_and_every_view_can_be_exported() {
     let folder = folder();
     let path = folder.path().join("store.db");
     let run = policies(&path, "exported", "jobs");
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let names: Vec<String> = store
         .connection
         .prepare(
@@ -505,7 +506,8 @@ fn every_table_and_every_view_can_be_exported() {
         .collect::<Result<_, _>>()
         .unwrap();
     for name in names {
-        let kind = ExportKind::find(&name).unwrap_or_else(|| panic!("{name} cannot be exported"));
+        let kind =
+            ExportKind::find(STUDIES, &name).unwrap_or_else(|| panic!("{name} cannot be exported"));
         let export = store.export(run, kind, &Default::default()).unwrap();
         store
             .connection

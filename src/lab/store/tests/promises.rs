@@ -8,6 +8,7 @@ use super::outcomes::{answers, close, integer, number, string};
 use crate::scheduling::{JobOutcome, PromisedStart};
 use crate::store::Store;
 use crate::store::fixtures::{finished, outcome, point, record, result, write_run};
+use crate::studies::STUDIES;
 use crate::units::Seconds;
 
 /// Promises, starts among them, late ones, Σ |start − promise| and Σ of the delays.
@@ -62,7 +63,7 @@ fn agree(number_of_question: usize, key_column: usize, groups: &BTreeMap<i64, Su
     let points = vec![point("promised", &[], 0, 1.0)];
     let simulations = vec![finished("promised", STRATEGY, 0, simulated, points)];
     write_run(&path, &record("promises", Vec::new(), 1), simulations);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let mut rows = answers(&store, number_of_question);
     rows.retain(|row| string(&row[0]) == STRATEGY);
     assert_eq!(rows.len(), groups.len());

@@ -5,13 +5,13 @@ use std::path::Path;
 use super::{count, folder};
 use crate::store::fixtures::{axis, point, record, text};
 use crate::store::{OutcomeDetail, RunId, RunState, Store, Writer};
-use crate::studies::StudyRows;
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 
 /// Two searches with two α, two replications each.
 pub(super) fn workflows(path: &Path, detail: OutcomeDetail) -> RunId {
     use crate::brokering::provisioning::SearchMethod;
-    let store = Store::open(path).unwrap();
+    let store = Store::open(STUDIES, path).unwrap();
     let alphas = [0.0, 1.0].map(AxisValue::Real);
     let axes = vec![
         axis("provisioning.search", &["moga", "greedy"].map(text)),
@@ -51,7 +51,7 @@ fn a_run_of_provisioning_is_in_the_store_as_it_was() {
     let folder = folder();
     let path = folder.path().join("store.db");
     workflows(&path, OutcomeDetail::All);
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let whole = |sql: &str| count(&store.connection, sql);
     for (table, rows) in [
         ("v_workflow_site", 8 * 2),
@@ -186,7 +186,11 @@ fn an_application_whose_cost_is_no_number_is_refused() {
         0,
         Vec::new(),
     );
-    let StudyRows::Provisioning(rows) = &mut done.result.rows else {
+    let Some(rows) = done
+        .result
+        .rows
+        .get_mut::<crate::studies::provisioning::Rows>()
+    else {
         panic!("a study of provisioning");
     };
     rows.run.as_mut().unwrap().outcomes[0].realised.cost = f64::NAN;

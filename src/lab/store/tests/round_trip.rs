@@ -12,6 +12,7 @@ use crate::store::fixtures::{
     axis, finished, identity, outcome, point, record, result, spec, text, write_run,
 };
 use crate::store::{FailedSimulation, OutcomeDetail, RunSelector, RunState, Store, Writer};
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind};
@@ -102,7 +103,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
         )],
     );
 
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     let connection = &store.connection;
     let outcomes: Vec<JobOutcome> = connection
         .prepare("SELECT * FROM job_outcome o JOIN simulation m ON m.id = o.simulation JOIN job j ON j.workload = m.workload AND j.job = o.job ORDER BY o.job")
@@ -208,7 +209,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
         .query_row("SELECT spec FROM simulation", [], |row| row.get(0))
         .unwrap();
     assert_eq!(
-        serde_json::from_str::<crate::sweep::SimulationSpec>(&spec_text).unwrap(),
+        crate::sweep::SimulationSpec::read(&spec_text, STUDIES).unwrap(),
         spec("heuristic-overbooking", 3)
     );
     let (fee, penalty): (f64, f64) = connection
@@ -245,7 +246,7 @@ fn simulations_of_the_same_jobs_share_the_rows_of_their_jobs() {
     let path = folder.path().join("store.db");
     let runs = ["a", "b", "c"].map(|id| finished(id, "fcfs", 0, result(30), vec![]));
     write_run(&path, &record("shared", vec![], 0), runs.to_vec());
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     assert_eq!(count(&store.connection, "SELECT count(*) FROM job"), 30);
     assert_eq!(count(&store.connection, "SELECT count(*) FROM v_job"), 90);
     assert_eq!(
@@ -264,7 +265,7 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
     let axes = vec![axis("x", &[AxisValue::Integer(1), AxisValue::Integer(2)])];
     let one = point("one", &[("x", AxisValue::Integer(1))], 0, 1.0);
     let two = point("two", &[("x", AxisValue::Integer(2))], 0, 1.0);
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("first", axes.clone(), 2)).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
     let handle = writer.handle();
@@ -297,7 +298,7 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
         .unwrap_err();
     assert!(refused.to_string().contains("finished before"), "{refused}");
 
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let done = store
         .done_points(["one", "two", "three"].map(identity), OutcomeDetail::None)
         .unwrap();
@@ -343,7 +344,7 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
         .unwrap();
     let summary = writer.finish(RunState::Done).unwrap();
     assert_eq!((summary.simulations, summary.already_there), (2, 1));
-    let store = Store::open_read_only(&path).unwrap();
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
     assert_eq!(store.points(second).unwrap().identity, ["one", "two"]);
     assert_eq!(
         count(&store.connection, "SELECT count(*) FROM job_outcome"),

@@ -2,13 +2,14 @@
 
 use crate::store::tables::{definitions, views};
 use crate::store::{ExportKind, RunId, Store};
+use crate::studies::STUDIES;
 use crate::tables::{Kind, Table, Tables};
 
 #[test]
 fn every_table_of_the_schema_is_numbered_or_part_of_something_numbered_and_comes_after_its_parents()
 {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("a.db")).unwrap();
+    let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
     let tables = Tables::read(&store.connection).unwrap().unwrap();
     assert!(tables.0.len() >= 30);
     let owner = |name: &str| match tables.0[tables.place(name)].kind {
@@ -40,7 +41,7 @@ fn every_table_of_the_schema_is_numbered_or_part_of_something_numbered_and_comes
 #[test]
 fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_exported() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("a.db")).unwrap();
+    let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
     let tables = Tables::read(&store.connection).unwrap().unwrap();
     let filled: Vec<&Table> = tables
         .parts(tables.place("simulation"))
@@ -51,7 +52,7 @@ fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_ex
         .filter(|table| table.key.len() > 1)
         .map(|table| table.name.as_str())
         .collect();
-    let mut emptied: Vec<&str> = definitions()
+    let mut emptied: Vec<&str> = definitions(STUDIES)
         .flat_map(|tables| tables.results)
         .copied()
         .collect();
@@ -62,7 +63,7 @@ fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_ex
         sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
             .any(|word| word == name)
     };
-    let mut exports: Vec<String> = ExportKind::all()
+    let mut exports: Vec<String> = ExportKind::all(STUDIES)
         .map(|kind| {
             store
                 .export(RunId(1), kind, &Default::default())
@@ -70,7 +71,7 @@ fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_ex
                 .sql
         })
         .collect();
-    for (view, sql) in views() {
+    for (view, sql) in views(STUDIES) {
         if exports.iter().any(|export| names(export, view)) {
             exports.push(sql);
         }
@@ -87,7 +88,7 @@ fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_ex
 #[test]
 fn what_a_column_refers_to_is_found_through_other_tables() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("a.db")).unwrap();
+    let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
     let tables = Tables::read(&store.connection).unwrap().unwrap();
     let measure = &tables.0[tables.place("cluster_measure")];
     let refers =

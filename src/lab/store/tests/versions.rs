@@ -8,10 +8,11 @@ use super::{count, folder};
 use crate::store::fixtures::{finished, point, record, result, write_run};
 use crate::store::versions::{VERSIONS, Versions};
 use crate::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+use crate::studies::STUDIES;
 use crate::units::Seconds;
 
 fn mark(path: &Path, version: i32) {
-    drop(Store::open(path).unwrap());
+    drop(Store::open(STUDIES, path).unwrap());
     Connection::open(path)
         .and_then(|file| file.pragma_update(None, "user_version", version))
         .unwrap();
@@ -36,8 +37,8 @@ fn stores_of_newer_and_of_development_versions_are_refused_with_both_versions_an
         mark(&path, version);
         let bytes = std::fs::read(&path).unwrap();
         for error in [
-            Store::open(&path).unwrap_err(),
-            Store::open_read_only(&path).unwrap_err(),
+            Store::open(STUDIES, &path).unwrap_err(),
+            Store::open_read_only(STUDIES, &path).unwrap_err(),
         ] {
             let newer = matches!(error, StoreError::NewerVersion { .. });
             let development = matches!(error, StoreError::DevelopmentVersion { .. });
@@ -79,8 +80,8 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
         NEXT.require_current(&file, &path),
         Err(StoreError::OlderVersion { found, supported, .. }) if found + 1 == supported
     ));
-    NEXT.bring_forward(&mut file, &path).unwrap();
-    NEXT.bring_forward(&mut file, &path).unwrap();
+    NEXT.bring_forward(STUDIES, &mut file, &path).unwrap();
+    NEXT.bring_forward(STUDIES, &mut file, &path).unwrap();
     NEXT.require_current(&file, &path).unwrap();
     assert_eq!(
         count(&file, "PRAGMA user_version"),
@@ -97,7 +98,7 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
         .unwrap();
     file.pragma_update(None, "user_version", SCHEMA_VERSION)
         .unwrap();
-    let run = Store::open_read_only(&path)
+    let run = Store::open_read_only(STUDIES, &path)
         .unwrap()
         .run(&RunSelector::Latest)
         .unwrap();
@@ -162,7 +163,7 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     let widened = ["reservation_outcome", "co_request", "simulation", "run"];
     let before = widened.map(|table| columns(&file, table));
     make_version_7(&file);
-    VERSIONS.bring_forward(&mut file, &path).unwrap();
+    VERSIONS.bring_forward(STUDIES, &mut file, &path).unwrap();
     // A column that is added stands behind the key in the text of its table; the columns are the
     // same.
     let unchanged = |all: Vec<(String, String, Option<String>)>| {
@@ -176,7 +177,10 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     assert_eq!(unchanged(found), unchanged(new));
     assert_eq!(widened.map(|table| columns(&file, table)), before);
     drop(file);
-    assert_eq!(Store::open(&path).unwrap().runs().unwrap().len(), 1);
+    assert_eq!(
+        Store::open(STUDIES, &path).unwrap().runs().unwrap().len(),
+        1
+    );
 }
 
 #[test]
@@ -202,7 +206,7 @@ fn a_store_of_version_7_becomes_one_of_this_version_with_its_widths_and_without_
     let before = rows(&file);
     make_version_7(&file);
     drop(file);
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     assert_eq!(rows(&store.connection), before);
     let endless = "SELECT job FROM v_job WHERE deadline IS NULL";
     assert_eq!(count(&store.connection, endless), 4);
@@ -236,7 +240,7 @@ fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
             first: SCHEMA_VERSION,
             steps: &[step],
         };
-        next.bring_forward(&mut file, &path).unwrap_err();
+        next.bring_forward(STUDIES, &mut file, &path).unwrap_err();
         assert_eq!(definitions(&file), before);
         VERSIONS.require_current(&file, &path).unwrap();
     }
@@ -257,7 +261,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
          PRAGMA user_version = 8",
     )
     .unwrap();
-    VERSIONS.bring_forward(&mut file, &path).unwrap();
+    VERSIONS.bring_forward(STUDIES, &mut file, &path).unwrap();
     assert_eq!(
         count(
             &file,

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use super::{count, folder};
 use crate::store::fixtures::{finished, point, record, result, write_run};
 use crate::store::{OutcomeDetail, RunState, Store, StoreError, Writer};
+use crate::studies::STUDIES;
 use crate::sweep::AxisValue;
 use crate::workload::JobId;
 
@@ -17,7 +18,7 @@ use crate::workload::JobId;
 fn a_writer_that_is_dropped_leaves_whole_simulations_only() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("dropped", vec![], 40)).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::All, 2);
     let handle = writer.handle();
@@ -41,7 +42,7 @@ fn a_writer_that_is_dropped_leaves_whole_simulations_only() {
 
 /// Every simulation is there with all of its rows and its points, or not at all.
 fn check_whole(path: &Path, jobs: i64) -> i64 {
-    let store = Store::open(path).unwrap();
+    let store = Store::open(STUDIES, path).unwrap();
     let transaction = store.connection.unchecked_transaction().unwrap();
     let whole = count(
         &transaction,
@@ -84,7 +85,7 @@ fn writes_for_ever_when_it_is_the_child_of_the_kill_test() {
     let Ok(path) = std::env::var("BOOKAHEAD_TEST_KILLED_STORE") else {
         return;
     };
-    let store = Store::open(Path::new(&path)).unwrap();
+    let store = Store::open(STUDIES, Path::new(&path)).unwrap();
     let run = store.begin_run(&record("killed", vec![], 1)).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::All, 2);
     let handle = writer.handle();
@@ -144,7 +145,7 @@ fn a_killed_process_leaves_whole_simulations_only_and_its_run_is_found_interrupt
         assert!(whole > before);
         before = whole;
     }
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     store.begin_run(&record("after", vec![], 0)).unwrap();
     if Path::new("/proc/self").exists() {
         assert_eq!(
@@ -168,7 +169,7 @@ fn a_killed_process_leaves_whole_simulations_only_and_its_run_is_found_interrupt
 fn a_result_that_would_change_in_the_store_is_refused_and_the_writer_goes_on() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("refused", vec![], 1)).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::All, 1);
     let handle = writer.handle();
@@ -204,7 +205,7 @@ fn a_result_that_would_change_in_the_store_is_refused_and_the_writer_goes_on() {
 fn a_program_that_holds_the_store_too_long_is_named_as_the_reason() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("waiting", vec![], 1)).unwrap();
     (store.connection)
         .busy_timeout(Duration::from_millis(50))
@@ -242,7 +243,7 @@ fn a_slow_writer_holds_back_whoever_hands_results_to_it() {
     const QUEUE: usize = 3;
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("slow", vec![], 20)).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -301,7 +302,7 @@ fn two_programs_write_to_one_store_in_turns() {
 }
 
 fn check_two(path: &Path) -> (i64, i64) {
-    let store = Store::open_read_only(path).unwrap();
+    let store = Store::open_read_only(STUDIES, path).unwrap();
     assert_eq!(
         count(&store.connection, "SELECT count(*) FROM job_outcome"),
         300 * 50
@@ -319,7 +320,7 @@ fn check_two(path: &Path) -> (i64, i64) {
 fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
     let folder = folder();
     let path = folder.path().join("store.db");
-    let store = Store::open(&path).unwrap();
+    let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("full", vec![], 1)).unwrap();
     // SQLite reports a file that reached its size limit exactly as it reports a full disk.
     store
@@ -365,7 +366,7 @@ fn rows_a_second_and_bytes_a_row() {
     let simulations = 4_000;
     for detail in [OutcomeDetail::All, OutcomeDetail::None] {
         let path = path.with_extension(format!("{detail:?}"));
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record("speed", vec![], 1)).unwrap();
         let template = result(jobs);
         let begun = Instant::now();
@@ -433,7 +434,7 @@ fn a_store_that_was_deleted_moved_or_replaced_while_it_was_written_to_is_said_to
     for harm in harms {
         let folder = folder();
         let path = folder.path().join("store.db");
-        let store = Store::open(&path).unwrap();
+        let store = Store::open(STUDIES, &path).unwrap();
         let run = store.begin_run(&record("gone", vec![], 1)).unwrap();
         let writer = Writer::start(store, run, OutcomeDetail::All, 1);
         harm(&path);

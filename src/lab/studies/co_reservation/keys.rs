@@ -1,19 +1,16 @@
 //! Keys of the study of several clusters and a broker.
 
-use serde::Deserialize;
-
 use crate::brokering::co_reservation::local::{
     AccuracySource, BacklogWork, HourEdge, NextEventSource,
 };
 use crate::brokering::co_reservation::{Algorithm, SortBy, StartCap};
 use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
-    one_of, real, section, tables,
+    Given, flag, integer, integer_within, named, names_of, one_of, real,
 };
-use crate::keys::field::Field;
 use crate::scheduling::queue::Backfilling;
 use crate::scheduling::registry::STRATEGIES;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
+use crate::{section, tables};
 
 fn strategies() -> Vec<&'static str> {
     STRATEGIES.iter().map(|strategy| strategy.name).collect()

@@ -3,18 +3,14 @@
 
 use std::sync::Arc;
 
-use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::co_reservation::evaluation::co_reservation_measures;
 use crate::brokering::co_reservation::measures::ClusterSummary;
 use crate::brokering::co_reservation::{
-    ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
-    co_reservation_scene,
+    ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair,
+    SortBy, co_reservation_scene,
 };
-use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::estimates::{EstimateModel, EstimateSettings, LearningSettings};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
     Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text, latest_work, worked_off,
@@ -22,12 +18,19 @@ use crate::inputs::{
 use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
-use crate::studies::SimulationSpec;
+use crate::scheduling::measures::Measure;
+use crate::scheduling::{Reliability, registry};
+use crate::studies::overbooking::believed;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
-    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, WorkloadError, cut_clusters,
-    generate_co_requests,
+    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, FurtherParts, Preference, WorkloadError,
+    cut_clusters, generate_co_requests,
 };
 mod keys;
 pub mod measures;
@@ -120,11 +123,11 @@ pub fn grid_result(
             Vec::new()
         },
         estimates: inputs.estimates.clone(),
-        rows: StudyRows::CoReservation(Box::new(Rows {
+        rows: StudyRows::of(Rows {
             clusters: ClusterSummary::of(inputs),
             values,
             run: keep_outcomes.then_some(run),
-        })),
+        }),
         ..SimulationResult::default()
     }
 }
@@ -135,7 +138,135 @@ struct Shared {
     excerpts: Cache<ClusterExcerpts>,
 }
 
-impl LabStudy for CoReservationStudy {
+impl Study for CoReservationStudy {
+    type Keys = keys::RawTables;
+
+    const NAME: &'static str = "co-reservation";
+
+    const ABOUT: &'static str =
+        "Several clusters and a broker that co-reserves parts at them (Meltzer 2005).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const OWNER: Option<&'static str> = Some("this table belongs to the study of several clusters");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "12000"),
+            ("workload.nodes", "128"),
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.8"),
+            ("clusters.count", "3"),
+            ("clusters.days", "4"),
+            ("requests.count", "40"),
+        ],
+        axes: &[("broker.algorithm", r#"["a2", "a3", "a4", "a5"]"#)],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(keys, asked, problems)
+    }
+
+    /// What the algorithm, the network and the requests do not read. What is measured under every
+    /// algorithm (backlog times, costs) is read under every algorithm.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        let nodes_fail = common.failures.source != FailureSource::None;
+        if let Some(risk) = &mut self.settings.risk {
+            let believed = believed(&common, &risk.strategy);
+            risk.reliability = match (believed, risk.reliability.take()) {
+                // The policy of a specification that was normalised before is the default one.
+                (Some(believed), Some(before)) if believed == Reliability::default() => {
+                    Some(before)
+                }
+                (believed, _) => believed,
+            };
+        }
+        common.without_policy();
+        // Clusters that overbook learn from jobs; the others promise parts without risk only.
+        match &mut self.settings.risk {
+            Some(risk)
+                if registry::strategy(&risk.strategy).is_none_or(|known| known.overbooks) => {}
+            risk => {
+                *common.estimates = None;
+                if let Some(risk) = risk {
+                    risk.pof_max = 0.0;
+                }
+            }
+        }
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(true);
+            // No battery is run before.
+            estimates.learning.batteries_before = LearningSettings::default().batteries_before;
+        }
+        let settings = &mut self.settings;
+        let default = CoReservationSettings::default();
+        let something_fails = nodes_fail || settings.failures.is_some();
+        if !something_fails && settings.risk.is_none() {
+            // Nothing is ever lost that could be asked for anew.
+            settings.renegotiate = false;
+        }
+        if let Some(failures) = &mut settings.failures {
+            // What never fails is never repaired.
+            if failures.cluster_mtbf.is_none() {
+                failures.cluster_repair = Seconds::ZERO;
+            }
+            if failures.node_mtbf.is_none() {
+                failures.node_repair = Seconds::ZERO;
+                failures.node_cpus = 1;
+            }
+        }
+        let messages = &mut settings.messages;
+        if messages.latency == Seconds::ZERO && messages.loss == 0.0 && !something_fails {
+            // Every answer comes at once.
+            messages.timeout = default.messages.timeout;
+        }
+        match &mut self.requests {
+            None => {
+                settings.search = default.search;
+                settings.messages = default.messages;
+                settings.renegotiate = false;
+                settings.second_thoughts = None;
+            }
+            Some(requests) => {
+                let row = settings.search.algorithm.row();
+                if !row.probes {
+                    settings.search.sort_by = default.search.sort_by;
+                }
+                let by_degree = settings.search.sort_by == SortBy::ReservationDegree;
+                if row.order != Order::Value || by_degree {
+                    requests.preference = Preference::default();
+                }
+                if row.repair != Repair::BestFirst {
+                    settings.search.start_tolerance = default.search.start_tolerance;
+                    settings.search.cost_tolerance = default.search.cost_tolerance;
+                }
+                if row.repair == Repair::None {
+                    settings.search.memoise = default.search.memoise;
+                }
+                if requests.parts <= 2 {
+                    requests.further_parts = FurtherParts::default();
+                }
+            }
+        }
+    }
+
+    fn work(&self, _simulation: &SimulationSpec) -> f64 {
+        self.jobs_and_requests()
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * self.jobs_and_requests()
+    }
+
     fn failures_hash(
         &self,
         spec: &SimulationSpec,
@@ -174,7 +305,7 @@ impl LabStudy for CoReservationStudy {
         _inputs: &Inputs,
         result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let StudyRows::CoReservation(rows) = &result.rows else {
+        let Some(rows) = result.rows.get::<Rows>() else {
             return Ok(Vec::new());
         };
         let parts = |cluster: usize| {
@@ -208,32 +339,6 @@ impl LabStudy for CoReservationStudy {
             }
         });
         Ok(machines.collect())
-    }
-}
-
-impl FileStudy for CoReservationStudy {
-    type Tables = keys::RawTables;
-
-    const STORED: Definition = tables::TABLES;
-
-    const OWNER: Option<&str> = Some("this table belongs to the study of several clusters");
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.jobs", "12000"),
-            ("workload.nodes", "128"),
-            ("workload.fresh", "true"),
-            ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.8"),
-            ("clusters.count", "3"),
-            ("clusters.days", "4"),
-            ("requests.count", "40"),
-        ],
-        axes: &[("broker.algorithm", r#"["a2", "a3", "a4", "a5"]"#)],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        resolve::resolve(asked, problems)
     }
 }
 

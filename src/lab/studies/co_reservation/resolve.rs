@@ -16,13 +16,16 @@ use crate::brokering::co_reservation::{
 use crate::failures::FailureSource;
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::studies::Asked;
+use crate::study::Asked;
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
 
 /// The study with its clusters and requests.
-pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<CoReservationStudy> {
-    let raw = &asked.tables.co_reservation;
+pub(super) fn resolve(
+    raw: &RawTables,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<CoReservationStudy> {
     let settings = settings(raw, problems);
     let clusters = clusters(&raw.clusters, problems);
     let requests = requests(&raw.requests, problems);

@@ -2,7 +2,7 @@
 
 use crate::brokering::co_reservation::local::BacklogWork;
 use crate::brokering::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
-use crate::studies::StudySpec;
+use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
 use crate::units::Seconds;
@@ -23,7 +23,7 @@ strategy = "co-reservation"
 "#;
 
 fn parse(rest: &str) -> Result<Experiment, ExperimentError> {
-    Experiment::parse("test.toml", &format!("{HEAD}{rest}"), None)
+    Experiment::parse(STUDIES, "test.toml", &format!("{HEAD}{rest}"), None)
 }
 
 fn specs(rest: &str) -> Vec<SimulationSpec> {
@@ -40,10 +40,8 @@ fn spec(rest: &str) -> SimulationSpec {
 }
 
 fn study(spec: SimulationSpec) -> CoReservationStudy {
-    match spec.study {
-        StudySpec::CoReservation(study) => *study,
-        other => panic!("{other:?}"),
-    }
+    let study = spec.study.get::<CoReservationStudy>();
+    study.expect("co-reservations").clone()
 }
 
 fn settings(rest: &str) -> CoReservationSettings {
@@ -162,7 +160,7 @@ fn running_work_counts_in_full_by_default_and_a_stored_specification_says_which_
     let local = lacking.pointer_mut("/study/local");
     let local = local.and_then(|at| at.as_object_mut());
     assert!(local.expect("settings").remove("backlog_work").is_some());
-    let error = serde_json::from_value::<SimulationSpec>(lacking).expect_err("a reading");
+    let error = SimulationSpec::read(&lacking.to_string(), STUDIES).expect_err("a reading");
     assert!(error.to_string().contains("backlog_work"), "{error}");
 }
 
@@ -392,7 +390,7 @@ fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
         "grid_failures",
         "risk",
     ] {
-        let error = Experiment::parse("t.toml", &format!("{other}[{table}]\n"), None)
+        let error = Experiment::parse(STUDIES, "t.toml", &format!("{other}[{table}]\n"), None)
             .expect_err(table)
             .to_string();
         assert!(
@@ -401,7 +399,7 @@ fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
         );
     }
     let battery = HEAD.replace("whole_trace = true", "battery_load = 1.0");
-    let error = Experiment::parse("t.toml", &battery, None).expect_err("batteries");
+    let error = Experiment::parse(STUDIES, "t.toml", &battery, None).expect_err("batteries");
     assert!(
         error.to_string().contains("add `whole_trace = true`"),
         "{error}"

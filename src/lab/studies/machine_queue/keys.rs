@@ -1,11 +1,7 @@
 //! Keys of a machine as its operators configure it.
 
-use serde::Deserialize;
-
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer_within, real, section, tables, text,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, integer_within, real, text};
+use crate::{section, tables};
 
 tables! {
     machine: RawMachineQueue = MACHINE,

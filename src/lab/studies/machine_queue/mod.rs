@@ -12,9 +12,6 @@ pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::site::SharedOutcomes;
 use self::site::Site;
-use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -22,7 +19,12 @@ use crate::scheduling::machine_queue::{
     AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
     machine_queue_outcomes, machine_queue_scene,
 };
-use crate::studies::SimulationSpec;
+use crate::scheduling::measures::Measure;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of,
+    name_of,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
@@ -87,7 +89,64 @@ impl Simulation for MachineQueueSimulation {
     }
 }
 
-impl LabStudy for MachineQueueStudy {
+impl Study for MachineQueueStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "machine-queue";
+
+    const ABOUT: &'static str = "A queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the queue of a machine as its operators configure it");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("machine.text", A_MACHINE),
+        ],
+        axes: &[("workload.exact_estimates", "[false, true]")],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw: &RawMachineQueue = &keys.machine;
+        let source = source(raw, asked, problems)?;
+        let nodes = raw.added_nodes().checked(problems);
+        let hours = (raw.added_hours())
+            .limited(|hours| hours <= 1_000.0)
+            .or_default(problems);
+        let (nodes, hours) = (nodes?, hours?);
+        Some(Self {
+            settings: MachineQueueSettings {
+                source,
+                names: raw.names.as_ref().map(|names| names.get_ref().clone()),
+                added: nodes.map(|nodes| AddedReservation {
+                    nodes: Nodes(nodes),
+                    duration: Seconds((hours * 3_600.0).round().max(1.0) as i64),
+                }),
+            },
+        })
+    }
+
+    /// A reservation is compared with the same jobs without it.
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        let runs = if self.settings.added.is_some() {
+            2.0
+        } else {
+            1.0
+        };
+        runs * jobs_of(&simulation.workload)
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
     fn more_hashes(
         &self,
         spec: &SimulationSpec,
@@ -163,43 +222,6 @@ impl LabStudy for MachineQueueStudy {
             nodes: site::cores(&site.machine),
             held: Held::by_jobs(&result.outcomes).collect(),
         }])
-    }
-}
-
-impl FileStudy for MachineQueueStudy {
-    type Tables = RawTables;
-
-    const OWNER: Option<&str> =
-        Some("this table belongs to the queue of a machine as its operators configure it");
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.fresh", "true"),
-            ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.9"),
-            ("machine.text", A_MACHINE),
-        ],
-        axes: &[("workload.exact_estimates", "[false, true]")],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let raw: &RawMachineQueue = &asked.tables.machine_queue.machine;
-        let source = source(raw, asked, problems)?;
-        let nodes = raw.added_nodes().checked(problems);
-        let hours = (raw.added_hours())
-            .limited(|hours| hours <= 1_000.0)
-            .or_default(problems);
-        let (nodes, hours) = (nodes?, hours?);
-        Some(Self {
-            settings: MachineQueueSettings {
-                source,
-                names: raw.names.as_ref().map(|names| names.get_ref().clone()),
-                added: nodes.map(|nodes| AddedReservation {
-                    nodes: Nodes(nodes),
-                    duration: Seconds((hours * 3_600.0).round().max(1.0) as i64),
-                }),
-            },
-        })
     }
 }
 

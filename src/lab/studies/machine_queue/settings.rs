@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::scheduling::machine_queue::AddedReservation;
-use crate::studies::{SimulationSpec, Strategy, Study, jobs_of, spec_format};
+use crate::study::{Strategy, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -48,20 +48,4 @@ pub struct MachineQueueStudy {
 
 fn named<S: Serializer>(settings: &MachineQueueSettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
-}
-
-impl Study for MachineQueueStudy {
-    /// A reservation is compared with the same jobs without it.
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        let runs = if self.settings.added.is_some() {
-            2.0
-        } else {
-            1.0
-        };
-        runs * jobs_of(&simulation.workload)
-    }
-
-    fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        1e-5
-    }
 }

@@ -12,7 +12,7 @@ use crate::inputs::{Cache, InputError, Inputs, canonical_text};
 use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
 use crate::scheduling::machine_queue::{MachineQueueOutcome, PlacedJobs, QueueMachine};
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::input_file::read_whole;
 use crate::workload::{Job, Origin};

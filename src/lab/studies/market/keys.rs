@@ -1,13 +1,8 @@
 //! Keys of the market.
 
-use serde::Deserialize;
-
 use crate::brokering::market::DelegationRule;
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, one_of, real,
-    section, tables,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, integer, integer_within, named, one_of, real};
+use crate::{section, tables};
 
 tables! {
     market: RawMarket = MARKET,

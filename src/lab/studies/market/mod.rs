@@ -9,16 +9,22 @@ use std::sync::Arc;
 use self::keys::{RawMarket, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::{Player, SimulationError};
 use crate::brokering::market::{
-    MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult, market_scene,
+    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult,
+    market_scene,
 };
 use crate::failures::{FailureSource, FailureTrace, SurvivalModel};
 use crate::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
-use crate::studies::SimulationSpec;
+use crate::studies::overbooking::believed;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy,
+    Study, jobs_of,
+};
 use crate::units::{Nodes, Seconds};
 
 /// None of its own.
@@ -64,7 +70,115 @@ impl Simulation for MarketSimulation {
     }
 }
 
-impl LabStudy for MarketStudy {
+impl Study for MarketStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "market";
+
+    const ABOUT: &'static str =
+        "Clusters that quote price and risk of single jobs, and a broker that delegates them.";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> = Some("this table belongs to the market over clusters");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "1200"),
+            ("workload.fresh", "true"),
+            ("workload.nodes", "32"),
+            ("workload.battery_jobs", "400"),
+            ("workload.battery_load", "8.0"),
+            ("failures.source", r#""generated""#),
+            ("market.clusters", "4"),
+            ("market.optimists", "0.5"),
+        ],
+        axes: &[
+            (
+                "market.rule",
+                r#"["reputation", "promised", "cheapest", "random"]"#,
+            ),
+            ("market.pof_max", "[0.2, 0.4]"),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw = &keys.market;
+        let clusters = raw.clusters().or_default(problems);
+        let strategy = raw.policy().name(problems).and_then(registry::strategy);
+        let pof_max = raw.pof_max().or_default(problems);
+        let value = raw.value().or_default(problems);
+        let damage = raw.damage().or_default(problems);
+        let penalty = raw.penalty().or_default(problems);
+        let discount = raw.discount().or_default(problems);
+        let optimists = raw.optimists().or_default(problems);
+        let optimism = raw.optimism().or_default(problems);
+        let prior_failures = raw.prior_failures().or_default(problems);
+        let half_life_jobs = raw.half_life_jobs().or_default(problems);
+        let migration = migration(raw, problems);
+        Some(Self {
+            settings: MarketSettings {
+                clusters: u32::try_from(clusters?).ok()?,
+                policy: PolicySettings {
+                    strategy: strategy?.name.to_owned(),
+                    acceptance: Acceptance::Pof { maximum: pof_max? },
+                    reliability: Reliability::default(),
+                    ..PolicySettings::default()
+                },
+                rule: raw.rule.unwrap_or_default(),
+                value: value?,
+                damage: damage?,
+                penalty: penalty?,
+                discount: discount?,
+                optimists: optimists?,
+                optimism: optimism?,
+                prior_failures: prior_failures?,
+                half_life_jobs: half_life_jobs?,
+                migration: migration?,
+            },
+        })
+    }
+
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        if let Some(checkpoint) = common.scheduling.checkpoint.take() {
+            self.settings.policy.checkpoint = Some(checkpoint.normalised());
+        }
+        if let Some(believed) = believed(&common, &self.settings.policy.strategy)
+            && believed != Reliability::default()
+        {
+            self.settings.policy.reliability = believed;
+        }
+        common.without_policy();
+        if self.settings.policy.checkpoint.is_none() {
+            self.settings.migration = None;
+        }
+        if !self.overbooks() {
+            *common.estimates = None;
+        }
+        let settings = &mut self.settings;
+        if settings.rule != DelegationRule::Reputation {
+            (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
+        }
+        if settings.optimism == 1.0 || settings.optimists == 0.0 {
+            (settings.optimism, settings.optimists) = (1.0, 0.0);
+        }
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * f64::from(self.settings.clusters)
+    }
+
+    /// For a quote.
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        0.0
+    }
+
     fn failures_hash(
         &self,
         spec: &SimulationSpec,
@@ -157,69 +271,6 @@ fn failures(
         .0
         .saturating_mul(study.settings.clusters);
     inputs.failures_on(spec, &jobs, Nodes(nodes))
-}
-
-impl FileStudy for MarketStudy {
-    type Tables = RawTables;
-
-    const OWNER: Option<&str> = Some("this table belongs to the market over clusters");
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.jobs", "1200"),
-            ("workload.fresh", "true"),
-            ("workload.nodes", "32"),
-            ("workload.battery_jobs", "400"),
-            ("workload.battery_load", "8.0"),
-            ("failures.source", r#""generated""#),
-            ("market.clusters", "4"),
-            ("market.optimists", "0.5"),
-        ],
-        axes: &[
-            (
-                "market.rule",
-                r#"["reputation", "promised", "cheapest", "random"]"#,
-            ),
-            ("market.pof_max", "[0.2, 0.4]"),
-        ],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let raw = &asked.tables.market.market;
-        let clusters = raw.clusters().or_default(problems);
-        let strategy = raw.policy().name(problems).and_then(registry::strategy);
-        let pof_max = raw.pof_max().or_default(problems);
-        let value = raw.value().or_default(problems);
-        let damage = raw.damage().or_default(problems);
-        let penalty = raw.penalty().or_default(problems);
-        let discount = raw.discount().or_default(problems);
-        let optimists = raw.optimists().or_default(problems);
-        let optimism = raw.optimism().or_default(problems);
-        let prior_failures = raw.prior_failures().or_default(problems);
-        let half_life_jobs = raw.half_life_jobs().or_default(problems);
-        let migration = migration(raw, problems);
-        Some(Self {
-            settings: MarketSettings {
-                clusters: u32::try_from(clusters?).ok()?,
-                policy: PolicySettings {
-                    strategy: strategy?.name.to_owned(),
-                    acceptance: Acceptance::Pof { maximum: pof_max? },
-                    reliability: Reliability::default(),
-                    ..PolicySettings::default()
-                },
-                rule: raw.rule.unwrap_or_default(),
-                value: value?,
-                damage: damage?,
-                penalty: penalty?,
-                discount: discount?,
-                optimists: optimists?,
-                optimism: optimism?,
-                prior_failures: prior_failures?,
-                half_life_jobs: half_life_jobs?,
-                migration: migration?,
-            },
-        })
-    }
 }
 
 fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {

@@ -1,12 +1,8 @@
 //! Keys of the users of a cluster, and of when their jobs may start.
 
-use serde::Deserialize;
-
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer_within, named, real, section, tables,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, integer_within, named, real};
 use crate::scheduling::Dependencies;
+use crate::{section, tables};
 
 tables! {
     releases: RawReleases = RELEASES,

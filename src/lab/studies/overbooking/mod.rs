@@ -10,18 +10,22 @@ use std::sync::Arc;
 use self::keys::{RawClient, RawReleases};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
+use self::settings::{calibration_read, nodes_read, per_job, read_by, without_overbooking};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
     PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
     measure_intervals, promise_measures, registry,
 };
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+};
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
 use crate::workload::battery::battery_before;
@@ -110,7 +114,124 @@ impl Simulation for PolicySimulation {
     }
 }
 
-impl LabStudy for OverbookingStudy {
+impl Study for OverbookingStudy {
+    type Keys = keys::RawTables;
+
+    const NAME: &'static str = "overbooking";
+
+    const ABOUT: &'static str =
+        "A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = Definition {
+        outcomes: Outcomes {
+            reservations: Some(FIXED_JOBS),
+            ..Outcomes::NONE
+        },
+        ..Definition::NONE
+    };
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "2000"),
+            ("workload.fresh", "true"),
+            ("workload.battery_jobs", "400"),
+            ("workload.battery_load", "2.0"),
+            ("failures.source", r#""generated""#),
+        ],
+        axes: &[
+            (
+                "scheduling.strategy",
+                r#"["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]"#,
+            ),
+            ("acceptance.pof_max", "[0.05, 0.2, 0.5]"),
+        ],
+    };
+
+    fn policies() -> &'static [registry::Strategy] {
+        registry::STRATEGIES
+    }
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            requests: asked.requests.cloned(),
+            releases: releases(&keys.releases, problems)?,
+            client: client(&keys.client, problems)?,
+        })
+    }
+
+    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
+    /// rule of time does not test slots of full length. A strategy that does not overbook reads no
+    /// estimates and no time step; acceptance only where full-length slots are tested too, the
+    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
+    /// [`DownHorizon::Mttr`] asks for it.
+    fn normalise(&mut self, common: CommonSettings<'_>) {
+        self.requests = self
+            .requests
+            .take()
+            .filter(|requests| requests.share_percent != 0.0);
+        self.releases = self.releases.take().filter(|releases| !releases.is_none());
+        self.client = std::mem::take(&mut self.client).normalised();
+        let given = std::mem::take(common.scheduling);
+        let strategy = registry::strategy(&given.strategy);
+        let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
+        let policy = match strategy {
+            Some(strategy) => read_by(strategy, given),
+            None => given,
+        };
+        let computes = computes_probabilities(strategy);
+        let adapts = computes && policy.adapt_security_factor;
+        let policy = PolicySettings {
+            calibration: calibration_read(computes, adapts, policy.calibration),
+            adapt_security_factor: adapts,
+            ..policy
+        };
+        let policy = nodes_read(strategy, common.failures, policy);
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(computes);
+        }
+        *common.scheduling = if overbooks {
+            PolicySettings {
+                acceptance: policy.acceptance.normalised(),
+                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
+                ..policy
+            }
+        } else {
+            *common.estimates = None;
+            without_overbooking(strategy, policy)
+        };
+    }
+
+    fn takes_reservations(&self) -> bool {
+        true
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        let policy = &simulation.scheduling;
+        // What is learned from is simulated first.
+        let batteries = 1.0 + f64::from(Self::batteries_before(simulation));
+        // Overbooked plans hold more jobs the higher the threshold is.
+        let plans = 0.75 + 0.5 * policy.acceptance.threshold();
+        self.jobs(simulation) * batteries * plans * per_job(policy)
+    }
+
+    /// Orders of magnitude measured on one core at 200 % load.
+    fn seconds_per_job(&self, strategy: &str) -> f64 {
+        match strategy {
+            "fcfs" => 1e-6,
+            "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
+            "heuristic-overbooking" | "overbooking-2008" => 2e-5,
+            _ => 5e-5,
+        }
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * self.jobs(simulation)
+    }
+
     fn failures_hash(
         &self,
         spec: &SimulationSpec,
@@ -294,43 +415,6 @@ const FIXED_JOBS: &str = "
     CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
     CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
     JOIN verdict v ON v.code = o.verdict";
-
-impl FileStudy for OverbookingStudy {
-    type Tables = keys::RawTables;
-
-    const STORED: Definition = Definition {
-        outcomes: Outcomes {
-            reservations: Some(FIXED_JOBS),
-            ..Outcomes::NONE
-        },
-        ..Definition::NONE
-    };
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.jobs", "2000"),
-            ("workload.fresh", "true"),
-            ("workload.battery_jobs", "400"),
-            ("workload.battery_load", "2.0"),
-            ("failures.source", r#""generated""#),
-        ],
-        axes: &[
-            (
-                "scheduling.strategy",
-                r#"["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]"#,
-            ),
-            ("acceptance.pof_max", "[0.05, 0.2, 0.5]"),
-        ],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        Some(Self {
-            requests: asked.requests.cloned(),
-            releases: releases(&asked.tables.overbooking.releases, problems)?,
-            client: client(&asked.tables.overbooking.client, problems)?,
-        })
-    }
-}
 
 fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
     let share_percent = raw.share_percent().or_default(problems);

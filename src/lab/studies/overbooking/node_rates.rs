@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::failures::{FailureTrace, NodeRates, by_reliability, learn_node_rates};
 use crate::inputs::{InputError, Inputs};
 use crate::scheduling::{NodeKnowledge, NodeOrder, PolicySettings};
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::units::NodeIndex;
 
 /// Rates of all nodes, from the failures between time 0 of the failure clock and the start, by the

@@ -10,12 +10,12 @@ use crate::scheduling::{
     DownHorizon, NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
 };
 use crate::studies::reservations::with_copies;
-use crate::studies::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
+use crate::study::{CommonSettings, SimulationSpec, jobs_of};
 use crate::units::Seconds;
 use crate::workload::{ReleaseSettings, RequestSettings};
 
 /// None: where a policy is named, it is simulated on a cluster.
-pub const STRATEGY: Option<crate::studies::Strategy> = None;
+pub const STRATEGY: Option<crate::study::Strategy> = None;
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,81 +36,10 @@ pub struct OverbookingStudy {
     pub client: ClientSettings,
 }
 
-impl Study for OverbookingStudy {
-    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
-    /// rule of time does not test slots of full length. A strategy that does not overbook reads no
-    /// estimates and no time step; acceptance only where full-length slots are tested too, the
-    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
-    /// [`DownHorizon::Mttr`] asks for it.
-    fn normalise(&mut self, common: CommonSettings<'_>) {
-        self.requests = self
-            .requests
-            .take()
-            .filter(|requests| requests.share_percent != 0.0);
-        self.releases = self.releases.take().filter(|releases| !releases.is_none());
-        self.client = std::mem::take(&mut self.client).normalised();
-        let given = std::mem::take(common.scheduling);
-        let strategy = registry::strategy(&given.strategy);
-        let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
-        let policy = match strategy {
-            Some(strategy) => read_by(strategy, given),
-            None => given,
-        };
-        let computes = computes_probabilities(strategy);
-        let adapts = computes && policy.adapt_security_factor;
-        let policy = PolicySettings {
-            calibration: calibration_read(computes, adapts, policy.calibration),
-            adapt_security_factor: adapts,
-            ..policy
-        };
-        let policy = nodes_read(strategy, common.failures, policy);
-        if let Some(estimates) = common.estimates {
-            estimates.normalise(computes);
-        }
-        *common.scheduling = if overbooks {
-            PolicySettings {
-                acceptance: policy.acceptance.normalised(),
-                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
-                ..policy
-            }
-        } else {
-            *common.estimates = None;
-            without_overbooking(strategy, policy)
-        };
-    }
-
-    fn takes_reservations(&self) -> bool {
-        true
-    }
-
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        let policy = &simulation.scheduling;
-        // What is learned from is simulated first.
-        let batteries = 1.0 + f64::from(Self::batteries_before(simulation));
-        // Overbooked plans hold more jobs the higher the threshold is.
-        let plans = 0.75 + 0.5 * policy.acceptance.threshold();
-        self.jobs(simulation) * batteries * plans * per_job(policy)
-    }
-
-    /// Orders of magnitude measured on one core at 200 % load.
-    fn seconds_per_job(&self, strategy: &str) -> f64 {
-        match strategy {
-            "fcfs" => 1e-6,
-            "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
-            "heuristic-overbooking" | "overbooking-2008" => 2e-5,
-            _ => 5e-5,
-        }
-    }
-
-    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
-        JOB_BYTES * self.jobs(simulation)
-    }
-}
-
 /// How much longer a job takes than with the default settings, about: measured on CTC SP2 in
 /// batteries of 1,000 jobs, where placing rules took 56, 316, 387 and 641 µs a job with node plans,
 /// and 17, 31, 34 and 32 µs with counts.
-fn per_job(policy: &PolicySettings) -> f64 {
+pub(super) fn per_job(policy: &PolicySettings) -> f64 {
     let is_counted = policy.strategy == "heuristic-overbooking";
     let is_mapped = policy.strategy == "comprehensive-overbooking";
     // Rules that compare all places weigh each; the others take the first that will do.
@@ -157,7 +86,7 @@ impl OverbookingStudy {
     }
 
     /// Jobs and requests of a simulation.
-    fn jobs(&self, simulation: &SimulationSpec) -> f64 {
+    pub(super) fn jobs(&self, simulation: &SimulationSpec) -> f64 {
         jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
     }
 }
@@ -168,7 +97,10 @@ fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
 }
 
 /// Of a policy that does not overbook.
-fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> PolicySettings {
+pub(super) fn without_overbooking(
+    strategy: Option<&Strategy>,
+    policy: PolicySettings,
+) -> PolicySettings {
     let default = PolicySettings::default();
     let compares = matches!(
         policy.placing,
@@ -216,7 +148,7 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
 
 /// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the
 /// strategy's own are written out.
-fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
+pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     let default = PolicySettings::default();
     let recovering = PolicySettings {
         crash: policy
@@ -270,7 +202,7 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
 
 /// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn
 /// from where failures came before the simulation starts.
-fn nodes_read(
+pub(super) fn nodes_read(
     strategy: Option<&Strategy>,
     failures: &FailureSettings,
     mut policy: PolicySettings,
@@ -285,6 +217,17 @@ fn nodes_read(
     policy
 }
 
+/// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes); `None`
+/// where no node fails or the strategy computes nothing from it.
+pub(crate) fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliability> {
+    let reads = common.failures.source != FailureSource::None
+        && computes_probabilities(registry::strategy(strategy));
+    reads.then(|| Reliability {
+        nodes: NodeKnowledge::Common,
+        ..common.scheduling.reliability.clone()
+    })
+}
+
 /// Whether a strategy computes probabilities of failure.
 pub(crate) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
     strategy.is_none_or(|strategy| {
@@ -295,7 +238,7 @@ pub(crate) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
 /// Only strategies that compute probabilities calibrate them, and without a method nothing shapes
 /// it; a security factor that adapts only looks back over its half-life, on what the batteries
 /// before teach.
-fn calibration_read(
+pub(super) fn calibration_read(
     computes: bool,
     adapts: bool,
     calibration: CalibrationSettings,

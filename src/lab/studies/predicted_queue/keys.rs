@@ -1,14 +1,10 @@
 //! Keys of the queue that plans with predictions.
 
-use serde::Deserialize;
-
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, named, one_of, real, section, tables,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, named, one_of, real};
 use crate::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
 use crate::scheduling::predicted_queue::{ComparedReservation, QueueRules, ScoredOrder};
 use crate::scheduling::queue::BackfillOrder;
+use crate::{section, tables};
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {

@@ -9,15 +9,21 @@ use std::sync::Arc;
 use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, name_of};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
-use crate::scheduling::predicted_queue::{
-    PredictedQueueSettings, job_outcomes, predicted_queue_scene, queue_jobs, queue_measures,
+use crate::predictions::{
+    Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
 };
-use crate::studies::SimulationSpec;
+use crate::scheduling::measures::Measure;
+use crate::scheduling::predicted_queue::{
+    PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene, queue_jobs,
+    queue_measures,
+};
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, name_of,
+};
 use crate::units::Nodes;
 use crate::workload::Job;
 
@@ -60,24 +66,20 @@ impl Simulation for PredictedQueueSimulation {
     }
 }
 
-impl LabStudy for PredictedQueueStudy {
-    fn simulation(
-        &self,
-        spec: &SimulationSpec,
-        inputs: &Inputs,
-    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        Ok(Box::new(PredictedQueueSimulation {
-            nodes: spec.workload.nodes,
-            settings: self.settings.clone(),
-            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
-        }))
-    }
-}
+impl Study for PredictedQueueStudy {
+    type Keys = RawTables;
 
-impl FileStudy for PredictedQueueStudy {
-    type Tables = RawTables;
+    const NAME: &'static str = "predicted-queue";
 
-    const OWNER: Option<&str> = Some("this table belongs to the queue that plans with predictions");
+    const ABOUT: &'static str =
+        "A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the queue that plans with predictions");
 
     const STARTER: Starter = Starter {
         keys: &[
@@ -96,11 +98,8 @@ impl FileStudy for PredictedQueueStudy {
         ],
     };
 
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let (raw, learning) = (
-            &asked.tables.predicted_queue.queue,
-            &asked.tables.predicted_queue.learning,
-        );
+    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let (raw, learning) = (&keys.queue, &keys.learning);
         let predictor = raw.predictor().name(problems);
         let quantile = raw.quantile().or_default(problems);
         let over = side(
@@ -137,6 +136,41 @@ impl FileStudy for PredictedQueueStudy {
                 },
             },
         })
+    }
+
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        common.without_all();
+        let settings = &mut self.settings;
+        // An unknown name is an error when it is run.
+        let Some(predictor) = predictor(&settings.predictor) else {
+            return;
+        };
+        settings.told = settings.told.read_by(predictor.reads);
+        let ends_at_request = settings.rules == QueueRules::Gaussier2015;
+        let is_exact = matches!(predictor.build, Build::KnowsRunTime);
+        if is_exact || predictor.is_never_short && ends_at_request {
+            settings.corrector = Corrector::default();
+        }
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
+        match reads {
+            Some(Reads::Learned) => 2e-6,
+            _ => 5e-7,
+        }
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(PredictedQueueSimulation {
+            nodes: spec.workload.nodes,
+            settings: self.settings.clone(),
+            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+        }))
     }
 }
 

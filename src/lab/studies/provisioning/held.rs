@@ -1,15 +1,13 @@
 //! What sites held, for a drawing: their own jobs as they run without applications, and every slot
 //! that was bought.
 
+use super::Rows;
 use crate::brokering::provisioning::ProvisioningInputs;
-use crate::studies::{Held, MachineUse, SimulationResult, StudyRows};
+use crate::study::{Held, MachineUse, SimulationResult};
 
 /// One machine a site, in order.
 pub(super) fn by_site(inputs: &ProvisioningInputs, result: &SimulationResult) -> Vec<MachineUse> {
-    let run = match &result.rows {
-        StudyRows::Provisioning(rows) => rows.run.as_ref(),
-        _ => None,
-    };
+    let run = (result.rows.get::<Rows>()).and_then(|rows| rows.run.as_ref());
     let outcomes = run.map_or(&[][..], |run| &run.outcomes);
     let starts = &inputs.background.starts;
     let machines = inputs.sites.iter().enumerate();

@@ -1,23 +1,24 @@
 //! Keys of the study of sites that sell slots, and workflows that buy them.
 
-use serde::Deserialize;
 use toml::Spanned;
 
 use crate::brokering::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
-    real, section, tables, text,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
+use crate::studies::slots::keys::{RawSlots, SLOTS};
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
     VolumeShape,
 };
+use crate::{section, tables};
 
 tables! {
     sites: RawSites = SITES with SITES_MORE,
     workflow: RawWorkflow = WORKFLOW,
     provisioning: RawProvisioning = PROVISIONING,
+    ;
+    planning: RawPlanning = PLANNING,
+    slots: RawSlots = SLOTS,
 }
 
 section! {

@@ -12,7 +12,7 @@ use crate::inputs::{
     parallel::map_in_parallel,
 };
 use crate::random;
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,

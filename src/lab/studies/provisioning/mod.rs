@@ -1,23 +1,29 @@
 //! What simulations of provisioning read, each prepared once and shared: sites at their load, the
 //! application, the sites at the submission instants, best effort and genetic searches from them.
 
-use super::{
-    Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
+use self::settings::TASK_BYTES;
 use crate::actors::{Player, SimulationError};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
 };
 use crate::brokering::provisioning::{
-    Commitment, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, provisioning_scene,
+    Commitment, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, SearchMethod,
+    provisioning_scene,
 };
+use crate::failures::FailureSource;
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text};
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
-use crate::studies::SimulationSpec;
+use crate::scheduling::SlotSource;
+use crate::scheduling::measures::Measure;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, name_of,
+};
 use crate::tables::Definition;
 use crate::units::Seconds;
+use crate::workload::workflows::{Network, RealRuntimes, RuntimeUncertainty};
 use std::sync::Arc;
 
 mod held;
@@ -89,11 +95,131 @@ pub fn provisioning_result(
         rows.site_jobs = run.site_jobs(inputs);
         rows.run = Some(run);
     }
-    result.rows = StudyRows::Provisioning(Box::new(rows));
+    result.rows = StudyRows::of(rows);
     result
 }
 
-impl LabStudy for ProvisioningStudy {
+impl Study for ProvisioningStudy {
+    type Keys = keys::RawTables;
+
+    const NAME: &'static str = "provisioning";
+
+    const ABOUT: &'static str =
+        "Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the study of workflows that buy their resources");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.exact_estimates", "true"),
+            ("workflow.tasks", "20"),
+            ("workflow.mean_nodes", "6"),
+        ],
+        axes: &[
+            ("provisioning.search", r#"["greedy", "moga"]"#),
+            ("provisioning.alpha", "[0.0, 0.5, 1.0]"),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(keys, asked, problems)
+    }
+
+    /// What the search, the kind of site and a single site do not read. Failures are read.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_policy();
+        let Self { settings, about } = self;
+        let default = ProvisioningSettings::default();
+        let best_effort = settings.search == SearchMethod::BestEffort;
+        if best_effort {
+            settings.wish = default.wish;
+            about.relative_wish = None;
+            // Queues book nothing.
+            about.uncertainty.booking_factor = RuntimeUncertainty::default().booking_factor;
+        }
+        if about.uncertainty.real == RealRuntimes::Exact || about.uncertainty.variation == 0.0 {
+            about.uncertainty = RuntimeUncertainty {
+                booking_factor: about.uncertainty.booking_factor,
+                ..RuntimeUncertainty::default()
+            };
+        }
+        if settings.tariff.day_factor == 1.0 {
+            (settings.tariff.day_begins, settings.tariff.day_ends) =
+                (default.tariff.day_begins, default.tariff.day_ends);
+        }
+        if !settings.is_genetic() {
+            settings.tariff = default.tariff;
+            settings.brokers = default.brokers;
+            settings.genetic = default.genetic.clone();
+            settings.site_choice = default.site_choice;
+        }
+        if settings.search == SearchMethod::Nsga2 {
+            settings.genetic.sharing_radius = default.genetic.sharing_radius;
+        }
+        let source = match settings.provider {
+            Provider::Advertised { source, .. } => Some(source),
+            Provider::Queried => None,
+        };
+        if best_effort && source == Some(SlotSource::Plan) {
+            // Nobody asks for slots, and the queue is the same.
+            settings.provider = Provider::Queried;
+        }
+        if source == Some(SlotSource::FreeRectangles) {
+            // The rectangles are the queue's plan.
+            settings.replanning.order = default.replanning.order;
+            settings.replanning.backfilling = default.replanning.backfilling;
+        }
+        if about.sites.len() == 1 {
+            settings.site_choice = default.site_choice;
+            about.application.network = Network::default();
+        }
+        if best_effort || (settings.latency == Seconds::ZERO && settings.brokers == 1) {
+            // What is offered is never gone.
+            settings.latency = Seconds::ZERO;
+            settings.replans = default.replans;
+        }
+        if best_effort || common.failures.source == FailureSource::None {
+            settings.after_failure = default.after_failure;
+        }
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        // Applications of a hundred tasks; what all submissions share is made by the first.
+        let replay = if simulation.replication == 0 {
+            10.0
+        } else {
+            0.0
+        };
+        // Answers and snapshots hold the more, the longer the queues of the sites are.
+        let sites: f64 = (self.about.sites.iter())
+            .map(|site| 0.4 / (1.0 - site.utilisation_percent.unwrap_or(60.0).min(99.0) / 100.0))
+            .sum();
+        f64::from(self.settings.applications()) * sites * self.about.weight() / 100.0 + replay
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        5e-2
+    }
+
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        f64::from(self.settings.applications()) * self.about.tasks() * TASK_BYTES
+    }
+
+    /// 1: tasks that are ready together do not all go to the site that had the fewest before them
+    /// (AMB-24d).
+    fn revision(&self) -> Option<u32> {
+        (self.about.sites.len() > 1).then_some(1)
+    }
+
     /// Of what is replayed at all sites.
     fn failures_hash(
         &self,
@@ -168,32 +294,6 @@ impl LabStudy for ProvisioningStudy {
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
         let simulation = with_inputs(self, spec, inputs)?;
         Ok(held::by_site(&simulation.inputs, result))
-    }
-}
-
-impl FileStudy for ProvisioningStudy {
-    type Tables = keys::RawTables;
-
-    const STORED: Definition = tables::TABLES;
-
-    const OWNER: Option<&str> =
-        Some("this table belongs to the study of workflows that buy their resources");
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.whole_trace", "true"),
-            ("workload.exact_estimates", "true"),
-            ("workflow.tasks", "20"),
-            ("workflow.mean_nodes", "6"),
-        ],
-        axes: &[
-            ("provisioning.search", r#"["greedy", "moga"]"#),
-            ("provisioning.alpha", "[0.0, 0.5, 1.0]"),
-        ],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        resolve::resolve(asked, problems)
     }
 }
 

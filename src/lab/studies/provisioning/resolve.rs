@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::keys::{RawProvisioning, RawSite, RawSites};
+use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
 use super::resolve_application::{application, uncertainty};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
@@ -18,7 +18,7 @@ use crate::scheduling::SlotSource;
 use crate::scheduling::replanning::ReplanningSettings;
 use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
-use crate::studies::{Asked, StudyTables};
+use crate::study::Asked;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::RuntimeUncertainty;
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
@@ -27,11 +27,12 @@ use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 const MOST_SITES: u32 = 64;
 
 /// The study with its sites and its application.
-pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<ProvisioningStudy> {
-    let Asked {
-        workload, tables, ..
-    } = *asked;
-    let own = &tables.provisioning;
+pub(super) fn resolve(
+    own: &RawTables,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<ProvisioningStudy> {
+    let workload = asked.workload;
     let traces = workload_fits(workload, &own.sites, asked.place(), problems);
     let sites = sites(workload, &own.sites, problems);
     let largest = sites
@@ -41,7 +42,7 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Prov
         .max()
         .unwrap_or(workload.nodes);
     let application = application(&own.workflow, largest, problems);
-    let settings = settings(&own.provisioning, tables, asked.replications, problems);
+    let settings = settings(own, asked.replications, problems);
     let wish = wish(&own.provisioning, problems);
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
@@ -210,15 +211,14 @@ fn one_more(
 }
 
 fn settings(
-    raw: &RawProvisioning,
-    studies: &StudyTables,
+    own: &RawTables,
     replications: u32,
     problems: &mut Problems,
 ) -> Option<ProvisioningSettings> {
     let default = ProvisioningSettings::default();
-    let planning = &studies.reservations.planning;
+    let (raw, planning) = (&own.provisioning, &own.planning);
     let search = raw.search.unwrap_or_default();
-    let provider = provider(raw, search, &studies.slots.slots, problems);
+    let provider = provider(raw, search, &own.slots, problems);
     let genetic = genetic(raw, problems);
     let submissions = raw.submissions().or_default(problems);
     let commitment = (raw.commitment().name(problems)).and_then(|commitment| match commitment {

@@ -2,8 +2,8 @@
 //! come of it.
 
 use crate::brokering::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
-use crate::studies::StudySpec;
-use crate::studies::provisioning::ProvisionedSettings;
+use crate::studies::STUDIES;
+use crate::studies::provisioning::{ProvisionedSettings, ProvisioningStudy};
 use crate::sweep::{
     ContentHashes, Experiment, ExperimentError, ProblemKind, RESULT_FORMAT, SimulationSpec,
     canonical_json, digest,
@@ -25,7 +25,7 @@ strategy = "provisioning"
 "#;
 
 fn parse(rest: &str) -> Result<Experiment, ExperimentError> {
-    Experiment::parse("test.toml", &format!("{HEAD}{rest}"), None)
+    Experiment::parse(STUDIES, "test.toml", &format!("{HEAD}{rest}"), None)
 }
 
 fn specs(rest: &str) -> Vec<SimulationSpec> {
@@ -41,18 +41,16 @@ fn spec(rest: &str) -> SimulationSpec {
     specs.remove(0)
 }
 
+fn study(spec: &SimulationSpec) -> &ProvisioningStudy {
+    spec.study.get().expect("provisioning")
+}
+
 fn settings(rest: &str) -> ProvisioningSettings {
-    match spec(rest).study {
-        StudySpec::Provisioning(study) => study.settings,
-        other => panic!("{other:?}"),
-    }
+    study(&spec(rest)).settings.clone()
 }
 
 fn about(spec: &SimulationSpec) -> ProvisionedSettings {
-    match &spec.study {
-        StudySpec::Provisioning(study) => study.about.clone(),
-        other => panic!("{other:?}"),
-    }
+    study(spec).about.clone()
 }
 
 #[track_caller]
@@ -226,7 +224,7 @@ fn left_overs_are_merged_and_first_populations_random_unless_a_file_says_otherwi
 fn a_stored_specification_names_its_readings_so_that_a_changed_default_gives_it_no_other() {
     let spec = spec("[provisioning]\nsearch = \"moga\"\n");
     let whole = serde_json::to_value(&spec).expect("JSON");
-    assert!(serde_json::from_value::<SimulationSpec>(whole.clone()).is_ok());
+    assert!(SimulationSpec::read(&whole.to_string(), STUDIES).is_ok());
     for (place, field) in [
         ("/study/provider/rules", "merge-identical"),
         ("/study/genetic", "all_slots_member"),
@@ -234,7 +232,7 @@ fn a_stored_specification_names_its_readings_so_that_a_changed_default_gives_it_
         let mut lacking = whole.clone();
         let object = lacking.pointer_mut(place).and_then(|at| at.as_object_mut());
         assert!(object.expect(place).remove(field).is_some(), "{field}");
-        let error = serde_json::from_value::<SimulationSpec>(lacking).expect_err(field);
+        let error = SimulationSpec::read(&lacking.to_string(), STUDIES).expect_err(field);
         assert!(error.to_string().contains(field), "{error}");
     }
 }
@@ -455,7 +453,12 @@ fn what_cannot_be_is_refused_with_its_key() {
         refused(&format!("{text}\n"), key, kind, says);
     }
     let elsewhere = HEAD.replace("\"provisioning\"", "\"replanning\"");
-    let error = Experiment::parse("test.toml", &format!("{elsewhere}[workflow]\n"), None);
+    let error = Experiment::parse(
+        STUDIES,
+        "test.toml",
+        &format!("{elsewhere}[workflow]\n"),
+        None,
+    );
     let error = error.expect_err("another study").to_string();
     assert!(
         error.contains("this table belongs to the study of workflows"),
@@ -466,18 +469,20 @@ fn what_cannot_be_is_refused_with_its_key() {
         "whole_trace = true\ncopy_percent = 20",
     );
     let text = format!("{copied}[sites]\nutilisation_percent = 70\n");
-    let error =
-        Experiment::parse("test.toml", &text, None).expect_err("two ways to raise the load");
+    let error = Experiment::parse(STUDIES, "test.toml", &text, None)
+        .expect_err("two ways to raise the load");
     assert!(error.to_string().contains("both raise the load"), "{error}");
     let recorded = HEAD.replace("exact_estimates = true", "");
     let text = format!("{recorded}[provisioning]\nsearch = \"moga\"\n");
-    let error = Experiment::parse("test.toml", &text, None).expect_err("inexact estimates");
+    let error =
+        Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("inexact estimates");
     assert!(
         error.to_string().contains("slots.source = \"plan\""),
         "{error}"
     );
     assert!(
         Experiment::parse(
+            STUDIES,
             "test.toml",
             &format!("{text}[slots]\nsource = \"plan\"\n"),
             None
@@ -538,12 +543,13 @@ fn what_a_search_does_not_read_makes_no_new_simulation() {
 fn replications_are_submissions_and_committed_plans_come_several_to_a_simulation() {
     let head = HEAD.replace("[workload]", "replications = 5\n\n[workload]");
     let sweep = |rest: &str| {
-        let experiment = Experiment::parse("test.toml", &format!("{head}{rest}"), None).unwrap();
+        let experiment =
+            Experiment::parse(STUDIES, "test.toml", &format!("{head}{rest}"), None).unwrap();
         experiment.sweep.simulations.iter().collect::<Vec<_>>()
     };
-    let instants = |spec: &SimulationSpec| match &spec.study {
-        StudySpec::Provisioning(study) => (study.settings.commitment, study.settings.instants),
-        other => panic!("{other:?}"),
+    let instants = |spec: &SimulationSpec| {
+        let settings = &study(spec).settings;
+        (settings.commitment, settings.instants)
     };
     let discarded = sweep("");
     assert_eq!(discarded.len(), 5);

@@ -4,7 +4,8 @@ use super::{ProvisioningSimulation, with_inputs};
 use std::sync::Arc;
 
 use crate::brokering::provisioning::{ProvisioningInputs, Wish};
-use crate::studies::StudySpec;
+use crate::studies::STUDIES;
+use crate::studies::provisioning::ProvisioningStudy;
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use crate::units::Seconds;
 
@@ -34,7 +35,7 @@ fn specs(text: &str) -> Vec<SimulationSpec> {
     } else {
         format!("{HEAD}{text}")
     };
-    let experiment = Experiment::parse("test.toml", &text, None);
+    let experiment = Experiment::parse(STUDIES, "test.toml", &text, None);
     experiment
         .unwrap_or_else(|error| panic!("{error}"))
         .sweep
@@ -52,7 +53,7 @@ fn inputs(prepared: &Inputs, spec: &SimulationSpec) -> Arc<ProvisioningInputs> {
 }
 
 fn simulation(prepared: &Inputs, spec: &SimulationSpec) -> ProvisioningSimulation {
-    let StudySpec::Provisioning(study) = &spec.study else {
+    let Some(study) = spec.study.get::<ProvisioningStudy>() else {
         panic!("{spec:?}");
     };
     with_inputs(study, spec, prepared).unwrap_or_else(|error| panic!("{error}"))
@@ -268,7 +269,9 @@ fn the_content_of_the_file_of_a_workflow_is_part_of_the_identity() {
             ..InputFolders::default()
         };
         let prepared = Inputs::new(InputSources::new(&folders), true);
-        let mut sweep = Experiment::parse("test.toml", &text, None).unwrap().sweep;
+        let mut sweep = Experiment::parse(STUDIES, "test.toml", &text, None)
+            .unwrap()
+            .sweep;
         prepared.identify(&mut sweep).unwrap();
         assert!(
             sweep

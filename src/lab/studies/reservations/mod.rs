@@ -1,6 +1,6 @@
 //! A planning-based machine that takes reservations.
 
-mod keys;
+pub(crate) mod keys;
 pub mod measures;
 mod settings;
 mod tables;
@@ -11,22 +11,24 @@ use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
-use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measure;
+use crate::scheduling::queue::QueueOrder;
 use crate::scheduling::replanning::{
-    PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome, preemptible_jobs,
-    replanning_scene, reservation_measures,
+    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome,
+    preemptible_jobs, replanning_scene, reservation_measures,
 };
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, jobs_of, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
+use crate::workload::{Job, ReservationRequest};
 
 /// The machine, its jobs and its requests.
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ impl Simulation for ReplanningSimulation {
             metrics: run.metrics,
             outcomes: run.jobs,
             node_events: run.node_events,
-            rows: StudyRows::Reservations(Box::new(Rows(run.reservations))),
+            rows: StudyRows::of(Rows(run.reservations)),
             ..SimulationResult::default()
         })
     }
@@ -90,7 +92,87 @@ impl Simulation for ReplanningSimulation {
     }
 }
 
-impl LabStudy for ReservationsStudy {
+impl Study for ReservationsStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "reservations";
+
+    const ABOUT: &'static str = "A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("reservations.origin", r#""instead""#),
+        ],
+        axes: &[
+            ("admission.rule", r#"["holes", "move", "move-price"]"#),
+            ("reservations.share_percent", "[10, 30]"),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            machine: replanning(&keys, problems)?,
+            requests: asked.requests.cloned(),
+        })
+    }
+
+    /// Without requests the rules of admission are not read, and without moving jobs not what
+    /// becomes of them.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_policy();
+        self.requests = self
+            .requests
+            .take()
+            .filter(|requests| requests.share_percent > 0.0);
+        let default = ReplanningSettings::default();
+        if self.requests.is_none() {
+            self.machine = ReplanningSettings {
+                order: self.machine.order,
+                backfilling: self.machine.backfilling,
+                starvation_guard: self.machine.starvation_guard,
+                preemptible_percent: self.machine.preemptible_percent,
+                ..default
+            };
+        } else if self.machine.admission.preempts() {
+            // The queue is always planned again as a whole, and the guard protects in every order.
+            self.machine.displaced = DisplacedJobs::default();
+            return;
+        } else if !self.machine.admission.moves() {
+            self.machine.displaced = DisplacedJobs::default();
+        } else {
+            return;
+        }
+        if self.machine.order == QueueOrder::Fcfs {
+            self.machine.starvation_guard = None;
+        }
+    }
+
+    fn takes_reservations(&self) -> bool {
+        true
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * with_copies(self.requests.as_ref()) * self.congestion()
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        4e-6
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
+    }
+
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
         failures(spec, inputs, &jobs, &requests).map(drop)
@@ -135,10 +217,10 @@ impl LabStudy for ReservationsStudy {
         _inputs: &Inputs,
         result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let asked: &[ReservationOutcome] = match &result.rows {
-            StudyRows::Reservations(rows) => &rows.0,
-            _ => &[],
-        };
+        let asked: &[ReservationOutcome] = result
+            .rows
+            .get::<Rows>()
+            .map_or(&[], |rows| rows.0.as_slice());
         let kept = asked
             .iter()
             .filter(|outcome| !outcome.verdict.is_rejected());
@@ -199,67 +281,6 @@ fn failures(
         .chain(of_requests)
         .filter(|(_, _, width)| *width <= nodes);
     inputs.failures_until(spec, nodes, spec.replication, worked_off(fitting, nodes))
-}
-
-impl FileStudy for ReservationsStudy {
-    type Tables = RawTables;
-
-    const STORED: Definition = tables::TABLES;
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.fresh", "true"),
-            ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.9"),
-            ("reservations.origin", r#""instead""#),
-        ],
-        axes: &[
-            ("admission.rule", r#"["holes", "move", "move-price"]"#),
-            ("reservations.share_percent", "[10, 30]"),
-        ],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        Some(Self {
-            machine: replanning(&asked.tables.reservations, problems)?,
-            requests: asked.requests.cloned(),
-        })
-    }
-}
-
-/// `[reservations]`, resolved; the outer `None` where something is wrong.
-pub(crate) fn reservations(
-    tables: &RawTables,
-    problems: &mut Problems,
-) -> Option<Option<RequestSettings>> {
-    let raw = &tables.reservations;
-    if raw.place.is_none() {
-        return Some(None);
-    }
-    let share = raw.share_percent().or_default(problems);
-    let factor = raw.start_factor().or_default(problems);
-    let lead = raw
-        .lead_hours()
-        .limited(|hours| hours <= 1e6)
-        .or_default(problems);
-    let alpha = raw.alpha().or_default(problems);
-    let random = raw.random_alpha().is_on();
-    let start = raw.start().name(problems).and_then(|start| match start {
-        "lead" => lead.map(|hours| StartRule::Lead {
-            seconds: Seconds::from_hours(hours),
-        }),
-        "choice" => alpha.map(|alpha| StartRule::Choice {
-            alpha: (!random).then_some(alpha),
-        }),
-        _ => factor.map(|factor| StartRule::EstimateFactor { factor }),
-    });
-    Some(Some(RequestSettings {
-        share_percent: share?,
-        origin: raw.origin.unwrap_or_default(),
-        start: start?,
-        duration: raw.duration.unwrap_or_default(),
-        rounding: raw.rounding.unwrap_or_default(),
-    }))
 }
 
 fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {

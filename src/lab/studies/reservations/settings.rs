@@ -3,11 +3,8 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::scheduling::queue::QueueOrder;
-use crate::scheduling::replanning::{DisplacedJobs, Displacement, ReplanningSettings};
-use crate::studies::{
-    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format,
-};
+use crate::scheduling::replanning::{Displacement, ReplanningSettings};
+use crate::study::{Strategy, spec_format};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
 /// Its name and what it is.
@@ -40,7 +37,7 @@ fn named<S: Serializer>(settings: &ReplanningSettings, serializer: S) -> Result<
 impl ReservationsStudy {
     /// How much longer a simulation takes when its queue grows: reservations that push jobs away do
     /// that.
-    fn congestion(&self) -> f64 {
+    pub(super) fn congestion(&self) -> f64 {
         let Some(requests) = self
             .requests
             .as_ref()
@@ -61,56 +58,6 @@ impl ReservationsStudy {
             Displacement::Skip => 1.0,
         };
         (1.0 + (requests.share_percent / 25.0).powi(2) * (0.5 + lead)) * record
-    }
-}
-
-impl Study for ReservationsStudy {
-    /// Without requests the rules of admission are not read, and without moving jobs not what
-    /// becomes of them.
-    fn normalise(&mut self, mut common: CommonSettings<'_>) {
-        *common.estimates = None;
-        common.without_policy();
-        self.requests = self
-            .requests
-            .take()
-            .filter(|requests| requests.share_percent > 0.0);
-        let default = ReplanningSettings::default();
-        if self.requests.is_none() {
-            self.machine = ReplanningSettings {
-                order: self.machine.order,
-                backfilling: self.machine.backfilling,
-                starvation_guard: self.machine.starvation_guard,
-                preemptible_percent: self.machine.preemptible_percent,
-                ..default
-            };
-        } else if self.machine.admission.preempts() {
-            // The queue is always planned again as a whole, and the guard protects in every order.
-            self.machine.displaced = DisplacedJobs::default();
-            return;
-        } else if !self.machine.admission.moves() {
-            self.machine.displaced = DisplacedJobs::default();
-        } else {
-            return;
-        }
-        if self.machine.order == QueueOrder::Fcfs {
-            self.machine.starvation_guard = None;
-        }
-    }
-
-    fn takes_reservations(&self) -> bool {
-        true
-    }
-
-    fn work(&self, simulation: &SimulationSpec) -> f64 {
-        jobs_of(&simulation.workload) * with_copies(self.requests.as_ref()) * self.congestion()
-    }
-
-    fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        4e-6
-    }
-
-    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
-        JOB_BYTES * jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
     }
 }
 

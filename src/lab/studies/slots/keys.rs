@@ -1,13 +1,9 @@
 //! Keys of a machine that advertises its holes.
 
-use serde::Deserialize;
-
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, flag, named, real};
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::SlotSource;
+use crate::{section, tables};
 
 tables! {
     slots: RawSlots = SLOTS,

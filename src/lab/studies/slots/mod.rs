@@ -9,17 +9,20 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 pub use self::measures::MEASURES;
+use self::settings::SAMPLE_BYTES;
 pub use self::settings::*;
 pub use self::tables::SlotRows as Rows;
-use super::{
-    Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows, name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{SlotStudySettings, slot_scene};
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, JOB_BYTES, JOBS_A_DAY, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, jobs_of, name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -52,7 +55,7 @@ impl Simulation for SlotsSimulation {
         let mut result = SimulationResult {
             measured: run.measured,
             outcomes: run.jobs,
-            rows: StudyRows::Slots(Box::new(Rows(run.samples))),
+            rows: StudyRows::of(Rows(run.samples)),
             ..SimulationResult::default()
         };
         result.metrics.submitted = self.jobs.len() as u64;
@@ -64,7 +67,48 @@ impl Simulation for SlotsSimulation {
     }
 }
 
-impl LabStudy for SlotsStudy {
+impl Study for SlotsStudy {
+    type Keys = keys::RawTables;
+
+    const NAME: &'static str = "slots";
+
+    const ABOUT: &'static str = "A machine that advertises slots (Singh 2008, chapter 3).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.8"),
+        ],
+        axes: &[("workload.exact_estimates", "[false, true]")],
+    };
+
+    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        slot_study(&keys.slots, problems).map(|settings| Self { settings })
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-6
+    }
+
+    /// Of jobs, and of samples with their slots.
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        let jobs = jobs_of(&simulation.workload);
+        let span = jobs / JOBS_A_DAY * 86_400.0;
+        let samples = span / self.settings.sample_period.0.max(1) as f64;
+        jobs * JOB_BYTES + samples * SAMPLE_BYTES
+    }
+
+    fn jobs_are_background(&self) -> bool {
+        true
+    }
+
     fn simulation(
         &self,
         spec: &SimulationSpec,
@@ -76,25 +120,6 @@ impl LabStudy for SlotsStudy {
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             keep_samples: inputs.keep_samples,
         }))
-    }
-}
-
-impl FileStudy for SlotsStudy {
-    type Tables = keys::RawTables;
-
-    const STORED: Definition = tables::TABLES;
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.fresh", "true"),
-            ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.8"),
-        ],
-        axes: &[("workload.exact_estimates", "[false, true]")],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })
     }
 }
 

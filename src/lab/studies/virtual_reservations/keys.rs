@@ -1,17 +1,15 @@
 //! Keys of the study of virtual reservations.
 
-use serde::Deserialize;
-
 use crate::estimates::PredictionRule;
-use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, real, section,
-    tables,
-};
-use crate::keys::field::Field;
+use crate::keys::declaration::{Given, integer, integer_within, named, real};
 use crate::scheduling::{Combination, Padding};
+use crate::studies::reservations::keys::{PLANNING, RawPlanning};
+use crate::{section, tables};
 
 tables! {
     request: RawVirtual = VIRTUAL,
+    ;
+    planning: RawPlanning = PLANNING,
 }
 
 section! {

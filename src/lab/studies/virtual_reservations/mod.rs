@@ -7,13 +7,11 @@ mod tables;
 
 use std::sync::Arc;
 
+use self::keys::RawTables;
 pub use self::measures::MEASURES;
+use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    StudyTables, name_of,
-};
 use crate::actors::{Player, SimulationError};
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{Handed, InputError, Inputs};
@@ -21,12 +19,17 @@ use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::replanning::ReplanningSettings;
 use crate::scheduling::{
     JobOutcome, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
-use crate::studies::SimulationSpec;
+use crate::study::SimulationSpec;
+use crate::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
+    name_of,
+};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -64,7 +67,7 @@ impl Simulation for VirtualSimulation {
             ..SimulationResult::default()
         };
         if keep_outcomes {
-            result.rows = StudyRows::VirtualReservations(Box::new(Rows::new(run)));
+            result.rows = StudyRows::of(Rows::new(run));
         }
         Ok(result)
     }
@@ -76,7 +79,57 @@ impl Simulation for VirtualSimulation {
     }
 }
 
-impl LabStudy for VirtualReservationsStudy {
+impl Study for VirtualReservationsStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "virtual-reservations";
+
+    const ABOUT: &'static str = "A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "3000"),
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.exact_estimates", "true"),
+            ("virtual.instants", "5"),
+            ("virtual.warm_up_days", "2"),
+        ],
+        axes: &[("virtual.nodes", "[8, 32]")],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let settings = virtual_study(keys, problems)?;
+        let machine = asked.workload.nodes;
+        if settings.nodes > machine {
+            let field = keys.request.nodes();
+            let place = if field.given.is_some() {
+                field.place()
+            } else {
+                asked.place()
+            };
+            let message = format!("{} of {machine}", settings.nodes);
+            field.refuse_at(place, &message, problems);
+            return None;
+        }
+        Some(Self { settings })
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        2e-6
+    }
+
+    /// Of its trials; jobs are kept once for many simulations.
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        f64::from(self.settings.instants) * TRIAL_BYTES
+    }
+
     fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let workload = inputs.workload(spec)?;
         let jobs = inputs.battery(&workload, spec)?;
@@ -104,10 +157,8 @@ impl LabStudy for VirtualReservationsStudy {
         _inputs: &Inputs,
         result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let jobs: &[JobOutcome] = match &result.rows {
-            StudyRows::VirtualReservations(rows) => &rows.background,
-            _ => &[],
-        };
+        let rows = result.rows.get::<Rows>();
+        let jobs: &[JobOutcome] = rows.map_or(&[], |rows| &rows.background);
         Ok(vec![MachineUse {
             name: "machine".to_owned(),
             nodes: spec.workload.nodes,
@@ -116,45 +167,10 @@ impl LabStudy for VirtualReservationsStudy {
     }
 }
 
-impl FileStudy for VirtualReservationsStudy {
-    type Tables = keys::RawTables;
-
-    const STORED: Definition = tables::TABLES;
-
-    const STARTER: Starter = Starter {
-        keys: &[
-            ("workload.jobs", "3000"),
-            ("workload.fresh", "true"),
-            ("workload.whole_trace", "true"),
-            ("workload.exact_estimates", "true"),
-            ("virtual.instants", "5"),
-            ("virtual.warm_up_days", "2"),
-        ],
-        axes: &[("virtual.nodes", "[8, 32]")],
-    };
-
-    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        let settings = virtual_study(asked.tables, problems)?;
-        let machine = asked.workload.nodes;
-        if settings.nodes > machine {
-            let field = asked.tables.virtual_reservations.request.nodes();
-            let place = if field.given.is_some() {
-                field.place()
-            } else {
-                asked.place()
-            };
-            let message = format!("{} of {machine}", settings.nodes);
-            field.refuse_at(place, &message, problems);
-            return None;
-        }
-        Some(Self { settings })
-    }
-}
-
-fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
+fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
     let default = VirtualStudySettings::default();
-    let given = &tables.virtual_reservations.request;
-    let planning = &tables.reservations.planning;
+    let given = &keys.request;
+    let planning = &keys.planning;
     let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
         let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
         Some(Seconds::from_hours(hours))

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::scheduling::VirtualStudySettings;
-use crate::studies::{SimulationSpec, Strategy, Study, spec_format};
+use crate::study::{Strategy, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -15,7 +15,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// Bytes of a stored trial.
-const TRIAL_BYTES: f64 = 50.0;
+pub(super) const TRIAL_BYTES: f64 = 50.0;
 
 /// When and how reservations are tried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,15 +27,4 @@ pub struct VirtualReservationsStudy {
 
 fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
     spec_format::named(STRATEGY, settings, serializer)
-}
-
-impl Study for VirtualReservationsStudy {
-    fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        2e-6
-    }
-
-    /// Of its trials; jobs are kept once for many simulations.
-    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        f64::from(self.settings.instants) * TRIAL_BYTES
-    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kameo::actor::ActorRef;
 
 use super::coordinator::Coordinator;
-use crate::studies::SimulationResult;
+use crate::study::SimulationResult;
 use crate::sweep::interrupt::Interrupt;
 use crate::sweep::results::{FailedSimulation, FinishedSimulation, SimulationProgress, SinkError};
 use crate::sweep::spec::{Point, SimulationSpec, Sweep, Task};

@@ -13,7 +13,8 @@ use kameo::message::{Context, Message};
 
 use super::*;
 use crate::scheduling::SimulationMetrics;
-use crate::studies::SimulationResult;
+use crate::studies::STUDIES;
+use crate::study::SimulationResult;
 use crate::sweep::{
     ContentHashes, CostModel, Experiment, FailedSimulation, FinishedSimulation, Identity,
     Interrupt, Point, SimulationProgress, SimulationSpec, Sweep, Task, tasks,
@@ -37,7 +38,7 @@ values = [0.1, 0.2, 0.3]
 "#;
 
 fn sweep() -> Arc<Sweep> {
-    let mut sweep = Experiment::parse("fake.toml", TEXT, None)
+    let mut sweep = Experiment::parse(STUDIES, "fake.toml", TEXT, None)
         .expect("valid")
         .sweep;
     let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {

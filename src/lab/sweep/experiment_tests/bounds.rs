@@ -1,6 +1,7 @@
 //! Counts that no memory holds, and what can be known before anything runs.
 
 use super::*;
+use crate::studies::STUDIES;
 
 /// What is wrong with this text, all of it.
 fn refusal(text: &str) -> String {
@@ -37,7 +38,7 @@ fn a_thousand_million_jobs_were_generated_until_the_memory_was_full_and_are_refu
 fn a_sweep_of_more_simulations_than_can_be_planned_in_seconds_is_refused() {
     let text =
         format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 0.2, 0.3, 0.4]\n");
-    let within = |most| Experiment::parse_within("test.toml", &text, None, most);
+    let within = |most| Experiment::parse_within(STUDIES, "test.toml", &text, None, most);
     let refused = within(7).expect_err("there are eight").to_string();
     assert!(refused.contains("more than 7 simulations"));
     assert_eq!(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::actors::Player;
 use crate::inputs::{InputFolders, InputSources, Inputs};
+use crate::studies::STUDIES;
 use crate::sweep::{Identity, starter};
 
 /// The first experiment of a study with so many replications, identified, and what it reads.
@@ -22,9 +23,9 @@ fn begun(text: &str, replications: u32) -> (Sweep, Inputs) {
 #[test]
 fn twice_as_many_fresh_replications_of_every_study_reuse_all_that_were_run() {
     let mut studies = 0;
-    for study in crate::studies::STARTED {
+    for study in STUDIES.iter() {
         let name = study.name();
-        let text = starter(&name).expect("every study has a first experiment");
+        let text = starter(STUDIES, name).expect("every study has a first experiment");
         if !text.contains("\nfresh = true") {
             continue;
         }
@@ -60,12 +61,12 @@ fn twice_as_many_fresh_replications_of_every_study_reuse_all_that_were_run() {
         );
     }
     // All but provisioning, which refuses it.
-    assert_eq!(studies, crate::studies::STARTED.len() - 1);
+    assert_eq!(studies, STUDIES.iter().count() - 1);
 }
 
 #[test]
 fn fresh_replications_share_neither_jobs_nor_learning_sets_nor_failures() {
-    let text = starter("overbooking").expect("there is one");
+    let text = starter(STUDIES, "overbooking").expect("there is one");
     let (sweep, inputs) = begun(&text, 3);
     let mut sources: Vec<&str> = sweep.inputs.iter().map(|input| &*input.source).collect();
     sources.dedup();
@@ -113,7 +114,7 @@ fn what_contradicts_fresh_replications_is_refused_with_its_key() {
         .replace(log, "trace = \"x.swf\"\nwhole_trace = true")
         .replace("battery_jobs = 100\n", "");
     let evaluated = fresh.replace("fresh = true", "fresh = true\nevaluation_jobs = 400");
-    let sites = starter("provisioning")
+    let sites = starter(STUDIES, "provisioning")
         .expect("there is one")
         .replace("whole_trace = true", "whole_trace = true\nfresh = true");
     for (text, key) in [
@@ -121,7 +122,7 @@ fn what_contradicts_fresh_replications_is_refused_with_its_key() {
         (evaluated, "workload.evaluation_jobs"),
         (sites, "workload.fresh"),
     ] {
-        let error = Experiment::parse("test.toml", &text, None).unwrap_err();
+        let error = Experiment::parse(STUDIES, "test.toml", &text, None).unwrap_err();
         assert!(
             error.problems().iter().any(|problem| problem.key == key),
             "{error}"

@@ -8,42 +8,45 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use serde_json::{Map, Value, json};
 
-use super::{Key, Kind, Section, all, is_axis, sections};
+use super::{Key, Keys, Kind, Section};
 
-/// The JSON Schema (draft 2020-12) of experiment files.
-#[must_use]
-pub fn schema() -> Value {
-    let mut definitions: Map<String, Value> = all()
-        .map(|key| (key.path.to_owned(), definition(key)))
-        .collect();
-    let axis_keys: Vec<&Key> = all().filter(|key| is_axis(key)).collect();
-    let paths: Vec<&str> = axis_keys.iter().map(|key| key.path).collect();
-    definitions.insert(
-        "axis_key".to_owned(),
-        json!({ "type": "string", "enum": paths }),
-    );
-    definitions.insert("range".to_owned(), range("number"));
-    definitions.insert("whole_range".to_owned(), range("integer"));
+impl Keys {
+    /// The JSON Schema (draft 2020-12) of experiment files.
+    #[must_use]
+    pub fn schema(self) -> Value {
+        let mut definitions: Map<String, Value> = self
+            .all()
+            .map(|key| (key.path.to_owned(), definition(self, key)))
+            .collect();
+        let axis_keys: Vec<&Key> = self.all().filter(|key| self.is_axis(key)).collect();
+        let paths: Vec<&str> = axis_keys.iter().map(|key| key.path).collect();
+        definitions.insert(
+            "axis_key".to_owned(),
+            json!({ "type": "string", "enum": paths }),
+        );
+        definitions.insert("range".to_owned(), range("number"));
+        definitions.insert("whole_range".to_owned(), range("integer"));
 
-    let mut properties = Map::new();
-    let mut top = Vec::new();
-    for section in sections().filter(|one| !one.path.contains('.')) {
-        properties.insert(section.path.to_owned(), table(section));
-        top.push(section.path);
+        let mut properties = Map::new();
+        let mut top = Vec::new();
+        for section in self.sections().filter(|one| !one.path.contains('.')) {
+            properties.insert(section.path.to_owned(), table(self, section));
+            top.push(section.path);
+        }
+        properties.insert("axis".to_owned(), tables(axis(&axis_keys)));
+        properties.insert("zip".to_owned(), tables(zip()));
+        properties.insert("exclude".to_owned(), tables(exclude(&top)));
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Experiment file of bookahead",
+            "description": "What an experiment varies, and what it holds fixed. docs/configuration.md explains every key.",
+            "type": "object",
+            "required": ["experiment"],
+            "additionalProperties": false,
+            "properties": properties,
+            "$defs": definitions,
+        })
     }
-    properties.insert("axis".to_owned(), tables(axis(&axis_keys)));
-    properties.insert("zip".to_owned(), tables(zip()));
-    properties.insert("exclude".to_owned(), tables(exclude(&top)));
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Experiment file of bookahead",
-        "description": "What an experiment varies, and what it holds fixed. docs/configuration.md explains every key.",
-        "type": "object",
-        "required": ["experiment"],
-        "additionalProperties": false,
-        "properties": properties,
-        "$defs": definitions,
-    })
 }
 
 fn reference(name: &str) -> Value {
@@ -51,10 +54,10 @@ fn reference(name: &str) -> Value {
 }
 
 /// What one key may be.
-fn definition(key: &Key) -> Value {
+fn definition(keys: Keys, key: &Key) -> Value {
     let mut of = match key.kind {
-        Kind::List => json!({ "type": "array", "items": single(key, key.element) }),
-        kind => single(key, kind),
+        Kind::List => json!({ "type": "array", "items": single(keys, key, key.element) }),
+        kind => single(keys, key, kind),
     };
     let mut description = format!("{}\n\nAllowed: {}", key.about, key.allowed());
     if !key.decides.is_empty() {
@@ -70,7 +73,7 @@ fn definition(key: &Key) -> Value {
     of
 }
 
-fn single(key: &Key, kind: Kind) -> Value {
+fn single(keys: Keys, key: &Key, kind: Kind) -> Value {
     let number = |of: &'static str| {
         let (least, most) = key.range;
         let mut number = json!({ "type": of });
@@ -90,10 +93,10 @@ fn single(key: &Key, kind: Kind) -> Value {
         (Kind::Integer, _) => number("integer"),
         (Kind::Real | Kind::List, _) => number("number"),
         (Kind::Flag, _) => json!({ "type": "boolean" }),
-        (Kind::Text, Some(names)) if key.others => {
-            json!({ "type": "string", "anyOf": [{ "enum": names() }, {}] })
+        (Kind::Text, Some(_)) if key.others => {
+            json!({ "type": "string", "anyOf": [{ "enum": keys.names(key) }, {}] })
         }
-        (Kind::Text, Some(names)) => json!({ "type": "string", "enum": names() }),
+        (Kind::Text, Some(_)) => json!({ "type": "string", "enum": keys.names(key) }),
         (Kind::Text, None) => json!({ "type": "string" }),
     }
 }
@@ -108,16 +111,16 @@ fn shortest(value: f64) -> Value {
 }
 
 /// A table with its keys and the tables in it.
-fn table(section: &Section) -> Value {
+fn table(keys: Keys, section: &Section) -> Value {
     let mut properties = Map::new();
     let name = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
     for key in section.keys {
         properties.insert(name(key.path), reference(key.path));
     }
-    for below in sections() {
+    for below in keys.sections() {
         let parent = below.path.rsplit_once('.').map(|(parent, _)| parent);
         if parent == Some(section.path) {
-            let one = table(below);
+            let one = table(keys, below);
             properties.insert(
                 name(below.path),
                 if below.is_list { tables(one) } else { one },

@@ -1,9 +1,12 @@
 use super::*;
+use crate::studies::STUDIES;
 use crate::sweep::{Experiment, canonical_json};
+
+const KEYS: Keys = Keys::of(STUDIES);
 
 #[test]
 fn a_slip_finds_its_key_and_nonsense_finds_none() {
-    let names = children("acceptance");
+    let names = KEYS.children("acceptance");
     assert_eq!(nearest("pofmax", &names), Some("pof_max"));
     assert_eq!(nearest("penalty_raito", &names), Some("penalty_ratio"));
     assert_eq!(nearest("colour", &names), None);
@@ -11,16 +14,16 @@ fn a_slip_finds_its_key_and_nonsense_finds_none() {
 
 #[test]
 fn subtables_are_listed_once_among_the_children() {
-    let names = children("workload");
+    let names = KEYS.children("workload");
     assert_eq!(names.iter().filter(|name| **name == "cleaning").count(), 1);
     assert!(names.contains(&"laxity"));
 }
 
 #[test]
 fn every_name_of_a_key_stands_in_what_is_said_to_be_allowed() {
-    for key in all() {
+    for key in KEYS.all() {
         let allowed = key.allowed();
-        let names = key.names.map_or_else(Vec::new, |names| names());
+        let names = KEYS.names(key);
         let is_listed = allowed.starts_with("a registered strategy");
         for name in names {
             assert!(
@@ -53,14 +56,14 @@ strategy = "co-reservation"
 {lines}
 "#
     );
-    let experiment = Experiment::parse("base.toml", &text, None).expect("valid");
+    let experiment = Experiment::parse(STUDIES, "base.toml", &text, None).expect("valid");
     canonical_json(experiment.sweep.simulations.kind(0)).expect("a JSON form")
 }
 
 /// Other defaults are read from their declaration.
 #[test]
 fn keys_of_requests_declare_what_the_default_workload_of_requests_has() {
-    for key in all().filter(|key| key.path.starts_with("requests.")) {
+    for key in KEYS.all().filter(|key| key.path.starts_with("requests.")) {
         let Some(default) = key.default() else {
             continue;
         };

@@ -7,18 +7,19 @@ use toml::Spanned;
 
 use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::scheduling::registry::{self, Strategy};
+use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
     Acceptance, Bandwidth, CalibrationSettings, CheckpointInterval, CheckpointSettings,
     NodeKnowledge, NodeOrder, PenaltyFunction, PenaltySettings, PolicySettings, Reliability,
     UnderestimatorRule,
 };
-use crate::studies;
+use crate::study::Studies;
 use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
 use crate::units::{Nodes, Seconds};
 
 /// The policy and the penalty ratio of the accounting.
 pub(crate) fn policy(
+    studies: Studies,
     scheduling: Option<&Spanned<RawScheduling>>,
     acceptance: &RawAcceptance,
     reliability: &RawReliability,
@@ -31,7 +32,7 @@ pub(crate) fn policy(
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
     let strategy = match &raw.strategy {
-        Some(name) if studies::is_strategy(name.get_ref()) => {
+        Some(name) if studies.is_strategy(name.get_ref()) => {
             // Of the rest a study reads its own tables only.
             let policy = PolicySettings {
                 strategy: name.get_ref().clone(),
@@ -41,7 +42,7 @@ pub(crate) fn policy(
             };
             return Some((policy, 1.0));
         }
-        _ => strategy(raw, place, problems),
+        _ => strategy(studies, raw, place, problems),
     };
     let time_step = raw.time_step_seconds().or_default(problems);
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
@@ -82,18 +83,19 @@ pub(crate) fn policy(
 }
 
 fn strategy(
+    studies: Studies,
     raw: &RawScheduling,
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<&'static Strategy> {
     match &raw.strategy {
-        Some(_) => raw.strategy().name(problems).and_then(registry::strategy),
+        Some(_) => {
+            let names = studies.strategy_names();
+            let name = raw.strategy().name_among(&names, problems)?;
+            studies.policy(name)
+        }
         None => {
-            let names = raw
-                .strategy()
-                .key
-                .names
-                .map_or_else(Vec::new, |names| names());
+            let names = studies.strategy_names();
             let help = format!(
                 "add it here or as an axis; registered are: {}",
                 names.join(", ")

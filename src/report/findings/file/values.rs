@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::report::findings::{Fixed, Where};
+use crate::report::findings::{AxisFilter, Fixed};
 use crate::sweep::AxisValue;
 
 pub(super) fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), String> {
@@ -56,7 +56,7 @@ pub(in crate::report::findings) fn fixed<'de, D: Deserializer<'de>>(
 /// For `#[serde(deserialize_with)]`: the values of each axis that are looked at, or one of them.
 pub(in crate::report::findings) fn filter<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Where, D::Error> {
+) -> Result<AxisFilter, D::Error> {
     let table = toml::Table::deserialize(deserializer)?;
     let one = |(key, value): (String, &toml::Value)| {
         let values = match value {
@@ -70,7 +70,7 @@ pub(in crate::report::findings) fn filter<'de, D: Deserializer<'de>>(
         let values = values.collect::<Result<_, _>>()?;
         Ok((key, values))
     };
-    let found: Result<Where, String> = flat(&table).into_iter().map(one).collect();
+    let found: Result<AxisFilter, String> = flat(&table).into_iter().map(one).collect();
     found.map_err(D::Error::custom)
 }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evaluate::{Found, Reader};
 use super::measured::{Samples, slices};
-use super::{AlignmentRule, CellCheck, Expected, Judges, Layout, Quantity, run};
+use super::{AlignmentRule, CellCheck, Expected, JudgedQuantities, Layout, Quantity, run};
 use crate::report::findings::MeasuredCurves;
 use crate::report::findings::verdict::{Verdict, compact};
 
@@ -100,7 +100,7 @@ impl AlignmentRule {
             check.expected,
             Expected::AtLeast { .. } | Expected::Order(_)
         );
-        let asks = |judges: &Judges| {
+        let asks = |judges: &JudgedQuantities| {
             let is_there = |from: f64| {
                 check.experiment == self.experiment && check.at.is_some_and(|at| at >= from)
             };

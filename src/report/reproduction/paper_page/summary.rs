@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use super::{FindingResult, Grid, ScoreCard};
-use crate::report::analysis::strategy_rank;
 use crate::report::figure::{Scale, ScaleKind};
-use crate::report::figures::file_name;
 use crate::report::findings::tables::{CellCheck, Expected, Found, Quantity};
 use crate::report::findings::{Finding, compact};
+use crate::report::plots::file_name;
 use crate::report::svg::{
     Axis, BELOW_AXIS, COLOURS, Canvas, Picture, Place, Side, Swatch, escape, legend_height,
 };
+use crate::studies::STUDIES;
 
 /// What a reader of the figures must know.
 const NOTE: &str = "Bars: measured, with 95 % intervals (Student's t) over the replications of a trace, where the quantity has one. Diamonds: published.";
@@ -287,9 +287,7 @@ impl Panel {
         let series = known.unwrap_or_else(|| {
             // A strategy has the same colour in every figure.
             let colour = match figure.series {
-                Dimension::Strategy => {
-                    strategy_rank(&series).min(self.series.len() + COLOURS.len())
-                }
+                Dimension::Strategy => STUDIES.rank(&series).min(self.series.len() + COLOURS.len()),
                 _ => self.series.len(),
             };
             self.series.push((series, colour % COLOURS.len()));

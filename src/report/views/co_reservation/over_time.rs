@@ -5,10 +5,10 @@
 use super::MOST_CLUSTERS;
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::figures::situations::{
+use crate::report::plots::situations::{
     Member, Situation, first_replication, first_replications, situations,
 };
-use crate::report::figures::{single, titled};
+use crate::report::plots::{single, titled};
 use crate::report::views::Reported;
 use crate::store::{ClusterCalendar, CoRequestRow, StoreError, UseRow};
 

@@ -1,11 +1,11 @@
 //! How many complete candidates there are, without building one.
 
-use super::outlook::{Outlook, Prefix};
+use super::open_candidates::{OpenCandidates, Prefix};
 
 /// Up to so many parts that are not nested are counted by subsets.
 const SUBSET_PARTS: usize = 20;
 
-impl Outlook {
+impl OpenCandidates {
     /// Complete candidates over all starts.
     pub fn count(&mut self) -> f64 {
         (0..self.table.starts())

@@ -36,7 +36,7 @@ pub fn co_reservation_measures(
     machine(inputs, run, &mut measured);
     risk(settings, run, &mut measured);
     if !run.requests.is_empty() {
-        let held = clusters::held_for_nobody(run);
+        let held = clusters::unowned_parts(run);
         measured.add("leaked_cpu_seconds", held.leaked as f64);
         measured.add("undecided_cpu_seconds", held.undecided as f64);
     }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn blows_come_in_order_down_and_up_in_turn_and_the_last_node_is_as_wide_as_the_rest_of_the_machine()
+    fn outages_come_in_order_down_and_up_in_turn_and_the_last_node_is_as_wide_as_the_rest_of_the_machine()
      {
         let all = outages(1, 3_000_000, 1);
         assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_windows_nor_further_clusters_change_the_blows_of_a_cluster() {
+    fn neither_windows_nor_further_clusters_change_the_outages_of_a_cluster() {
         let alone = outages(1, 1_000_000, 1);
         assert_eq!(alone, outages(1, 1_000_000, 7));
         let mut among_three = outages(3, 1_000_000, 3);

@@ -2,7 +2,7 @@
 //! list, filtered (§3.1, steps 3 and 4).
 
 use super::algorithm::{Order, Repair};
-use super::outlook::{Outlook, Prefix};
+use super::open_candidates::{OpenCandidates, Prefix};
 use super::table::Entry;
 
 /// What a search does next.
@@ -63,7 +63,7 @@ impl Listed {
         }
     }
 
-    pub fn next(&mut self, outlook: &mut Outlook) -> Move {
+    pub fn next(&mut self, open_candidates: &mut OpenCandidates) -> Move {
         loop {
             if self.path.iter().any(|placed| placed.gone) {
                 if let Some(entry) = self.pop() {
@@ -72,10 +72,10 @@ impl Listed {
                 continue;
             }
             if !self.given_up {
-                if self.path.len() == outlook.table.parts() {
+                if self.path.len() == open_candidates.table.parts() {
                     return Move::Granted;
                 }
-                if let Some(entry) = self.child(outlook) {
+                if let Some(entry) = self.child(open_candidates) {
                     return Move::Reserve(entry);
                 }
             }
@@ -88,8 +88,8 @@ impl Listed {
         }
     }
 
-    pub fn granted(&mut self, outlook: &Outlook, entry: Entry) {
-        let prefix = outlook.extended(&self.prefix(), entry);
+    pub fn granted(&mut self, open_candidates: &OpenCandidates, entry: Entry) {
+        let prefix = open_candidates.extended(&self.prefix(), entry);
         self.path.push(Placed {
             entry,
             prefix,
@@ -136,9 +136,9 @@ impl Listed {
     }
 
     /// The next child of the last part that can be completed.
-    fn child(&mut self, outlook: &mut Outlook) -> Option<Entry> {
-        if self.seen != outlook.removals {
-            self.seen = outlook.removals;
+    fn child(&mut self, open_candidates: &mut OpenCandidates) -> Option<Entry> {
+        if self.seen != open_candidates.removals {
+            self.seen = open_candidates.removals;
             for known in &mut self.known {
                 if *known == Known::Complete {
                     *known = Known::Unknown;
@@ -148,17 +148,18 @@ impl Listed {
         let part = self.path.len();
         let prefix = self.prefix();
         let list = match self.path.last() {
-            Some(placed) => outlook.table.group(part, placed.entry.start),
-            None => 0..outlook.table.shuffled().len() as u32,
+            Some(placed) => open_candidates.table.group(part, placed.entry.start),
+            None => 0..open_candidates.table.shuffled().len() as u32,
         };
         let mut place = list.start + self.next[part];
         while place < list.end {
-            let entry = self.entry(outlook, part, place);
+            let entry = self.entry(open_candidates, part, place);
             place += 1;
-            let possible = !outlook.is_removed(entry.index)
+            let possible = !open_candidates.is_removed(entry.index)
                 && !prefix.clusters.contains(&entry.cluster)
-                && (part > 0 || self.has_complete(outlook, entry.start))
-                && outlook.completes(entry.start, &outlook.extended(&prefix, entry));
+                && (part > 0 || self.has_complete(open_candidates, entry.start))
+                && open_candidates
+                    .completes(entry.start, &open_candidates.extended(&prefix, entry));
             if possible {
                 self.next[part] = place - list.start;
                 return Some(entry);
@@ -168,8 +169,8 @@ impl Listed {
         None
     }
 
-    fn entry(&self, outlook: &Outlook, part: usize, place: u32) -> Entry {
-        let table = &outlook.table;
+    fn entry(&self, open_candidates: &OpenCandidates, part: usize, place: u32) -> Entry {
+        let table = &open_candidates.table;
         let (index, start) = match self.path.last() {
             Some(placed) => (place, placed.entry.start),
             None => {
@@ -191,10 +192,10 @@ impl Listed {
         }
     }
 
-    fn has_complete(&mut self, outlook: &mut Outlook, start: u32) -> bool {
+    fn has_complete(&mut self, open_candidates: &mut OpenCandidates, start: u32) -> bool {
         let known = &mut self.known[start as usize];
         if *known == Known::Unknown {
-            *known = if outlook.completes(start, &Prefix::default()) {
+            *known = if open_candidates.completes(start, &Prefix::default()) {
                 Known::Complete
             } else {
                 Known::Hopeless

@@ -6,7 +6,7 @@ use bookahead_core::workload::Preference;
 
 use super::algorithm::Repair;
 use super::listed::Move;
-use super::outlook::{Outlook, Prefix, Weight};
+use super::open_candidates::{OpenCandidates, Prefix, Weight};
 use super::table::Entry;
 
 /// How far from the next-best candidate repair may stay with what is reserved (§3.6.3).
@@ -129,9 +129,9 @@ impl Ranked {
         }
     }
 
-    pub fn next(&mut self, outlook: &mut Outlook) -> Move {
+    pub fn next(&mut self, open_candidates: &mut OpenCandidates) -> Move {
         if !self.built {
-            self.build(outlook);
+            self.build(open_candidates);
         }
         loop {
             if self.path.iter().any(|node| node.gone) {
@@ -143,10 +143,10 @@ impl Ranked {
             }
             match self.repairing {
                 None => {
-                    if self.path.len() == outlook.table.parts() {
+                    if self.path.len() == open_candidates.table.parts() {
                         return Move::Granted;
                     }
-                    self.settle(self.path.len(), outlook);
+                    self.settle(self.path.len(), open_candidates);
                     if let Some(child) = self.children(self.path.len()).pop() {
                         let entry = child.entry;
                         self.trying = Some(child);
@@ -157,14 +157,14 @@ impl Ranked {
                     }
                     self.repairing = Some(Repairing::Due);
                 }
-                Some(Repairing::Due) => self.repairing = Some(self.next_best(outlook)),
+                Some(Repairing::Due) => self.repairing = Some(self.next_best(open_candidates)),
                 Some(Repairing::To { level, start, cost }) => {
                     let here = self.path.len();
-                    if here == level || self.is_close(here, start, cost, outlook) {
+                    if here == level || self.is_close(here, start, cost, open_candidates) {
                         self.repairing = None;
                     } else if let Some(node) = self.path.pop() {
                         let entry = node.entry;
-                        self.put_back(node, outlook);
+                        self.put_back(node, open_candidates);
                         return Move::Cancel(entry);
                     }
                 }
@@ -178,7 +178,7 @@ impl Ranked {
         }
     }
 
-    pub fn granted(&mut self, outlook: &mut Outlook, entry: Entry) {
+    pub fn granted(&mut self, open_candidates: &mut OpenCandidates, entry: Entry) {
         let Some(child) = self.trying.take() else {
             return;
         };
@@ -187,12 +187,12 @@ impl Ranked {
                 .path
                 .last()
                 .map_or_else(Prefix::default, |node| node.prefix.clone());
-            let prefix = outlook.extended(&before, entry);
+            let prefix = open_candidates.extended(&before, entry);
             let mut children = Vec::new();
-            if prefix.clusters.len() < outlook.table.parts() {
-                let seen = outlook.removals;
-                let found = outlook.children(entry.start, &prefix);
-                let start = outlook.table.start(entry.start);
+            if prefix.clusters.len() < open_candidates.table.parts() {
+                let seen = open_candidates.removals;
+                let found = open_candidates.children(entry.start, &prefix);
+                let start = open_candidates.table.start(entry.start);
                 children.extend(found.into_iter().map(|(entry, cost)| Child {
                     entry,
                     value: self.scale.value(cost, start),
@@ -243,36 +243,39 @@ impl Ranked {
     }
 
     /// Extremes over all complete candidates, and the best one of each start.
-    fn build(&mut self, outlook: &mut Outlook) {
+    fn build(&mut self, open_candidates: &mut OpenCandidates) {
         self.built = true;
-        self.next_tie = outlook.table.len() as u32;
-        self.rank = vec![0; outlook.table.shuffled().len()];
-        for (place, &index) in outlook.table.shuffled().iter().enumerate() {
+        self.next_tie = open_candidates.table.len() as u32;
+        self.rank = vec![0; open_candidates.table.shuffled().len()];
+        for (place, &index) in open_candidates.table.shuffled().iter().enumerate() {
             self.rank[index as usize] = place as u32;
         }
-        let same = outlook.table.expected().same().is_some();
+        let same = open_candidates.table.expected().same().is_some();
         let nothing = Prefix::default();
-        let mut best = Vec::with_capacity(outlook.table.starts() as usize);
+        let mut best = Vec::with_capacity(open_candidates.table.starts() as usize);
         let mut cost = (f64::INFINITY, f64::NEG_INFINITY);
-        for start in 0..outlook.table.starts() {
-            let Some(least) = outlook.best(start, &nothing, Weight::Expected, 0.0) else {
+        for start in 0..open_candidates.table.starts() {
+            let Some(least) = open_candidates.best(start, &nothing, Weight::Expected, 0.0) else {
                 continue;
             };
             let most = if same {
                 Some(least)
             } else {
-                outlook.best(start, &nothing, Weight::HighestExpected, 0.0)
+                open_candidates.best(start, &nothing, Weight::HighestExpected, 0.0)
             };
             cost = (cost.0.min(least), cost.1.max(most.unwrap_or(least)));
             best.push((least, start));
         }
         if let (Some(&(_, first)), Some(&(_, last))) = (best.first(), best.last()) {
             self.scale.cost = cost;
-            self.scale.start = (outlook.table.start(first), outlook.table.start(last));
+            self.scale.start = (
+                open_candidates.table.start(first),
+                open_candidates.table.start(last),
+            );
         }
         for (cost, start) in best {
-            let value = self.scale.value(cost, outlook.table.start(start));
-            let group = outlook.table.group(0, start);
+            let value = self.scale.value(cost, open_candidates.table.start(start));
+            let group = open_candidates.table.group(0, start);
             let ranks = &self.rank[group.start as usize..group.end as usize];
             self.unopened.push(Unopened {
                 start,
@@ -293,14 +296,24 @@ impl Ranked {
     }
 
     /// Makes sure that the best child at `level` is the best.
-    fn settle(&mut self, level: usize, outlook: &mut Outlook) {
+    fn settle(&mut self, level: usize, open_candidates: &mut OpenCandidates) {
         if let Some(above) = level.checked_sub(1) {
             let node = &mut self.path[above];
-            settle(&mut node.children, &node.prefix, &self.scale, outlook);
+            settle(
+                &mut node.children,
+                &node.prefix,
+                &self.scale,
+                open_candidates,
+            );
             return;
         }
         loop {
-            settle(&mut self.root, &Prefix::default(), &self.scale, outlook);
+            settle(
+                &mut self.root,
+                &Prefix::default(),
+                &self.scale,
+                open_candidates,
+            );
             let Some(&nearest) = self.unopened.last() else {
                 return;
             };
@@ -316,9 +329,9 @@ impl Ranked {
                 return;
             }
             self.unopened.pop();
-            let seen = outlook.removals;
-            let at = outlook.table.start(nearest.start);
-            for (entry, cost) in outlook.children(nearest.start, &Prefix::default()) {
+            let seen = open_candidates.removals;
+            let at = open_candidates.table.start(nearest.start);
+            for (entry, cost) in open_candidates.children(nearest.start, &Prefix::default()) {
                 let child = Child {
                     entry,
                     value: self.scale.value(cost, at),
@@ -334,13 +347,13 @@ impl Ranked {
 
     /// Where the next candidate hangs: with best-first repair the best of all that are left, the
     /// deepest among equals; else the deepest.
-    fn next_best(&mut self, outlook: &mut Outlook) -> Repairing {
+    fn next_best(&mut self, open_candidates: &mut OpenCandidates) -> Repairing {
         if self.repair == Repair::None {
             return Repairing::Over;
         }
         let mut found: Option<(usize, f64, f64, u32)> = None;
         for level in (0..=self.path.len()).rev() {
-            self.settle(level, outlook);
+            self.settle(level, open_candidates);
             let Some(first) = self.children(level).last() else {
                 continue;
             };
@@ -354,7 +367,7 @@ impl Ranked {
         match found {
             Some((level, _, cost, start)) => Repairing::To {
                 level,
-                start: outlook.table.start(start),
+                start: open_candidates.table.start(start),
                 cost,
             },
             None => Repairing::Over,
@@ -363,21 +376,27 @@ impl Ranked {
 
     /// Whether what is left below the last reserved part is within the tolerances of the next-best
     /// candidate.
-    fn is_close(&mut self, level: usize, start: Seconds, cost: f64, outlook: &mut Outlook) -> bool {
+    fn is_close(
+        &mut self,
+        level: usize,
+        start: Seconds,
+        cost: f64,
+        open_candidates: &mut OpenCandidates,
+    ) -> bool {
         if self.repair != Repair::BestFirst {
             return false;
         }
         let tolerance = self.tolerance;
-        self.settle(level, outlook);
+        self.settle(level, open_candidates);
         self.children(level).last().is_some_and(|first| {
-            outlook.table.start(first.entry.start) < start + tolerance.start
+            open_candidates.table.start(first.entry.start) < start + tolerance.start
                 && first.cost < cost + tolerance.cost
         })
     }
 
     /// A cancelled part goes back among its siblings while anything below it was not tried, behind
     /// its equals.
-    fn put_back(&mut self, node: Node, outlook: &Outlook) {
+    fn put_back(&mut self, node: Node, open_candidates: &OpenCandidates) {
         let Some(first) = node.children.last() else {
             return;
         };
@@ -386,7 +405,7 @@ impl Ranked {
             value: first.value,
             cost: first.cost,
             tie: self.next_tie,
-            seen: outlook.removals,
+            seen: open_candidates.removals,
             node: None,
         };
         self.next_tie += 1;
@@ -445,31 +464,36 @@ fn insert(children: &mut Vec<Child>, child: Child) {
 
 /// Brings the best child up to date with what was removed. Removing only makes children worse, so
 /// what is on top and up to date is the best.
-fn settle(children: &mut Vec<Child>, prefix: &Prefix, scale: &Scale, outlook: &mut Outlook) {
+fn settle(
+    children: &mut Vec<Child>,
+    prefix: &Prefix,
+    scale: &Scale,
+    open_candidates: &mut OpenCandidates,
+) {
     while children
         .last()
-        .is_some_and(|first| first.seen != outlook.removals)
+        .is_some_and(|first| first.seen != open_candidates.removals)
     {
         let Some(mut child) = children.pop() else {
             return;
         };
-        if outlook.is_removed(child.entry.index) {
+        if open_candidates.is_removed(child.entry.index) {
             continue;
         }
         let cost = match &mut child.node {
             Some(node) => {
-                settle(&mut node.children, &node.prefix, scale, outlook);
+                settle(&mut node.children, &node.prefix, scale, open_candidates);
                 node.children.last().map(|first| first.cost)
             }
             None => {
-                let longer = outlook.extended(prefix, child.entry);
-                outlook.best(child.entry.start, &longer, Weight::Expected, longer.cost)
+                let longer = open_candidates.extended(prefix, child.entry);
+                open_candidates.best(child.entry.start, &longer, Weight::Expected, longer.cost)
             }
         };
         if let Some(cost) = cost {
             child.cost = cost;
-            child.value = scale.value(cost, outlook.table.start(child.entry.start));
-            child.seen = outlook.removals;
+            child.value = scale.value(cost, open_candidates.table.start(child.entry.start));
+            child.seen = open_candidates.removals;
             insert(children, child);
         }
     }

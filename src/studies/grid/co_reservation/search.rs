@@ -10,8 +10,8 @@ use bookahead_core::workload::Preference;
 
 use super::algorithm::{Order, Repair};
 use super::listed::{Listed, Move};
+use super::open_candidates::{OpenCandidates, Prefix, Weight, risk};
 use super::outcome::OfferBounds;
-use super::outlook::{Outlook, Prefix, Weight, risk};
 use super::ranked::{Ranked, Tolerance};
 use super::table::{Candidate, Entry, Table};
 use crate::co_reservation::local::ClusterId;
@@ -75,7 +75,7 @@ impl SearchCounts {
 /// The search for one request.
 #[derive(Debug)]
 pub struct Search {
-    outlook: Outlook,
+    open_candidates: OpenCandidates,
     engine: Engine,
     memoise: bool,
     pending: Option<Entry>,
@@ -131,7 +131,7 @@ impl Search {
             Engine::Listed(Listed::new(rules.order, rules.repair, table.starts()))
         };
         Self {
-            outlook: Outlook::new(table, pof_limit),
+            open_candidates: OpenCandidates::new(table, pof_limit),
             engine,
             memoise: rules.memoise,
             pending: None,
@@ -144,23 +144,23 @@ impl Search {
     /// [`give_up`](Self::give_up) alone leads on from [`Step::Granted`].
     pub fn step(&mut self) -> Step {
         if let Some(entry) = self.pending {
-            return Step::Reserve(self.outlook.table.candidate(entry));
+            return Step::Reserve(self.open_candidates.table.candidate(entry));
         }
-        if self.outlook.table.parts() == 0 {
+        if self.open_candidates.table.parts() == 0 {
             return Step::NoCandidate;
         }
         let next = match &mut self.engine {
-            Engine::Listed(listed) => listed.next(&mut self.outlook),
-            Engine::Ranked(ranked) => ranked.next(&mut self.outlook),
+            Engine::Listed(listed) => listed.next(&mut self.open_candidates),
+            Engine::Ranked(ranked) => ranked.next(&mut self.open_candidates),
         };
         match next {
             Move::Reserve(entry) => {
                 self.pending = Some(entry);
-                Step::Reserve(self.outlook.table.candidate(entry))
+                Step::Reserve(self.open_candidates.table.candidate(entry))
             }
             Move::Cancel(entry) => {
                 self.counts.cancelled += 1;
-                Step::Cancel(self.outlook.table.candidate(entry))
+                Step::Cancel(self.open_candidates.table.candidate(entry))
             }
             Move::Granted => Step::Granted(self.reserved()),
             Move::Exhausted if self.counts.granted + self.counts.refused == 0 => Step::NoCandidate,
@@ -176,14 +176,14 @@ impl Search {
         if granted {
             self.counts.granted += 1;
             match &mut self.engine {
-                Engine::Listed(listed) => listed.granted(&self.outlook, entry),
-                Engine::Ranked(ranked) => ranked.granted(&mut self.outlook, entry),
+                Engine::Listed(listed) => listed.granted(&self.open_candidates, entry),
+                Engine::Ranked(ranked) => ranked.granted(&mut self.open_candidates, entry),
             }
             return;
         }
         self.counts.refused += 1;
         if self.memoise {
-            self.outlook.remove(entry.index);
+            self.open_candidates.remove(entry.index);
         }
         match &mut self.engine {
             Engine::Listed(listed) => listed.refused(),
@@ -197,13 +197,13 @@ impl Search {
     /// given back, and the search goes on from the part before it. An answer from another cluster
     /// stays due. A search without repair that loses a part is over.
     pub fn give_up(&mut self, cluster: ClusterId) {
-        let Some(number) = self.outlook.table.cluster_number(cluster) else {
+        let Some(number) = self.open_candidates.table.cluster_number(cluster) else {
             return;
         };
         if self.pending.is_some_and(|entry| entry.cluster == number) {
             self.answer(false);
         }
-        self.outlook.remove_cluster(number);
+        self.open_candidates.remove_cluster(number);
         let lost = match &mut self.engine {
             Engine::Listed(listed) => listed.give_up(number),
             Engine::Ranked(ranked) => ranked.give_up(number),
@@ -216,7 +216,7 @@ impl Search {
     pub fn reserved(&self) -> Vec<Candidate> {
         self.entries()
             .into_iter()
-            .map(|entry| self.outlook.table.candidate(entry))
+            .map(|entry| self.open_candidates.table.candidate(entry))
             .collect()
     }
 
@@ -229,23 +229,23 @@ impl Search {
     /// Complete candidates of the pruned tree as it was at the beginning, counted without building
     /// it.
     pub fn candidates(&mut self) -> f64 {
-        self.outlook.as_built(Outlook::count)
+        self.open_candidates.as_built(OpenCandidates::count)
     }
 
     /// Extremes of start and cost over the complete candidates as they were at the beginning;
     /// `None` where there was none.
     pub fn bounds(&mut self) -> Option<OfferBounds> {
-        self.outlook.as_built(|outlook| {
+        self.open_candidates.as_built(|open_candidates| {
             let nothing = Prefix::default();
             let mut bounds: Option<OfferBounds> = None;
-            for number in 0..outlook.table.starts() {
-                let Some(least) = outlook.best(number, &nothing, Weight::Cost, 0.0) else {
+            for number in 0..open_candidates.table.starts() {
+                let Some(least) = open_candidates.best(number, &nothing, Weight::Cost, 0.0) else {
                     continue;
                 };
-                let most = outlook
+                let most = open_candidates
                     .best(number, &nothing, Weight::HighestCost, 0.0)
                     .unwrap_or(least);
-                let start = outlook.table.start(number);
+                let start = open_candidates.table.start(number);
                 let known = bounds.get_or_insert(OfferBounds {
                     earliest: start,
                     latest: start,
@@ -265,7 +265,7 @@ impl Search {
     #[must_use]
     pub fn footprint_bytes(&self) -> usize {
         size_of::<Self>()
-            + self.outlook.heap_bytes()
+            + self.open_candidates.heap_bytes()
             + match &self.engine {
                 Engine::Listed(listed) => listed.heap_bytes(),
                 Engine::Ranked(ranked) => ranked.heap_bytes(),

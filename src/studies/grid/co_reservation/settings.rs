@@ -1,4 +1,4 @@
-//! How a broker searches, what its messages suffer, and what hits the clusters.
+//! Settings of a broker's search, of its messages, and of outages of the clusters.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::co_reservation::local::LocalSettings;
 pub struct CoReservationSettings {
     /// How candidates are made and searched.
     pub search: SearchSettings,
-    /// What messages take and suffer.
+    /// Latency and losses of messages.
     pub messages: MessageSettings,
     /// The clusters.
     pub local: LocalSettings,
@@ -108,7 +108,7 @@ pub enum StartCap {
     Literal,
 }
 
-/// What messages between broker and clusters take and suffer (§5.3, §7.4 of the thesis).
+/// Latency and losses of messages between broker and clusters (§5.3, §7.4 of the thesis).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MessageSettings {
     /// How long a message, or its answer, is on its way.

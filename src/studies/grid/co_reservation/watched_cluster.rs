@@ -11,14 +11,14 @@ use crate::co_reservation::local::{
     ProbeAnswer, Refusal, TimeLinePoint,
 };
 
-/// What was said to which cluster, in order.
+/// What each cluster was told to do, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Said {
+pub(super) enum Command {
     Granted(ClusterId, Seconds, PartOrder),
     Cancelled(ClusterId, Seconds, CoRequestId, u32),
 }
 
-pub(super) type Record = Arc<Mutex<Vec<Said>>>;
+pub(super) type Record = Arc<Mutex<Vec<Command>>>;
 
 pub(super) struct WatchedCluster {
     pub(super) id: ClusterId,
@@ -45,14 +45,14 @@ impl LocalService for WatchedCluster {
     fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal> {
         let verdict = self.inner.reserve(now, order);
         if verdict.is_ok() {
-            let said = Said::Granted(self.id, now, *order);
-            self.record.lock().unwrap().push(said);
+            let command = Command::Granted(self.id, now, *order);
+            self.record.lock().unwrap().push(command);
         }
         verdict
     }
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool {
-        let said = Said::Cancelled(self.id, now, request, order);
-        self.record.lock().unwrap().push(said);
+        let command = Command::Cancelled(self.id, now, request, order);
+        self.record.lock().unwrap().push(command);
         self.inner.cancel(now, request, order)
     }
     fn apply_outage(&mut self, now: Seconds, outage: OutageEvent) {

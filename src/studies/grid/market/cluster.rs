@@ -21,13 +21,13 @@ pub enum MarketQuestion {
         /// The job that went to this cluster since the last question, when it was submitted.
         taken: Option<Job>,
         /// What it asks then.
-        asked: Asked,
+        question: BrokerQuestion,
     },
 }
 
 /// What the broker of a market asks a cluster.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum BrokerQuestion {
     /// Settle what happens until this job is submitted, and quote what it would be promised.
     Quote(Job),
     /// Work off what happens before this time; stop after the first instant in which jobs were
@@ -71,15 +71,15 @@ impl MarketCluster {
         self.machine.settle(now);
     }
 
-    fn asked(&mut self, asked: Asked) -> MarketAnswer {
+    fn answer_broker(&mut self, question: BrokerQuestion) -> MarketAnswer {
         let machine = &mut self.machine;
         let mut answer = MarketAnswer::default();
-        match asked {
-            Asked::Quote(job) => {
+        match question {
+            BrokerQuestion::Quote(job) => {
                 machine.settle(job.submit);
                 answer.quote = machine.quote_job(&job);
             }
-            Asked::WorkOff(before) => {
+            BrokerQuestion::WorkOff(before) => {
                 while !machine.is_idle()
                     && answer.interrupted.is_empty()
                     && let Some(next) = machine.next_event().filter(|&next| next < before)
@@ -88,19 +88,19 @@ impl MarketCluster {
                     answer.interrupted = machine.take_interrupted();
                 }
             }
-            Asked::Settle(now) => machine.settle(now),
-            Asked::Rest(job) => {
+            BrokerQuestion::Settle(now) => machine.settle(now),
+            BrokerQuestion::Rest(job) => {
                 answer.rest = machine.interrupted(job).map(Box::new);
                 if answer.rest.is_some() {
                     answer.quote = machine.quote_planned_rest(job);
                 }
             }
-            Asked::QuoteRest(moved) => answer.quote = machine.quote_moved(&moved),
-            Asked::HandOver(job, now) => {
+            BrokerQuestion::QuoteRest(moved) => answer.quote = machine.quote_moved(&moved),
+            BrokerQuestion::HandOver(job, now) => {
                 machine.hand_over(job);
                 machine.settle(now);
             }
-            Asked::Receive(moved, now) => {
+            BrokerQuestion::Receive(moved, now) => {
                 machine.receive(&moved);
                 machine.settle(now);
             }
@@ -119,11 +119,11 @@ impl Service for MarketCluster {
                 self.machine.inject(&events);
                 MarketAnswer::default()
             }
-            MarketQuestion::Broker { taken, asked } => {
+            MarketQuestion::Broker { taken, question } => {
                 if let Some(job) = taken {
                     self.take(job);
                 }
-                self.asked(asked)
+                self.answer_broker(question)
             }
         };
         answer.outcomes = self.machine.take_outcomes();

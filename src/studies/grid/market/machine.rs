@@ -61,8 +61,8 @@ impl Machine for Market {
         }
         if let Some(mut broker) = self.broker.take() {
             let jobs = std::mem::take(&mut self.jobs);
-            self.at_work = Some(Questions::new(async move |desk| {
-                broker.work_off(&desk, jobs, until).await;
+            self.at_work = Some(Questions::new(async move |channel| {
+                broker.work_off(&channel, jobs, until).await;
                 broker
             }));
         }

@@ -34,13 +34,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use bookahead_core::kernel::Desk;
+use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::MovedJob;
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
-use super::{Asked, Broker, Contract, MarketCluster, ProviderResult};
+use super::{Broker, BrokerQuestion, Contract, MarketCluster, ProviderResult};
 
 /// How the rests of jobs move.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +95,11 @@ struct RestOffer {
 impl Broker {
     /// Lets happen what happens before `until`, in the order in which it does, as interrupted jobs
     /// may go elsewhere in each instant. At a cluster without jobs there is nothing to be moved.
-    pub(super) async fn migrate_before(&mut self, desk: &Desk<MarketCluster>, until: Seconds) {
+    pub(super) async fn migrate_before(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        until: Seconds,
+    ) {
         loop {
             let mut first = None;
             let mut second = None;
@@ -120,32 +124,40 @@ impl Broker {
             });
             let has_waiting = !self.providers[number].interrupted.is_empty();
             let before = if has_waiting { now + Seconds(1) } else { alone };
-            let answer = self.ask(desk, number, Asked::WorkOff(before)).await;
+            let answer = self
+                .ask(channel, number, BrokerQuestion::WorkOff(before))
+                .await;
             if !self.providers[number].interrupted.is_empty() {
-                self.move_interrupted(desk, number, answer.now).await;
+                self.move_interrupted(channel, number, answer.now).await;
             }
         }
     }
 
-    async fn settle(&mut self, desk: &Desk<MarketCluster>, now: Seconds) {
-        self.ask_all(desk, |_| true, &Asked::Settle(now)).await;
+    async fn settle(&mut self, channel: &ServiceChannel<MarketCluster>, now: Seconds) {
+        self.ask_all(channel, |_| true, &BrokerQuestion::Settle(now))
+            .await;
         self.learn();
     }
 
     /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it
     /// did.
-    async fn move_interrupted(&mut self, desk: &Desk<MarketCluster>, number: usize, now: Seconds) {
+    async fn move_interrupted(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        number: usize,
+        now: Seconds,
+    ) {
         let interrupted = std::mem::take(&mut self.providers[number].interrupted);
-        self.settle(desk, now).await;
+        self.settle(channel, now).await;
         for job in interrupted {
-            if let Some(offer) = self.best_offer(desk, number, job, now).await {
-                self.accept(desk, number, job, now, offer).await;
+            if let Some(offer) = self.best_offer(channel, number, job, now).await {
+                self.accept(channel, number, job, now, offer).await;
             }
         }
         // Whoever else was interrupted meanwhile.
         for other in 0..self.providers.len() {
             if !self.providers[other].interrupted.is_empty() {
-                Box::pin(self.move_interrupted(desk, other, now)).await;
+                Box::pin(self.move_interrupted(channel, other, now)).await;
             }
         }
     }
@@ -153,13 +165,13 @@ impl Broker {
     /// The best offer for a rest, if it is better than what its provider has planned.
     async fn best_offer(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         seller: usize,
         job: JobId,
         now: Seconds,
     ) -> Option<RestOffer> {
         let migration = self.settings.migration?;
-        let own = self.ask(desk, seller, Asked::Rest(job)).await;
+        let own = self.ask(channel, seller, BrokerQuestion::Rest(job)).await;
         let moved = own.rest?;
         let whole = self.providers[seller].contracts[job.0 as usize];
         let owed = self.settings.penalty * whole.fee;
@@ -169,9 +181,9 @@ impl Broker {
         let moved = Box::new(moved.arriving(now + transfer));
         let fee = moved.job().fee().0 as f64 * moved.left();
         let mut best: Option<RestOffer> = None;
-        let asked = Asked::QuoteRest(moved.clone());
+        let question = BrokerQuestion::QuoteRest(moved.clone());
         let is_other = |number| number != seller;
-        for (number, answer) in self.ask_all(desk, is_other, &asked).await {
+        for (number, answer) in self.ask_all(channel, is_other, &question).await {
             let Some(quote) = answer.quote else {
                 continue;
             };
@@ -202,7 +214,7 @@ impl Broker {
 
     async fn accept(
         &mut self,
-        desk: &Desk<MarketCluster>,
+        channel: &ServiceChannel<MarketCluster>,
         seller: usize,
         job: JobId,
         now: Seconds,
@@ -218,9 +230,10 @@ impl Broker {
             price: offer.contract.price,
         });
         // Both clusters plan anew before anybody else is asked.
-        let receive = Asked::Receive(offer.moved, now);
-        self.ask(desk, offer.provider, receive).await;
-        self.ask(desk, seller, Asked::HandOver(job, now)).await;
+        let receive = BrokerQuestion::Receive(offer.moved, now);
+        self.ask(channel, offer.provider, receive).await;
+        self.ask(channel, seller, BrokerQuestion::HandOver(job, now))
+            .await;
         self.learn();
     }
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
-use bookahead_core::scheduling::Acceptance;
+use bookahead_core::scheduling::{Acceptance, PolicySettings};
 use bookahead_core::workload::JobKind;
 
 use super::*;

@@ -19,6 +19,7 @@
 mod completions;
 mod fixed;
 mod likely;
+mod placing;
 mod resume;
 mod windows;
 
@@ -28,13 +29,13 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Phase, Placing, Policy, PolicySettings, Promise, Recovery, SuccessFactors, Tested, Verdict,
-    WindowQuote,
+    Phase, Policy, PolicySettings, Promise, Recovery, Verdict, WindowQuote,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::completions::{Completions, Expected, Question};
+use self::placing::Candidate;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 
@@ -51,26 +52,6 @@ pub struct Comprehensive {
     disabled: DisabledJobs,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
-}
-
-/// A slot on concrete nodes that a new job may be given.
-struct Candidate {
-    nodes: NodeSet,
-    start: Seconds,
-    end: Seconds,
-    overbooked: bool,
-    success: Option<SuccessFactors>,
-    predecessors: Vec<JobId>,
-}
-
-/// Time on concrete nodes in which a new job would not have all of its estimate.
-struct Gap {
-    nodes: NodeSet,
-    /// When the job could start at the earliest, if its predecessors ended at once.
-    from: Seconds,
-    /// The end of the predecessors' reservations.
-    start: Seconds,
-    end: Seconds,
 }
 
 /// A job's own runtime distribution, looked up once a submission.
@@ -127,177 +108,6 @@ impl Comprehensive {
             class,
             ratios: Learned::range(&distribution),
             steps,
-        })
-    }
-
-    /// The first slot from `from` on that is as long as the estimate.
-    fn first_full(&self, cluster: &Cluster, job: &Job, from: Seconds) -> Option<Candidate> {
-        let starts = self
-            .plan
-            .candidate_starts(from, job.deadline - job.estimate);
-        let usable = Some((cluster.now(), cluster.up()));
-        let found = self
-            .plan
-            .first_full(&starts, job.nodes, job.estimate, usable);
-        found.map(|(start, nodes)| Candidate {
-            nodes,
-            start,
-            end: start + job.estimate,
-            overbooked: false,
-            success: None,
-            predecessors: Vec::new(),
-        })
-    }
-
-    fn place(
-        &self,
-        cluster: &mut Cluster,
-        job: &Job,
-        own: Option<&OwnRuntime>,
-    ) -> Option<Candidate> {
-        let from = cluster.now().max(job.release);
-        if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
-            return self.first_full(cluster, job, from).or_else(|| {
-                self.acceptable(cluster, job, own, from, false)
-                    .find(|slot| slot.overbooked)
-            });
-        }
-        match self.settings.placing {
-            Placing::FirstFit => self.acceptable(cluster, job, own, from, true).next(),
-            Placing::NearBestFit => {
-                let full = self
-                    .acceptable(cluster, job, own, from, true)
-                    .find(|slot| !slot.overbooked);
-                full.or_else(|| self.acceptable(cluster, job, own, from, false).next())
-            }
-            Placing::LastFit => self.acceptable(cluster, job, own, from, true).last(),
-            Placing::HighestPos | Placing::BestOpportunity => {
-                // A job's fee is the same in every slot: the best is the one with the highest PoS.
-                self.acceptable(cluster, job, own, from, true)
-                    .reduce(|best, slot| {
-                        if probability(&slot) > probability(&best) {
-                            slot
-                        } else {
-                            best
-                        }
-                    })
-            }
-        }
-    }
-
-    /// Every slot that passes, in order of start: at each candidate start the full-length slot if
-    /// there is one (and `with_full`), else the longest one.
-    fn acceptable<'a>(
-        &'a self,
-        cluster: &'a mut Cluster,
-        job: &'a Job,
-        own: Option<&'a OwnRuntime>,
-        from: Seconds,
-        with_full: bool,
-    ) -> impl Iterator<Item = Candidate> + 'a {
-        let mut sweep = self.plan.sweep();
-        self.plan
-            .candidate_starts(from, job.deadline - Seconds(1))
-            .into_iter()
-            .filter_map(move |start| {
-                let usable = Some((cluster.now(), cluster.up()));
-                if with_full
-                    && start + job.estimate <= job.deadline
-                    && let Some((start, nodes)) =
-                        self.plan
-                            .first_full(&[start], job.nodes, job.estimate, usable)
-                {
-                    let success = self.hardware.window_on(&nodes, job.estimate, 1.0);
-                    let pof = self.learned.promised(&success);
-                    if self.settings.test_full_length
-                        && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
-                    {
-                        return None;
-                    }
-                    return Some(Candidate {
-                        nodes,
-                        start,
-                        end: start + job.estimate,
-                        overbooked: false,
-                        success: Some(success),
-                        predecessors: Vec::new(),
-                    });
-                }
-                if !self.overbooks {
-                    return None;
-                }
-                let (nodes, next) = sweep.longest_free(start, job.nodes, usable)?;
-                let gap = Gap {
-                    nodes,
-                    from,
-                    start,
-                    end: job.deadline.min(next),
-                };
-                self.overbooked(cluster, job, own?, gap)
-            })
-    }
-
-    /// The overbooked slot in a gap, if it passes the acceptance test.
-    fn overbooked(
-        &self,
-        cluster: &mut Cluster,
-        job: &Job,
-        own: &OwnRuntime,
-        gap: Gap,
-    ) -> Option<Candidate> {
-        let length = gap.end - gap.start;
-        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
-        if is_too_short || length >= job.estimate {
-            // A full-length slot on these nodes was offered as such, or is not overbooked.
-            return None;
-        }
-        let available = self.hardware.available_on(&gap.nodes);
-        let survives = self.hardware.survives_on(&gap.nodes, length);
-        let done_by = cluster.done_by(job.id, gap.start, gap.end);
-        let rule = self.learned.rule(self.settings.acceptance);
-        let room = (done_by - gap.from).0 as f64;
-        let runs = || own.steps.moments();
-        // With an executable probability of so much at most.
-        let may_pass = |executable: f64| {
-            rule.passes(Tested {
-                pof: (self.learned).promised_for(1.0 - available * executable * survives),
-                executable,
-                time: runs,
-                room,
-            })
-        };
-        // The predecessors cannot help more than by ending at once: most slots are ruled out
-        // without their distributions.
-        let steps = (done_by - gap.from).0 / own.steps.step().0;
-        let within = own
-            .steps
-            .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
-        if !may_pass(within) {
-            return None;
-        }
-        cluster.work.pof_evaluations += 1;
-        let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
-        if !may_pass(self.executable_at_most(own, &predecessors, &gap, done_by)) {
-            return None;
-        }
-        let success = SuccessFactors {
-            available,
-            executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
-            survives,
-        };
-        let passes = rule.passes(Tested {
-            pof: self.learned.promised(&success),
-            executable: success.executable,
-            time: || self.wait(cluster, &predecessors, &gap, own).plus(runs()),
-            room,
-        });
-        passes.then_some(Candidate {
-            nodes: gap.nodes,
-            start: gap.start,
-            end: gap.end,
-            overbooked: true,
-            success: Some(success),
-            predecessors,
         })
     }
 
@@ -415,10 +225,6 @@ impl Comprehensive {
     }
 }
 
-fn probability(slot: &Candidate) -> f64 {
-    slot.success.map_or(1.0, |success| success.pos())
-}
-
 impl Policy for Comprehensive {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         let job = cluster.to_plan(id);
@@ -525,7 +331,7 @@ impl Policy for Comprehensive {
     }
 
     fn settled(&mut self, cluster: &mut Cluster) {
-        if self.disabled.are_patient() {
+        if self.disabled.have_one_without_deadline() {
             self.retry_disabled(cluster, Occasion::NodesFreed);
             self.disabled.wake_at_release(cluster, &self.plan);
         }

@@ -40,7 +40,7 @@ struct Disabled {
     nodes: NodeSet,
     recovery: Recovery,
     /// It has no deadline: nobody gives it up.
-    patient: bool,
+    has_no_deadline: bool,
 }
 
 impl DisabledJobs {
@@ -78,19 +78,19 @@ impl DisabledJobs {
         let asked = cluster.to_plan(job);
         let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
         cluster.disable(job, give_up);
-        let patient = asked.deadline >= Seconds::FAR;
+        let has_no_deadline = asked.deadline >= Seconds::FAR;
         let disabled = Disabled {
             nodes,
             recovery,
-            patient,
+            has_no_deadline,
         };
         self.jobs.insert(job, disabled);
         Ok(())
     }
 
     /// Whether there is one that is never given up.
-    pub(super) fn are_patient(&self) -> bool {
-        self.jobs.values().any(|disabled| disabled.patient)
+    pub(super) fn have_one_without_deadline(&self) -> bool {
+        self.jobs.values().any(|disabled| disabled.has_no_deadline)
     }
 
     /// Has the policy woken when the next reservation ends on the nodes of one that is never given
@@ -100,8 +100,12 @@ impl DisabledJobs {
         let now = cluster.now();
         let of_others = plan.reservations().iter().filter(|it| it.end > now);
         let holds = |it: &&Reservation| {
-            let mut patient = self.jobs.iter().filter(|(_, disabled)| disabled.patient);
-            patient.any(|(job, disabled)| *job != it.job && disabled.nodes.intersects(&it.nodes))
+            let mut has_no_deadline = self
+                .jobs
+                .iter()
+                .filter(|(_, disabled)| disabled.has_no_deadline);
+            has_no_deadline
+                .any(|(job, disabled)| *job != it.job && disabled.nodes.intersects(&it.nodes))
         };
         let release = of_others.filter(holds).map(|it| it.end).min();
         if release != self.wakes {

@@ -5,17 +5,17 @@
 use bookahead_core::scheduling::queue::{QueuePass, QueuePolicy, Waiting};
 use bookahead_core::units::Seconds;
 
-/// Shortest job first; after [`ShortestFirst::patience`] a job passes all that are shorter.
+/// Shortest job first; a job that has waited for [`ShortestFirst::max_wait`] comes before others.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortestFirst {
-    /// How long a job lets shorter ones pass.
-    pub patience: Seconds,
+    /// How long a job waits at most behind shorter ones that came later.
+    pub max_wait: Seconds,
 }
 
 impl Default for ShortestFirst {
     fn default() -> Self {
         Self {
-            patience: Seconds::HOUR * 24,
+            max_wait: Seconds::HOUR * 24,
         }
     }
 }
@@ -25,11 +25,15 @@ impl QueuePolicy for ShortestFirst {
         let now = pass.now();
         let mut order: Vec<Waiting> = pass.waiting().to_vec();
         order.sort_by_key(|job| {
-            let is_patient = now - job.since < self.patience;
+            let is_behind_shorter = now - job.since < self.max_wait;
             // Of equal jobs the one that came first.
             (
-                is_patient,
-                if is_patient { job.estimate } else { Seconds(0) },
+                is_behind_shorter,
+                if is_behind_shorter {
+                    job.estimate
+                } else {
+                    Seconds(0)
+                },
                 job.since,
                 job.job,
             )
@@ -58,9 +62,9 @@ mod tests {
     }
 
     /// Runs the policy on a machine of four nodes that never fail.
-    fn simulated(patience: i64, jobs: &[Job]) -> Vec<JobOutcome> {
+    fn simulated(max_wait: i64, jobs: &[Job]) -> Vec<JobOutcome> {
         let policy = ShortestFirst {
-            patience: Seconds(patience),
+            max_wait: Seconds(max_wait),
         };
         simulate_policy(
             Nodes(4),

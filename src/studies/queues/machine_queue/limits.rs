@@ -15,7 +15,7 @@ enum Scope {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Usage {
     limits: Limits,
     running_jobs: u32,
     nodes: u64,
@@ -32,7 +32,7 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct LimitBook {
     known: HashMap<Scope, u32>,
-    held: Vec<Held>,
+    usage: Vec<Usage>,
 }
 
 impl LimitBook {
@@ -63,78 +63,78 @@ impl LimitBook {
 
     fn place_of(&mut self, scope: Scope, limits: Limits) -> u32 {
         *self.known.entry(scope).or_insert_with(|| {
-            self.held.push(Held {
+            self.usage.push(Usage {
                 limits,
                 running_jobs: 0,
                 nodes: 0,
                 cores: 0,
                 submitted: 0,
             });
-            self.held.len() as u32 - 1
+            self.usage.len() as u32 - 1
         })
     }
 
-    fn all<'a>(&'a self, scopes: &'a Scopes) -> impl Iterator<Item = &'a Held> {
+    fn all<'a>(&'a self, scopes: &'a Scopes) -> impl Iterator<Item = &'a Usage> {
         // Nobody is behind the last one.
         scopes
             .iter()
-            .filter_map(|&scope| self.held.get(scope as usize))
+            .filter_map(|&scope| self.usage.get(scope as usize))
     }
 
-    fn change(&mut self, scopes: &Scopes, change: impl Fn(&mut Held)) {
+    fn change(&mut self, scopes: &Scopes, change: impl Fn(&mut Usage)) {
         for &scope in scopes {
-            if let Some(held) = self.held.get_mut(scope as usize) {
-                change(held);
+            if let Some(usage) = self.usage.get_mut(scope as usize) {
+                change(usage);
             }
         }
     }
 
     /// Whether a job of this shape would be within all limits if nobody else ran.
     pub(super) fn ever_allow(&self, scopes: &Scopes, shape: &Shape) -> bool {
-        self.all(scopes).all(|held| {
-            held.limits.running_jobs != Some(0)
-                && within(held.limits.nodes, 0, u64::from(shape.nodes))
-                && within(held.limits.cores, 0, shape.cores())
+        self.all(scopes).all(|usage| {
+            usage.limits.running_jobs != Some(0)
+                && within(usage.limits.nodes, 0, u64::from(shape.nodes))
+                && within(usage.limits.cores, 0, shape.cores())
         })
     }
 
     /// Whether a job of this shape may start now.
     pub(super) fn allow(&self, scopes: &Scopes, shape: &Shape) -> bool {
-        self.all(scopes).all(|held| {
-            within(held.limits.running_jobs, u64::from(held.running_jobs), 1)
-                && within(held.limits.nodes, held.nodes, u64::from(shape.nodes))
-                && within(held.limits.cores, held.cores, shape.cores())
+        self.all(scopes).all(|usage| {
+            within(usage.limits.running_jobs, u64::from(usage.running_jobs), 1)
+                && within(usage.limits.nodes, usage.nodes, u64::from(shape.nodes))
+                && within(usage.limits.cores, usage.cores, shape.cores())
         })
     }
 
     /// Whether one more job may be submitted.
     pub(super) fn allow_submission(&self, scopes: &Scopes) -> bool {
         self.all(scopes)
-            .all(|held| within(held.limits.submitted_jobs, u64::from(held.submitted), 1))
+            .all(|usage| within(usage.limits.submitted_jobs, u64::from(usage.submitted), 1))
     }
 
     pub(super) fn submitted(&mut self, scopes: &Scopes) {
-        self.change(scopes, |held| held.submitted += 1);
+        self.change(scopes, |usage| usage.submitted += 1);
     }
 
     pub(super) fn started(&mut self, scopes: &Scopes, shape: &Shape) {
-        self.change(scopes, |held| {
-            held.running_jobs += 1;
-            held.nodes += u64::from(shape.nodes);
-            held.cores += shape.cores();
+        self.change(scopes, |usage| {
+            usage.running_jobs += 1;
+            usage.nodes += u64::from(shape.nodes);
+            usage.cores += shape.cores();
         });
     }
 
     pub(super) fn ended(&mut self, scopes: &Scopes, shape: &Shape) {
-        self.change(scopes, |held| {
-            held.submitted -= 1;
-            held.running_jobs -= 1;
-            held.nodes -= u64::from(shape.nodes);
-            held.cores -= shape.cores();
+        self.change(scopes, |usage| {
+            usage.submitted -= 1;
+            usage.running_jobs -= 1;
+            usage.nodes -= u64::from(shape.nodes);
+            usage.cores -= shape.cores();
         });
     }
 }
 
-fn within(limit: Option<u32>, held: u64, more: u64) -> bool {
-    limit.is_none_or(|limit| held + more <= u64::from(limit))
+fn within(limit: Option<u32>, usage: u64, more: u64) -> bool {
+    limit.is_none_or(|limit| usage + more <= u64::from(limit))
 }

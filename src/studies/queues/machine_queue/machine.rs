@@ -11,7 +11,7 @@ use bookahead_core::units::Seconds;
 
 use super::MachineQueueOutcome;
 use super::description::{Backfilling, MachineQueueJob, QueueMachine};
-use super::pass::{Pass, Reach};
+use super::pass::{BackfillLimits, Pass};
 use super::queue::Queue;
 use super::site::Site;
 
@@ -143,10 +143,10 @@ impl MachineQueuePlan {
     }
 
     fn hold_pass(&mut self, now: Seconds) {
-        let reach = reach_of(self.site.machine.backfilling, now);
-        let follows = reach.err().flatten();
+        let limits = backfill_limits(self.site.machine.backfilling, now);
+        let follows = limits.err().flatten();
         self.pass
-            .hold(&mut self.site, &mut self.queue, reach.ok(), now);
+            .hold(&mut self.site, &mut self.queue, limits.ok(), now);
         if let Some(next) = follows
             && !self.queue.waiting.is_empty()
             && self.next_backfilling != follows
@@ -158,7 +158,10 @@ impl MachineQueuePlan {
 }
 
 /// How far a pass backfills that is held now; otherwise when one that backfills has to follow.
-fn reach_of(backfilling: Backfilling, now: Seconds) -> Result<Reach, Option<Seconds>> {
+fn backfill_limits(
+    backfilling: Backfilling,
+    now: Seconds,
+) -> Result<BackfillLimits, Option<Seconds>> {
     let Backfilling::Reserving {
         depth,
         tested,
@@ -171,7 +174,7 @@ fn reach_of(backfilling: Backfilling, now: Seconds) -> Result<Reach, Option<Seco
     let interval = interval.0.max(1);
     let since = now.0.rem_euclid(interval);
     if since == 0 {
-        Ok(Reach {
+        Ok(BackfillLimits {
             depth,
             tested,
             window,

@@ -6,61 +6,16 @@
 //! it may not touch them), of those the fullest, of those the first. A reservation takes the nodes
 //! that become free last, so that those which are idle stay open for others.
 
+mod node;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use bookahead_core::units::Seconds;
 
+use self::node::{Change, Holding, Node, Reservation};
 use super::description::{NodeResources, QueueMachine, Window};
 use super::shapes::Shape;
-
-impl NodeResources {
-    /// Whether this is enough for `need`.
-    fn covers(&self, need: &Self) -> bool {
-        self.cores >= need.cores
-            && self.memory_megabytes >= need.memory_megabytes
-            && self.gpus >= need.gpus
-    }
-
-    fn take(&mut self, part: &Self) {
-        self.cores -= part.cores;
-        self.memory_megabytes -= part.memory_megabytes;
-        self.gpus -= part.gpus;
-    }
-
-    fn give(&mut self, part: &Self) {
-        self.cores += part.cores;
-        self.memory_megabytes += part.memory_megabytes;
-        self.gpus += part.gpus;
-    }
-}
-
-/// What a running job holds on a node, until its request ends.
-#[derive(Clone, Copy, Debug)]
-struct Holding {
-    until: Seconds,
-    job: usize,
-    each: NodeResources,
-}
-
-/// What a waiting job is to get on a node.
-#[derive(Clone, Copy, Debug)]
-struct Reservation {
-    begin: Seconds,
-    end: Seconds,
-    each: NodeResources,
-}
-
-#[derive(Debug)]
-struct Node {
-    free: NodeResources,
-    /// In order of their ends.
-    held: Vec<Holding>,
-    /// Of this pass.
-    reserved: Vec<Reservation>,
-    /// Positions of the windows that close it and are not over, in order of their beginnings.
-    windows: Vec<usize>,
-}
 
 /// The nodes of a class.
 #[derive(Debug)]
@@ -80,14 +35,14 @@ struct Opening {
     node: usize,
 }
 
-/// A job that looks for nodes.
+/// What a job asks of the nodes of a machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seeker {
-    /// What it needs.
+pub(super) struct NodeRequest {
+    /// Nodes, and the resources on each of them.
     pub(super) shape: Shape,
-    /// For how long it asks.
-    pub(super) request: Seconds,
-    /// Whose it is: windows may be open to some.
+    /// For how long.
+    pub(super) duration: Seconds,
+    /// The user of the job: a window may be open to some users only.
     pub(super) user: i64,
 }
 
@@ -177,8 +132,8 @@ impl NodePool {
     }
 
     /// Nodes on which a job may start now without being in the way of a reservation or a window.
-    pub(super) fn choose(&mut self, seeker: &Seeker, now: Seconds) -> Option<Vec<usize>> {
-        let shape = &seeker.shape;
+    pub(super) fn choose(&mut self, request: &NodeRequest, now: Seconds) -> Option<Vec<usize>> {
+        let shape = &request.shape;
         if !self.has_cores(shape) {
             return None;
         }
@@ -192,7 +147,7 @@ impl NodePool {
         let class = &classes[shape.class];
         ranked.clear();
         for (index, node) in (class.first..).zip(&nodes[class.first..class.past]) {
-            if node.is_open_now(seeker, now, windows, &class.each) {
+            if node.is_open_now(request, now, windows, &class.each) {
                 let needed = node.needed_from(now, windows);
                 ranked.push((needed, node.free.cores, node.free.gpus, index));
             }
@@ -240,25 +195,25 @@ impl NodePool {
     }
 
     /// Reserves nodes for a job from the earliest start at which it has them for its whole request,
-    /// beside reservations and windows. `seekers` are its choices, of each class one; the first
+    /// beside reservations and windows. `requests` are its choices, of each class one; the first
     /// that has it first wins. Says the start; `None`, and nothing is reserved, if that is after
     /// `latest`.
     pub(super) fn reserve(
         &mut self,
-        seekers: impl Iterator<Item = Seeker>,
+        requests: impl Iterator<Item = NodeRequest>,
         now: Seconds,
         latest: Seconds,
     ) -> Option<Seconds> {
-        let mut best: Option<(Seconds, Seeker)> = None;
-        for seeker in seekers {
-            let start = self.earliest(&seeker, now);
+        let mut best: Option<(Seconds, NodeRequest)> = None;
+        for request in requests {
+            let start = self.earliest(&request, now);
             if best.is_none_or(|best| start < best.0) {
-                best = Some((start, seeker));
+                best = Some((start, request));
                 std::mem::swap(&mut self.openings, &mut self.best);
             }
         }
-        let (start, seeker) = best.filter(|(start, _)| *start <= latest)?;
-        let wanted = seeker.shape.nodes as usize;
+        let (start, request) = best.filter(|(start, _)| *start <= latest)?;
+        let wanted = request.shape.nodes as usize;
         let openings = &mut self.best;
         openings.retain(|opening| opening.first <= start && start <= opening.last);
         if openings.len() > wanted {
@@ -273,8 +228,8 @@ impl NodePool {
             }
             node.reserved.push(Reservation {
                 begin: start,
-                end: start + seeker.request,
-                each: seeker.shape.each,
+                end: start + request.duration,
+                each: request.shape.each,
             });
         }
         Some(start)
@@ -288,17 +243,17 @@ impl NodePool {
     }
 
     /// The earliest start at which the job has its nodes, whose openings are found on the way.
-    fn earliest(&mut self, seeker: &Seeker, now: Seconds) -> Seconds {
-        let wanted = seeker.shape.nodes as usize;
+    fn earliest(&mut self, request: &NodeRequest, now: Seconds) -> Seconds {
+        let wanted = request.shape.nodes as usize;
         let beginning_before =
             |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
         // Most windows are far away: as long as the job ends before the first that was left out,
         // they do not matter.
-        let mut seen = beginning_before(&self.windows, now + seeker.request);
+        let mut seen = beginning_before(&self.windows, now + request.duration);
         loop {
-            self.find_openings(seeker, now, seen);
+            self.find_openings(request, now, seen);
             let start = earliest(&mut self.openings, wanted);
-            let end = start + seeker.request;
+            let end = start + request.duration;
             if self.windows.get(seen).is_none_or(|next| end <= next.begin) {
                 return start;
             }
@@ -311,8 +266,8 @@ impl NodePool {
 
     /// All openings of all nodes of the class if the first `seen` windows are all; behind these,
     /// only the first is looked at.
-    fn find_openings(&mut self, seeker: &Seeker, now: Seconds, seen: usize) {
-        let class = &self.classes[seeker.shape.class];
+    fn find_openings(&mut self, request: &NodeRequest, now: Seconds, seen: usize) {
+        let class = &self.classes[request.shape.class];
         self.openings.clear();
         let mut changes = std::mem::take(&mut self.changes);
         for (index, node) in (class.first..).zip(&self.nodes[class.first..class.past]) {
@@ -320,10 +275,10 @@ impl NodePool {
             let behind = node.windows[in_sight..]
                 .iter()
                 .map(|window| &self.windows[*window])
-                .find(|window| !window.users.contains(&seeker.user));
-            let last = behind.map_or(Seconds::FAR, |window| window.begin - seeker.request);
+                .find(|window| !window.users.contains(&request.user));
+            let last = behind.map_or(Seconds::FAR, |window| window.begin - request.duration);
             if node.reserved.is_empty() && in_sight == 0 {
-                let first = node.free_from(&seeker.shape.each, now);
+                let first = node.free_from(&request.shape.each, now);
                 self.openings.push(Opening {
                     first,
                     last,
@@ -334,9 +289,9 @@ impl NodePool {
             let in_sight = node.windows[..in_sight]
                 .iter()
                 .map(|window| &self.windows[*window]);
-            node.changes(seeker, now, in_sight, &mut changes);
+            node.changes(request, now, in_sight, &mut changes);
             let found = |first, end: Option<Seconds>| {
-                let last = end.map_or(last, |end| last.min(end - seeker.request));
+                let last = end.map_or(last, |end| last.min(end - request.duration));
                 if first <= last {
                     self.openings.push(Opening {
                         first,
@@ -345,7 +300,7 @@ impl NodePool {
                     });
                 }
             };
-            node.openings(&seeker.shape.each, now, &changes, found);
+            node.openings(&request.shape.each, now, &changes, found);
         }
         self.changes = changes;
     }
@@ -381,151 +336,4 @@ fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
     }
     // Not reached by a shape that an empty class holds: in the end every node is free.
     Seconds::FAR
-}
-
-impl Node {
-    /// When somebody else may need the node: the first reservation or window that is not over.
-    fn needed_from(&self, now: Seconds, windows: &[Window]) -> Seconds {
-        let reserved = self.reserved.iter().map(|reserved| reserved.begin);
-        let closed = self.windows.first();
-        let closed = closed.map(|window| windows[*window].begin.max(now));
-        reserved.chain(closed).min().unwrap_or(Seconds::FAR)
-    }
-
-    /// From when on running jobs leave `need`, if nothing but them is on the node.
-    fn free_from(&self, need: &NodeResources, now: Seconds) -> Seconds {
-        let mut free = self.free;
-        let mut from = now;
-        let mut held = self.held.iter();
-        while !free.covers(need) {
-            let Some(next) = held.next() else {
-                break;
-            };
-            free.give(&next.each);
-            from = next.until;
-        }
-        from
-    }
-
-    /// What running jobs and reservations leave at a time from now on.
-    fn free_at(&self, time: Seconds, all: &NodeResources) -> NodeResources {
-        let mut free = *all;
-        for held in self.held.iter().filter(|held| held.until > time) {
-            free.take(&held.each);
-        }
-        for reserved in &self.reserved {
-            if reserved.begin <= time && time < reserved.end {
-                free.take(&reserved.each);
-            }
-        }
-        free
-    }
-
-    /// Whether the job may start here now.
-    fn is_open_now(
-        &self,
-        seeker: &Seeker,
-        now: Seconds,
-        windows: &[Window],
-        all: &NodeResources,
-    ) -> bool {
-        let need = &seeker.shape.each;
-        if !self.free.covers(need) {
-            return false;
-        }
-        let end = now + seeker.request;
-        let is_closed = self
-            .windows
-            .iter()
-            .map(|window| &windows[*window])
-            .take_while(|window| window.begin < end)
-            .any(|window| !window.users.contains(&seeker.user));
-        if is_closed {
-            return false;
-        }
-        // Running jobs only give back: it gets worse nowhere but where a reservation begins.
-        self.reserved
-            .iter()
-            .filter(|reserved| reserved.begin < end)
-            .all(|reserved| {
-                let mut most = *all;
-                most.take(&reserved.each);
-                most.covers(need) && self.free_at(reserved.begin, all).covers(need)
-            })
-    }
-
-    /// What changes for the job on this node, from now on, in order of time.
-    fn changes<'a>(
-        &self,
-        seeker: &Seeker,
-        now: Seconds,
-        windows: impl Iterator<Item = &'a Window>,
-        changes: &mut Vec<(Seconds, Change)>,
-    ) {
-        changes.clear();
-        let ends = self.held.iter();
-        changes.extend(ends.map(|held| (held.until, Change::Free(held.each))));
-        for reserved in &self.reserved {
-            changes.push((reserved.begin, Change::Taken(reserved.each)));
-            changes.push((reserved.end, Change::Free(reserved.each)));
-        }
-        for window in windows.filter(|window| !window.users.contains(&seeker.user)) {
-            changes.push((window.begin.max(now), Change::Closed));
-            changes.push((window.end, Change::Open));
-        }
-        // What gives comes before what takes, so that nothing is ever below zero.
-        changes.sort_unstable_by_key(|(time, change)| (*time, change.takes()));
-    }
-
-    /// Calls `found` with each span, in order of time, for which `need` is free and no window is
-    /// closed; the last one never ends.
-    fn openings(
-        &self,
-        need: &NodeResources,
-        now: Seconds,
-        changes: &[(Seconds, Change)],
-        mut found: impl FnMut(Seconds, Option<Seconds>),
-    ) {
-        let mut free = self.free;
-        let mut closed = 0;
-        let mut open_since = free.covers(need).then_some(now);
-        let mut changes = changes.iter().peekable();
-        while let Some((time, change)) = changes.next() {
-            match change {
-                Change::Free(each) => free.give(each),
-                Change::Taken(each) => free.take(each),
-                Change::Closed => closed += 1,
-                Change::Open => closed -= 1,
-            }
-            if changes.peek().is_some_and(|next| next.0 == *time) {
-                continue;
-            }
-            match (open_since, closed == 0 && free.covers(need)) {
-                (None, true) => open_since = Some(*time),
-                (Some(first), false) => {
-                    found(first, Some(*time));
-                    open_since = None;
-                }
-                _ => {}
-            }
-        }
-        if let Some(first) = open_since {
-            found(first, None);
-        }
-    }
-}
-
-/// What happens on a node.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Free(NodeResources),
-    Taken(NodeResources),
-    Open,
-    Closed,
-}
-
-impl Change {
-    fn takes(&self) -> bool {
-        matches!(self, Self::Taken(_) | Self::Closed)
-    }
 }

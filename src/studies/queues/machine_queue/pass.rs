@@ -9,14 +9,14 @@ use bookahead_core::scheduling::queue::{Rule, pass};
 use bookahead_core::units::Seconds;
 
 use super::Announcement;
-use super::nodes::Seeker;
+use super::nodes::NodeRequest;
 use super::queue::{Candidate, Details, Queue};
 use super::shapes::Shape;
 use super::site::Site;
 
 /// How far a pass backfills.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct BackfillLimits {
     /// How many jobs of each partition get a reservation.
     pub(super) depth: u32,
     /// How many jobs may be looked at for backfilling; `None`: all.
@@ -30,7 +30,7 @@ pub(super) struct Reach {
 pub(super) struct Pass {
     now: Seconds,
     number: u64,
-    reach: Reach,
+    limits: BackfillLimits,
     /// Of each class: whether somebody waits for it.
     awaited: Vec<bool>,
     /// Of each partition: how many have a reservation.
@@ -87,10 +87,10 @@ impl Pass {
         &mut self,
         site: &mut Site,
         queue: &mut Queue,
-        reach: Option<Reach>,
+        limits: Option<BackfillLimits>,
         now: Seconds,
     ) {
-        self.reach = reach.unwrap_or(Reach {
+        self.limits = limits.unwrap_or(BackfillLimits {
             depth: 0,
             tested: Some(0),
             window: None,
@@ -120,7 +120,7 @@ impl Pass {
     /// Whether anybody may start or get a first reservation: nothing else that a pass does lasts.
     fn may_matter(&self, site: &Site) -> bool {
         let announces = |(unannounced, reserved): (&usize, &u32)| {
-            *unannounced > 0 && *reserved < self.reach.depth
+            *unannounced > 0 && *reserved < self.limits.depth
         };
         let mut partitions = site.unannounced().iter().zip(&self.reserved);
         self.may_start || (self.backfills() && partitions.any(announces))
@@ -128,11 +128,11 @@ impl Pass {
 
     /// Whether jobs may start that are not the first.
     fn backfills(&self) -> bool {
-        self.reach.tested != Some(0)
+        self.limits.tested != Some(0)
     }
 
     fn count_one(&mut self) {
-        if let Some(tested) = &mut self.reach.tested {
+        if let Some(tested) = &mut self.limits.tested {
             *tested = tested.saturating_sub(1);
         }
     }
@@ -141,14 +141,14 @@ impl Pass {
     fn starts(&mut self, site: &mut Site, details: &[Details], candidate: &Candidate) -> bool {
         let backfills = self.backfills();
         let reserved = self.reserved[candidate.partition as usize];
-        let reserves = backfills && reserved < self.reach.depth;
+        let reserves = backfills && reserved < self.limits.depth;
         // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and
         // for as long, fails.
         let (number, shortest) = self.failed[candidate.kind as usize];
         let is_hopeless = number == self.number
             && shortest <= candidate.waiting.estimate
             && !candidate.has_windows;
-        if is_hopeless && !reserves && self.reach.tested.is_none() {
+        if is_hopeless && !reserves && self.limits.tested.is_none() {
             return false;
         }
         let details = candidate.details(details);
@@ -163,7 +163,7 @@ impl Pass {
             if is_hopeless || (is_awaited && !backfills) {
                 continue;
             }
-            if let Some(nodes) = site.pool.choose(&seeker(details, shape), self.now) {
+            if let Some(nodes) = site.pool.choose(&node_request(details, shape), self.now) {
                 if is_awaited {
                     self.count_one();
                 }
@@ -197,15 +197,18 @@ impl Pass {
     fn reserve(&mut self, site: &mut Site, details: &Details) {
         self.postponed.push(*details);
         // Within a window it has to be known who gets one: that is counted.
-        if !self.may_start && self.reach.window.is_none() && site.is_announced(details.job) {
+        if !self.may_start && self.limits.window.is_none() && site.is_announced(details.job) {
             return;
         }
-        let latest = (self.reach.window).map_or(Seconds::FAR, |window| self.now + window);
+        let latest = (self.limits.window).map_or(Seconds::FAR, |window| self.now + window);
         for details in self.postponed.drain(..) {
             self.allowed.clear();
             self.allowed.extend(within_limits(site, &details));
-            let seekers = self.allowed.iter().map(|shape| seeker(&details, *shape));
-            if let Some(start) = site.pool.reserve(seekers, self.now, latest) {
+            let requests = self
+                .allowed
+                .iter()
+                .map(|shape| node_request(&details, *shape));
+            if let Some(start) = site.pool.reserve(requests, self.now, latest) {
                 let at = self.now;
                 site.announce(&details, Announcement { at, start });
             } else {
@@ -222,10 +225,10 @@ fn within_limits<'a>(site: &'a Site, details: &'a Details) -> impl Iterator<Item
     allowed.copied()
 }
 
-fn seeker(details: &Details, shape: Shape) -> Seeker {
-    Seeker {
+fn node_request(details: &Details, shape: Shape) -> NodeRequest {
+    NodeRequest {
         shape,
-        request: details.request,
+        duration: details.request,
         user: details.user,
     }
 }

@@ -32,13 +32,14 @@ pub(super) struct Kind {
     waiting: usize,
 }
 
-/// What tells kinds apart: partition, cores, cores per node, memory, graphics processors.
-type Asked = (usize, u32, Option<u32>, u64, u32);
+/// Jobs are of the same kind if these are equal: partition, cores, cores per node, memory, graphics
+/// processors.
+type KindKey = (usize, u32, Option<u32>, u64, u32);
 
 /// All kinds of jobs that were submitted.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
-    known: HashMap<Asked, Result<usize, Refusal>>,
+    known: HashMap<KindKey, Result<usize, Refusal>>,
     all: Vec<Kind>,
     /// Kinds of which some job waits.
     awaited: Vec<usize>,

@@ -4,6 +4,7 @@
 mod announced;
 mod fair_tree;
 mod fast_engines;
+mod placing;
 mod properties;
 mod random;
 mod reservation;
@@ -125,4 +126,8 @@ fn starts(machine: &QueueMachine, jobs: &[MachineQueueJob]) -> Vec<Option<i64>> 
         MachineQueueOutcome::Refused(_) => None,
     };
     outcomes.iter().map(start).collect()
+}
+
+fn of_user(user: i64, job: MachineQueueJob) -> MachineQueueJob {
+    MachineQueueJob { user, ..job }
 }

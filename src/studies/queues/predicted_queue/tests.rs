@@ -7,10 +7,10 @@ use bookahead_core::units::Nodes;
 use super::*;
 
 /// Submission, nodes, run time, request.
-type Given = (i64, u32, i64, i64);
+type Row = (i64, u32, i64, i64);
 
-fn jobs(given: &[Given]) -> Arc<[QueueJob]> {
-    let job = |(index, (submit, nodes, runtime, request)): (usize, &Given)| QueueJob {
+fn jobs(given: &[Row]) -> Arc<[QueueJob]> {
+    let job = |(index, (submit, nodes, runtime, request)): (usize, &Row)| QueueJob {
         submission: Submission {
             index: index as u32,
             submit: Seconds(*submit),
@@ -30,19 +30,19 @@ fn settings(backfill: BackfillOrder) -> PredictedQueueSettings {
     }
 }
 
-fn starts(given: &[Given], nodes: u32, settings: &PredictedQueueSettings) -> Vec<i64> {
+fn starts(given: &[Row], nodes: u32, settings: &PredictedQueueSettings) -> Vec<i64> {
     let outcomes = simulate_predicted_queue(&jobs(given), Nodes(nodes), settings).unwrap();
     outcomes.iter().map(|outcome| outcome.start.0).collect()
 }
 
-fn mean_bounded_slowdown(given: &[Given], settings: &PredictedQueueSettings) -> f64 {
+fn mean_bounded_slowdown(given: &[Row], settings: &PredictedQueueSettings) -> f64 {
     let jobs = jobs(given);
     let outcomes = simulate_predicted_queue(&jobs, Nodes(4), settings).unwrap();
     QueueTotals::of(&jobs, &outcomes, |_| true).bounded_slowdown
 }
 
 /// Jobs A, E, B, C and D of spec `prediction.md` section 12, vector 5.
-const VECTOR_5: [Given; 5] = [
+const VECTOR_5: [Row; 5] = [
     (0, 3, 100, 100),
     (0, 1, 10, 10),
     (1, 4, 50, 50),
@@ -62,7 +62,7 @@ fn the_order_of_candidates_decides_who_is_backfilled() {
 
 /// A and E run for 10 and 5 s of the 100 and 200 that they ask for; B needs all nodes, G and H half
 /// of them each.
-const RESERVED: [Given; 5] = [
+const RESERVED: [Row; 5] = [
     (0, 2, 10, 100),
     (0, 2, 5, 200),
     (1, 4, 5, 5),
@@ -94,7 +94,7 @@ fn which_reservation_is_compared_changes_no_start() {
 }
 
 /// Jobs A to D of vectors 6 and 7: A's prediction expires at 30.
-const VECTOR_6: [Given; 4] = [
+const VECTOR_6: [Row; 4] = [
     (0, 2, 100, 200),
     (5, 4, 40, 40),
     (6, 2, 50, 50),
@@ -102,9 +102,9 @@ const VECTOR_6: [Given; 4] = [
 ];
 
 /// Predictions as given, one a job.
-struct Given6;
+struct AlwaysSix;
 
-impl Given6 {
+impl AlwaysSix {
     fn outcomes(corrector: Corrector) -> (Vec<i64>, f64) {
         let jobs = jobs(&VECTOR_6);
         let settings = PredictedQueueSettings {
@@ -149,7 +149,7 @@ fn outcomes_with(
 #[test]
 fn a_corrected_prediction_counts_from_the_next_event_on() {
     for corrector in [Corrector::Request, Corrector::Doubling] {
-        let (starts, slowdown) = Given6::outcomes(corrector);
+        let (starts, slowdown) = AlwaysSix::outcomes(corrector);
         assert_eq!(starts, [0, 110, 60, 150], "{corrector:?}");
         assert!((slowdown - 3.051_25).abs() < 1e-9, "{slowdown}");
     }
@@ -157,7 +157,7 @@ fn a_corrected_prediction_counts_from_the_next_event_on() {
 
 #[test]
 fn small_corrections_let_others_pass() {
-    let (starts, slowdown) = Given6::outcomes(Corrector::Increments);
+    let (starts, slowdown) = AlwaysSix::outcomes(Corrector::Increments);
     assert_eq!(starts, [0, 100, 140, 60]);
     assert!((slowdown - 2.263_75).abs() < 1e-9, "{slowdown}");
 }
@@ -375,7 +375,7 @@ fn any_settings() -> impl Strategy<Value = PredictedQueueSettings> {
 }
 
 /// Jobs of a machine of 8 nodes with many equal times, and a prediction each.
-fn any_jobs() -> impl Strategy<Value = Vec<(Given, i64)>> {
+fn any_jobs() -> impl Strategy<Value = Vec<(Row, i64)>> {
     let job = (0_i64..4, 1_u32..=8, 1_i64..12, 0_i64..6, 1_i64..16);
     prop::collection::vec(job, 1..40).prop_map(|drawn| {
         let mut now = 0;
@@ -395,7 +395,7 @@ proptest! {
         drawn in any_jobs(),
         settings in any_settings(),
     ) {
-        let (given, predictions): (Vec<Given>, Vec<i64>) = drawn.into_iter().unzip();
+        let (given, predictions): (Vec<Row>, Vec<i64>) = drawn.into_iter().unzip();
         let predictions: Vec<Seconds> = predictions.into_iter().map(Seconds).collect();
         let jobs = jobs(&given);
         let outcomes = outcomes_with(&jobs, 8, &settings, predictions.clone());
@@ -407,7 +407,7 @@ proptest! {
     /// that have not ended by then.
     #[test]
     fn predictors_see_nothing_of_the_future(drawn in any_jobs(), cut in 0_usize..40) {
-        let given: Vec<Given> = drawn.into_iter().map(|(given, _)| given).collect();
+        let given: Vec<Row> = drawn.into_iter().map(|(given, _)| given).collect();
         for known in PREDICTORS {
             if known.name == "perfect" {
                 continue;

@@ -72,7 +72,7 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
     }
     let admission = plan.settings().admission;
     let in_the_way = if admission.moves() {
-        !beside_the_starving(plan, start, end, nodes)
+        !fits_beside_starving_jobs(plan, start, end, nodes)
     } else {
         plan.planned().1.min_free(start, end) < nodes
     };
@@ -98,7 +98,7 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
 
 /// Whether the slot leaves the planned places of those who have waited longer than the guard alone.
 /// They come first in the order of planning.
-fn beside_the_starving(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
+fn fits_beside_starving_jobs(plan: &Replanning, start: Seconds, end: Seconds, nodes: i32) -> bool {
     let Some(guard) = plan.settings().starvation_guard else {
         return true;
     };
@@ -131,7 +131,7 @@ fn from(
             let mut offers = plan.offers(earliest, nodes, duration);
             offers.retain(|offer| {
                 let end = offer.start + duration;
-                beside_the_starving(plan, offer.start, end, nodes.0 as i32)
+                fits_beside_starving_jobs(plan, offer.start, end, nodes.0 as i32)
             });
             offers
         }
@@ -151,7 +151,8 @@ fn from(
                     plan.planned().1
                 };
                 profile.min_free(start, end) >= nodes.0 as i32
-                    && (!admission.moves() || beside_the_starving(plan, start, end, nodes.0 as i32))
+                    && (!admission.moves()
+                        || fits_beside_starving_jobs(plan, start, end, nodes.0 as i32))
             };
             std::iter::once(earliest)
                 .chain(instants.into_iter().filter(|start| *start > earliest))

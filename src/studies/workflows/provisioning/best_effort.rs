@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, JobKind};
 
-use super::least_busy::Sent;
+use super::least_busy::TasksInTransit;
 use super::{Application, ProviderSite, TaskPlacement};
 
 /// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
@@ -83,16 +83,16 @@ pub fn best_effort(
     let mut now = begin;
     let mut handed_over = begin;
     let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
-    let mut sent = Sent::new(sites.len());
+    let mut in_transit = TasksInTransit::new(sites.len());
     while open > 0 {
         let in_system = sites.iter().map(|site| site.site.tasks_in_system());
-        let mut busy = sent.beside(in_system, now);
+        let mut busy = in_transit.beside(in_system, now);
         for task in std::mem::take(&mut ready) {
             let site = busy.send_to_least(&sizes, application.tasks()[task].nodes)?;
             let arrival = application.earliest(task, site, now, |parent| {
                 (run.placements[parent].site, run.placements[parent].end)
             });
-            sent.note(site, arrival);
+            in_transit.note(site, arrival);
             run.submitted[task] = arrival;
             run.placements[task].site = site;
             sites[site]

@@ -3,24 +3,25 @@
 
 use std::sync::Arc;
 
-use bookahead_core::kernel::Desk;
+use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{NodeSeconds, Seconds};
 
+use self::application_state::ApplicationState;
 use super::environment::Environment;
 use super::greedy::greedy;
 use super::layout::lay_out;
-use super::least_busy::Sent;
-use super::ledger::{Ledger, PlannedTasks, purchases};
+use super::least_busy::TasksInTransit;
+use super::ledger::{PlannedTasks, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
 use super::{
     Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
-    Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProviderSite, ProvisioningInputs,
-    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod,
-    SiteQuestion, SlotTariff, TaskFate, TaskRun, Wish,
+    Commitment, Evaluator, FrontMember, Genetic, ProviderSite, ProvisioningInputs, ProvisioningRun,
+    ProvisioningSettings, SearchMethod, SiteQuestion, TaskRun,
 };
 
+mod application_state;
 mod effect;
 mod just_in_time;
 mod outlasting;
@@ -40,7 +41,7 @@ pub(super) async fn provision(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
     seed: &StreamSeed,
-    desk: Desk<ProviderSite>,
+    channel: ServiceChannel<ProviderSite>,
 ) -> Result<ProvisioningRun, BrokerError> {
     let submissions: Vec<Seconds> = inputs
         .instants
@@ -52,31 +53,31 @@ pub(super) async fn provision(
         inputs,
         settings,
         seed,
-        environment: Environment::new(desk, &inputs.sites, begin, settings.latency),
+        environment: Environment::new(channel, &inputs.sites, begin, settings.latency),
         failures: ProcessorFailures::new(&inputs.sites, seed, begin),
-        sent: Sent::new(inputs.sites.len()),
-        ventures: Vec::with_capacity(submissions.len()),
+        in_transit: TasksInTransit::new(inputs.sites.len()),
+        states: Vec::with_capacity(submissions.len()),
     };
     let brokers = settings.brokers.max(1) as usize;
     for (group, together) in submissions.chunks(brokers).enumerate() {
         let submitted = together[0];
-        broker.suffer_until(Some(submitted)).await?;
+        broker.apply_failures_until(Some(submitted)).await?;
         broker.submit_just_in_time(Some(submitted)).await?;
         broker.environment.pass_to(submitted).await?;
-        let seen = broker.offers_to_all().await?;
+        let offers = broker.offers_to_all().await?;
         for place in 0..together.len() {
             broker
-                .submit(group * brokers + place, submitted, seen.clone())
+                .submit(group * brokers + place, submitted, offers.clone())
                 .await?;
         }
     }
-    broker.suffer_until(None).await?;
+    broker.apply_failures_until(None).await?;
     broker.submit_just_in_time(None).await?;
     let (effects, started) = match settings.commitment {
         Commitment::Discarded => (Vec::new(), Vec::new()),
         Commitment::Committed { .. } => broker.effects().await?,
     };
-    let outcomes = broker.ventures.into_iter().map(Venture::close);
+    let outcomes = broker.states.into_iter().map(ApplicationState::close);
     Ok(ProvisioningRun {
         outcomes: outcomes.collect(),
         effects,
@@ -90,77 +91,61 @@ struct Broker<'a> {
     seed: &'a StreamSeed,
     environment: Environment<'a>,
     failures: ProcessorFailures,
-    /// Tasks of best effort on their way to queues.
-    sent: Sent,
-    ventures: Vec<Venture>,
+    /// Tasks of best effort that were sent and have not reached their queues yet.
+    in_transit: TasksInTransit,
+    states: Vec<ApplicationState>,
 }
 
-/// One application on its way.
-#[derive(Default)]
-struct Venture {
-    outcome: ProvisioningOutcome,
-    ledger: Ledger,
-    /// What all plans cost that were booked, in service units.
-    paid: f64,
-    /// Plans that were made.
-    plans: u32,
-    /// When it was given up.
-    given_up: Option<Seconds>,
-    /// The application with what tasks are booked for that outlasted a slot, where one did.
-    rebooked: Option<Application>,
-    /// Of best effort at running sites, until all tasks have ended.
-    progress: Option<just_in_time::Progress>,
-}
-
-/// What sites offered, and when a reservation arrives that is sent at once.
+/// The slots that sites offered, and when a reservation arrives that is sent at once.
 #[derive(Clone)]
-struct Seen {
+struct Offers {
     slots: Vec<Advertised>,
     arrival: Seconds,
 }
 
 impl Broker<'_> {
-    /// What all brokers see who submit at this instant, before any of them has bought anything;
-    /// `None` for one that is alone.
-    async fn offers_to_all(&mut self) -> Result<Option<Seen>, BrokerError> {
+    /// The offers that all brokers see who submit at this instant, before any of them has bought
+    /// anything; `None` for a single broker.
+    async fn offers_to_all(&mut self) -> Result<Option<Offers>, BrokerError> {
         if self.settings.brokers <= 1 || !self.settings.is_genetic() {
             return Ok(None);
         }
         let slots = self.environment.collect().await?;
         let arrival = self.environment.arrival();
-        Ok(Some(Seen { slots, arrival }))
+        Ok(Some(Offers { slots, arrival }))
     }
 
-    /// Submits application number `number`; with what was `seen` its first plan is made of that.
+    /// Submits application number `number`. Its first plan is made from `offers` where there are
+    /// any, else from what the sites offer then.
     async fn submit(
         &mut self,
         number: usize,
         submitted: Seconds,
-        seen: Option<Seen>,
+        offers: Option<Offers>,
     ) -> Result<(), BrokerError> {
         let inputs = self.inputs;
         let application = &*inputs.application;
         let best_effort = inputs.best_effort.get(number);
-        let mut venture = Venture::new(number, submitted, self.settings.tariff);
+        let mut state = ApplicationState::new(number, submitted, self.settings.tariff);
         let of_best_effort = |run: &Arc<BestEffortRun>| best_effort_of(inputs.real(number), run);
-        venture.outcome.best_effort = best_effort.map(of_best_effort);
+        state.outcome.best_effort = best_effort.map(of_best_effort);
         if self.settings.search == SearchMethod::BestEffort {
             match self.settings.commitment {
-                Commitment::Discarded => venture.follow_best_effort(application),
+                Commitment::Discarded => state.follow_best_effort(application),
                 Commitment::Committed { .. } => {
-                    venture.progress = Some(just_in_time::Progress::new(application));
+                    state.progress = Some(just_in_time::Progress::new(application));
                 }
             }
         } else {
             let tasks: Vec<usize> = (0..application.tasks().len()).collect();
             if !self
-                .provide(&mut venture, application, &tasks, seen)
+                .provide(&mut state, application, &tasks, offers)
                 .await?
             {
-                venture.given_up = Some(self.environment.now());
+                state.given_up = Some(self.environment.now());
             }
         }
-        self.ventures.push(venture);
+        self.states.push(state);
         Ok(())
     }
 
@@ -168,28 +153,28 @@ impl Broker<'_> {
     /// is one.
     async fn provide(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         planned: &Application,
         tasks: &[usize],
-        seen: Option<Seen>,
+        offers: Option<Offers>,
     ) -> Result<bool, BrokerError> {
         if self.settings.is_genetic() {
-            self.provide_genetically(venture, planned, tasks, seen)
+            self.provide_genetically(state, planned, tasks, offers)
                 .await
         } else {
-            self.provide_greedily(venture, planned, tasks).await
+            self.provide_greedily(state, planned, tasks).await
         }
     }
 
     async fn provide_greedily(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         planned: &Application,
         tasks: &[usize],
     ) -> Result<bool, BrokerError> {
         let begin = self.environment.arrival();
-        let wish = venture.wish(self.settings.wish, begin);
-        let retries = self.settings.replans - venture.outcome.realised.replans;
+        let wish = state.wish(self.settings.wish, begin);
+        let retries = self.settings.replans - state.outcome.realised.replans;
         let mut next = self.environment.next_request;
         let mut prices = self.inputs.keep_prices.then(Vec::new);
         let made = greedy(
@@ -204,20 +189,20 @@ impl Broker<'_> {
         .await;
         self.environment.next_request = next;
         let mut plan = made?;
-        let real = self.inputs.real(venture.outcome.submission as usize);
+        let real = self.inputs.real(state.outcome.submission as usize);
         let of = PlannedTasks { real, tasks };
-        venture.plans += 1;
-        let outcome = &mut venture.outcome;
+        state.plans += 1;
+        let outcome = &mut state.outcome;
         outcome.queries += plan.queries;
         outcome.offers += plan.offers;
         outcome.note_prices(prices.unwrap_or_default(), tasks, plan.queries);
         outcome.realised.gone += plan.gone;
         outcome.realised.replans += plan.gone.min(retries);
-        if plan.misfit.is_none() {
-            venture.paid += plan.value.cost;
-            let value = venture.since_submission(plan.value, begin);
-            venture.outcome.planned.get_or_insert(value);
-            venture.ledger.enter_greedy(of, &plan);
+        if plan.failure.is_none() {
+            state.paid += plan.value.cost;
+            let value = state.since_submission(plan.value, begin);
+            state.outcome.planned.get_or_insert(value);
+            state.ledger.enter_greedy(of, &plan);
             return Ok(true);
         }
         // What has not begun is given back; what has begun is paid and of no use.
@@ -229,26 +214,26 @@ impl Broker<'_> {
             }
         }
         plan.booked = begun;
-        venture.paid += venture.ledger.enter_greedy(of, &plan);
+        state.paid += state.ledger.enter_greedy(of, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
-        venture.ledger.abandon(self.environment.now(), unplanned);
+        state.ledger.abandon(self.environment.now(), unplanned);
         Ok(false)
     }
 
     async fn provide_genetically(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         planned: &Application,
         tasks: &[usize],
-        mut seen: Option<Seen>,
+        mut offers: Option<Offers>,
     ) -> Result<bool, BrokerError> {
         loop {
-            let Seen {
+            let Offers {
                 slots: free,
                 arrival: begin,
-            } = match seen.take() {
-                Some(seen) => seen,
-                None => Seen {
+            } = match offers.take() {
+                Some(offers) => offers,
+                None => Offers {
                     slots: self.environment.collect().await?,
                     arrival: self.environment.arrival(),
                 },
@@ -258,31 +243,31 @@ impl Broker<'_> {
             let mut evaluator = Evaluator::new(planned, &slots, begin)
                 .choosing(self.settings.site_choice)
                 .under(tariff);
-            let is_first = venture.plans == 0;
+            let is_first = state.plans == 0;
             let shared = self.inputs.searched.as_deref();
             // What was found before holds for the slots of the instant, as they were advertised,
             // and is the first broker's.
-            let is_shared = is_first && venture.outcome.submission == 0;
+            let is_shared = is_first && state.outcome.submission == 0;
             let shared = shared.filter(|_| is_shared && self.settings.latency == Seconds::ZERO);
             let own;
             let found = match shared {
                 Some(found) => found,
                 None => {
-                    own = self.search(&mut evaluator, venture);
+                    own = self.search(&mut evaluator, state);
                     &own
                 }
             };
-            venture.plans += 1;
-            venture.outcome.evaluations += found.evaluations;
-            venture.outcome.infeasible += found.infeasible;
-            let chosen = venture.wish(self.settings.wish, begin).choose(&found.front);
+            state.plans += 1;
+            state.outcome.evaluations += found.evaluations;
+            state.outcome.infeasible += found.infeasible;
+            let chosen = state.wish(self.settings.wish, begin).choose(&found.front);
             if is_first {
-                venture.outcome.slots_offered = slots.len() as u32;
-                venture.outcome.advertised.clone_from(&slots);
+                state.outcome.slots_offered = slots.len() as u32;
+                state.outcome.advertised.clone_from(&slots);
                 let members = found.front.members().iter().enumerate().rev();
-                venture.outcome.front = members
+                state.outcome.front = members
                     .map(|(place, (value, _))| FrontMember {
-                        value: venture.since_submission(*value, begin),
+                        value: state.since_submission(*value, begin),
                         chosen: chosen == Some(place),
                     })
                     .collect();
@@ -291,14 +276,14 @@ impl Broker<'_> {
             else {
                 return Ok(false);
             };
-            let submission = venture.outcome.submission;
+            let submission = state.outcome.submission;
             let misplanned = || BrokerError::Misplanned { submission };
             let value = evaluator.evaluate(chosen).ok_or_else(misplanned)?;
             let placements = evaluator.placements();
             let shares =
                 lay_out(planned, &slots, chosen, begin, placements).ok_or_else(misplanned)?;
-            let first_value = venture.since_submission(value, begin);
-            venture.outcome.planned.get_or_insert(first_value);
+            let first_value = state.since_submission(value, begin);
+            state.outcome.planned.get_or_insert(first_value);
             let wanted = purchases(&slots, &shares, || self.environment.request());
             self.environment.pass_to(begin).await?;
             let mut booked = 0;
@@ -316,10 +301,10 @@ impl Broker<'_> {
                 booked += 1;
             }
             if booked == wanted.len() {
-                venture.paid += value.cost;
+                state.paid += value.cost;
                 let real = self.inputs.real(submission as usize);
                 let of = PlannedTasks { real, tasks };
-                let ledger = &mut venture.ledger;
+                let ledger = &mut state.ledger;
                 ledger.enter_shares(planned, of, placements, &slots, &shares, &wanted);
                 return Ok(true);
             }
@@ -327,7 +312,7 @@ impl Broker<'_> {
                 let site = slots[purchase.slot].site;
                 self.environment.cancel(site, purchase.id).await?;
             }
-            let realised = &mut venture.outcome.realised;
+            let realised = &mut state.outcome.realised;
             realised.gone += 1;
             if realised.replans == self.settings.replans {
                 return Ok(false);
@@ -336,17 +321,17 @@ impl Broker<'_> {
         }
     }
 
-    fn search(&self, evaluator: &mut Evaluator<'_>, venture: &Venture) -> Genetic {
-        let name = search_stream(venture.outcome.submission, venture.plans);
+    fn search(&self, evaluator: &mut Evaluator<'_>, state: &ApplicationState) -> Genetic {
+        let name = search_stream(state.outcome.submission, state.plans);
         search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
     /// Lives through node failures and tasks that outlast their slots until the end of a second, or
     /// until all applications have ended. Of one second, slots end before nodes fail.
-    async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
+    async fn apply_failures_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
         loop {
             let last_end = || {
-                self.ventures
+                self.states
                     .iter()
                     .filter_map(|it| it.ledger.last_end())
                     .max()
@@ -357,7 +342,7 @@ impl Broker<'_> {
             let outlasting = self.next_outlasting().filter(|next| next.0 <= until);
             let before = outlasting.map_or(until, |(time, ..)| time - Seconds(1));
             match (self.failures.next_until(before), outlasting) {
-                (Some(failure), _) => self.suffer(failure).await?,
+                (Some(failure), _) => self.apply_failure(failure).await?,
                 (None, Some(next)) => self.stop(next).await?,
                 (None, None) => return Ok(()),
             }
@@ -366,16 +351,16 @@ impl Broker<'_> {
 
     /// The processors of the applications' tasks are numbered in the order of submission and
     /// booking.
-    async fn suffer(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError> {
+    async fn apply_failure(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError> {
         let mut processor = failure.processor;
-        for place in 0..self.ventures.len() {
-            let ledger = &self.ventures[place].ledger;
+        for place in 0..self.states.len() {
+            let ledger = &self.states[place].ledger;
             match ledger.hit(failure.site, failure.time, processor) {
                 Err(held) => processor -= held,
                 Ok(run) => {
-                    let mut venture = std::mem::take(&mut self.ventures[place]);
-                    let done = self.lose(&mut venture, run, failure.time).await;
-                    self.ventures[place] = venture;
+                    let mut state = std::mem::take(&mut self.states[place]);
+                    let done = self.lose(&mut state, run, failure.time).await;
+                    self.states[place] = state;
                     return done;
                 }
             }
@@ -387,42 +372,42 @@ impl Broker<'_> {
     /// planned again.
     async fn lose(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         run: usize,
         time: Seconds,
     ) -> Result<(), BrokerError> {
-        let lost = venture.ledger.lose(run, time);
-        venture.outcome.realised.lost_tasks += 1;
+        let lost = state.ledger.lose(run, time);
+        state.outcome.realised.lost_tasks += 1;
         self.environment.pass_to(time).await?;
         let now = self.environment.now();
         let inputs = self.inputs;
         let again = behind(&inputs.application, lost);
         let fails = self.settings.after_failure == AfterFailure::Fail;
-        if fails || venture.given_up.is_some() {
-            venture.given_up.get_or_insert(time);
+        if fails || state.given_up.is_some() {
+            state.given_up.get_or_insert(time);
             let useless = |run: &TaskRun| run.start > now || again[run.task as usize];
-            return self.give_back(venture, useless).await;
+            return self.give_back(state, useless).await;
         }
-        self.give_back(venture, |run| again[run.task as usize])
+        self.give_back(state, |run| again[run.task as usize])
             .await?;
-        let (rest, tasks) = venture.part(&inputs.application, &again, now);
-        venture.outcome.realised.reprovisioned += 1;
-        self.provide_again(venture, &rest, &tasks).await?;
+        let (rest, tasks) = state.part(&inputs.application, &again, now);
+        state.outcome.realised.reprovisioned += 1;
+        self.provide_again(state, &rest, &tasks).await?;
         Ok(())
     }
 
     /// Plans a part of the application anew, or gives the application up. Whether there is a plan.
     async fn provide_again(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         part: &Application,
         tasks: &[usize],
     ) -> Result<bool, BrokerError> {
-        let provided = self.provide(venture, part, tasks, None).await?;
+        let provided = self.provide(state, part, tasks, None).await?;
         if !provided {
             let now = self.environment.now();
-            venture.given_up = Some(now);
-            self.give_back(venture, |run| run.start > now).await?;
+            state.given_up = Some(now);
+            self.give_back(state, |run| run.start > now).await?;
         }
         Ok(provided)
     }
@@ -430,119 +415,13 @@ impl Broker<'_> {
     /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
     async fn give_back(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         gives_up: impl Fn(&TaskRun) -> bool,
     ) -> Result<(), BrokerError> {
-        for (site, id) in venture.ledger.abandon(self.environment.now(), gives_up) {
+        for (site, id) in state.ledger.abandon(self.environment.now(), gives_up) {
             self.environment.cancel(site, id).await?;
         }
         Ok(())
-    }
-}
-
-impl Venture {
-    fn new(number: usize, submitted: Seconds, tariff: SlotTariff) -> Self {
-        Self {
-            ledger: Ledger::under(tariff),
-            outcome: ProvisioningOutcome {
-                submission: number as u32,
-                submitted,
-                ..ProvisioningOutcome::default()
-            },
-            ..Self::default()
-        }
-    }
-
-    /// What is left of the wish for a plan that begins now.
-    fn wish(&self, wish: Wish, begin: Seconds) -> Wish {
-        match wish {
-            Wish::TradeOff { .. } => wish,
-            Wish::Deadline { after } => Wish::Deadline {
-                after: after - (begin - self.outcome.submitted),
-            },
-            Wish::Budget { service_units } => Wish::Budget {
-                service_units: service_units - self.paid,
-            },
-        }
-    }
-
-    /// The value of a plan that begins at `begin`, as the user sees it.
-    fn since_submission(&self, value: PlanValue, begin: Seconds) -> PlanValue {
-        PlanValue {
-            makespan: value.makespan + (begin - self.outcome.submitted),
-            ..value
-        }
-    }
-
-    /// The part of the application whose tasks are planned again at the end of the second `now`,
-    /// and which these are.
-    fn part(
-        &self,
-        application: &Application,
-        again: &[bool],
-        now: Seconds,
-    ) -> (Application, Vec<usize>) {
-        let application = self.rebooked.as_ref().unwrap_or(application);
-        let placed = self.ledger.placements(application.tasks().len(), now);
-        application.rest(
-            |task| again[task],
-            |task| placed[task].map_or((0, now), |placed| (placed.site, placed.end)),
-        )
-    }
-
-    fn last_end(&self) -> Option<Seconds> {
-        let best_effort = self.outcome.tasks.iter().map(|run| run.end).max();
-        self.ledger.last_end().max(best_effort)
-    }
-
-    fn follow_best_effort(&mut self, application: &Application) {
-        let Some(best_effort) = &self.outcome.best_effort else {
-            self.given_up = Some(self.outcome.submitted);
-            return;
-        };
-        self.paid = best_effort.cost;
-        let placed = application.order().iter();
-        self.outcome.tasks = placed
-            .map(|&task| {
-                let placed = best_effort.placements[task];
-                TaskRun {
-                    task: task as u32,
-                    site: placed.site,
-                    nodes: application.tasks()[task].nodes,
-                    start: placed.start,
-                    end: placed.end,
-                    slot: None,
-                    fate: TaskFate::Done,
-                }
-            })
-            .collect();
-    }
-
-    fn close(self) -> ProvisioningOutcome {
-        let Self {
-            mut outcome,
-            ledger,
-            paid,
-            given_up,
-            ..
-        } = self;
-        let closed = ledger.close();
-        outcome.slots = closed.slots;
-        outcome.tasks.extend(closed.runs);
-        let done = outcome.tasks.iter();
-        let ends = done
-            .filter(|run| run.fate == TaskFate::Done)
-            .map(|run| run.end);
-        let end = given_up.or(ends.max()).unwrap_or(outcome.submitted);
-        outcome.realised = Realised {
-            completed: given_up.is_none(),
-            makespan: end - outcome.submitted,
-            cost: paid,
-            wasted: closed.wasted,
-            after_ends: closed.after_ends,
-            ..outcome.realised
-        };
-        outcome
     }
 }
 

@@ -1,12 +1,12 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
-use bookahead_core::kernel::Desk;
+use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
 use bookahead_reservations::replanning::Offer;
 
-use super::desk::{advertised, book, book_all, query, reports};
+use super::questions::{advertised, book, book_all, query, reports};
 use super::search::still_open;
 use super::{
     Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport, SiteWorkload,
@@ -14,7 +14,7 @@ use super::{
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
 pub(super) struct Environment<'a> {
-    desk: Desk<ProviderSite>,
+    channel: ServiceChannel<ProviderSite>,
     sites: &'a [SiteWorkload],
     /// By site, how many jobs of others have been handed over.
     handed_over: Vec<usize>,
@@ -31,14 +31,14 @@ pub(super) struct Environment<'a> {
 impl<'a> Environment<'a> {
     /// Sites that stand at the end of the second `now`, asked at this desk.
     pub(super) fn new(
-        desk: Desk<ProviderSite>,
+        channel: ServiceChannel<ProviderSite>,
         sites: &'a [SiteWorkload],
         now: Seconds,
         latency: Seconds,
     ) -> Self {
         let submitted = |site: &SiteWorkload| site.jobs.partition_point(|job| job.submit <= now);
         Self {
-            desk,
+            channel,
             sites,
             handed_over: sites.iter().map(submitted).collect(),
             now,
@@ -73,7 +73,7 @@ impl<'a> Environment<'a> {
             let arrivals = jobs[..count].to_vec();
             questions.push((site, SiteQuestion::PassTo { time, arrivals }));
         }
-        book_all(&self.desk, questions).await?;
+        book_all(&self.channel, questions).await?;
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl<'a> Environment<'a> {
     ) -> Result<(), BrokerError> {
         let time = self.now;
         let question = SiteQuestion::PassTo { time, arrivals };
-        book(&self.desk, site, question).await?;
+        book(&self.channel, site, question).await?;
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl<'a> Environment<'a> {
     pub(super) async fn collect(&mut self) -> Result<Vec<Advertised>, BrokerError> {
         let arrival = self.arrival();
         let mut slots = Vec::new();
-        let offered = advertised(&self.desk, self.sites.len()).await?;
+        let offered = advertised(&self.channel, self.sites.len()).await?;
         for (site, offered) in offered.into_iter().enumerate() {
             slots.extend(still_open(site, offered, arrival));
         }
@@ -118,7 +118,7 @@ impl<'a> Environment<'a> {
 
     /// Gives back what was booked; whether it had not begun.
     pub(super) async fn cancel(&mut self, site: usize, id: RequestId) -> Result<bool, BrokerError> {
-        book(&self.desk, site, SiteQuestion::Cancel(id)).await
+        book(&self.channel, site, SiteQuestion::Cancel(id)).await
     }
 
     /// Books without delay: the time has passed.
@@ -127,12 +127,12 @@ impl<'a> Environment<'a> {
         site: usize,
         question: SiteQuestion,
     ) -> Result<bool, BrokerError> {
-        book(&self.desk, site, question).await
+        book(&self.channel, site, question).await
     }
 
     /// What comes next at the sites, in their order. What happened there to jobs is kept.
     pub(super) async fn reports(&mut self) -> Result<Vec<SiteReport>, BrokerError> {
-        let mut reports = reports(&self.desk, self.sites.len()).await?;
+        let mut reports = reports(&self.channel, self.sites.len()).await?;
         for (site, report) in reports.iter_mut().enumerate() {
             for outcome in std::mem::take(&mut report.outcomes) {
                 if outcome.job.id.0 >= FIRST_TASK {
@@ -171,7 +171,7 @@ impl<'a> Environment<'a> {
             };
             (site, question)
         });
-        query(&self.desk, questions.collect()).await
+        query(&self.channel, questions.collect()).await
     }
 
     /// Books a start that was offered, when the reservation arrives.

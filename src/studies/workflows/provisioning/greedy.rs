@@ -79,12 +79,12 @@ pub struct GreedyPlan {
     /// Starts that were gone when they were to be booked; the task asked again.
     pub gone: u32,
     /// Why there is no plan for all tasks; `booked` is what there is.
-    pub misfit: Option<Misfit>,
+    pub failure: Option<PlanFailure>,
 }
 
 /// Why an application could not be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum PlanFailure {
     /// A task that no site can hold.
     #[error("task number {task} needs {nodes}, more than any site has")]
     TooWide {
@@ -178,7 +178,7 @@ pub(super) async fn greedy(
             }
         };
         let Some(chosen) = chosen else {
-            plan.misfit = Some(Misfit::TooWide {
+            plan.failure = Some(PlanFailure::TooWide {
                 task,
                 nodes: needs.nodes,
             });
@@ -197,7 +197,7 @@ pub(super) async fn greedy(
         if !sites.reserve(site, question).await? {
             plan.gone += 1;
             if plan.gone > retries {
-                plan.misfit = Some(Misfit::GivenUp { task });
+                plan.failure = Some(PlanFailure::GivenUp { task });
                 break;
             }
             continue;
@@ -239,7 +239,7 @@ impl GreedyPlan {
             offers: 0,
             booked: Vec::with_capacity(tasks),
             gone: 0,
-            misfit: None,
+            failure: None,
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Busy(Vec<usize>);
 /// Tasks that were sent to sites whose queues they have not reached: their data is on the way
 /// (AMB-24c).
 #[derive(Clone, Debug)]
-pub(super) struct Sent {
+pub(super) struct TasksInTransit {
     /// When each arrives, by site.
     arrivals: Vec<Vec<Seconds>>,
 }
@@ -29,8 +29,8 @@ impl Busy {
     }
 }
 
-impl Sent {
-    /// None, to so many sites.
+impl TasksInTransit {
+    /// No task in transit, for this number of sites.
     pub(super) fn new(sites: usize) -> Self {
         Self {
             arrivals: vec![Vec::new(); sites],
@@ -53,6 +53,10 @@ impl Sent {
             arrivals.retain(|arrival| *arrival > now);
         }
         let sites = in_system.into_iter().zip(&self.arrivals);
-        Busy(sites.map(|(there, sent)| there + sent.len()).collect())
+        Busy(
+            sites
+                .map(|(there, in_transit)| there + in_transit.len())
+                .collect(),
+        )
     }
 }

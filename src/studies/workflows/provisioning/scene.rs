@@ -70,11 +70,11 @@ impl Service for ProviderSite {
 /// them through.
 pub struct ProvisioningBroker {
     begin: Seconds,
-    course: Course,
+    progress: Progress,
 }
 
-enum Course {
-    UnderWay(Questions<ProviderSite, Result<ProvisioningRun, BrokerError>>),
+enum Progress {
+    Running(Questions<ProviderSite, Result<ProvisioningRun, BrokerError>>),
     Over(Result<ProvisioningRun, BrokerError>),
 }
 
@@ -86,17 +86,17 @@ impl Machine for ProvisioningBroker {
     fn take(&mut self, (): ()) {}
 
     fn advance(&mut self, until: Seconds) -> Step<ProviderSite> {
-        if let Course::UnderWay(questions) = &mut self.course {
+        if let Progress::Running(questions) = &mut self.progress {
             match questions.go_on() {
                 Err(next) => return Step::Ask(next),
-                Ok(run) => self.course = Course::Over(run),
+                Ok(run) => self.progress = Progress::Over(run),
             }
         }
         Step::Reached(until)
     }
 
     fn answered(&mut self, answers: Vec<SiteAnswer>) {
-        if let Course::UnderWay(questions) = &mut self.course {
+        if let Progress::Running(questions) = &mut self.progress {
             questions.answered(answers);
         }
     }
@@ -106,7 +106,7 @@ impl Machine for ProvisioningBroker {
     }
 
     fn is_idle(&self) -> bool {
-        matches!(self.course, Course::Over(_))
+        matches!(self.progress, Progress::Over(_))
     }
 
     fn hand_out(&mut self) {}
@@ -126,10 +126,10 @@ pub fn provisioning_scene(
     let begin = sites.iter().map(ProviderSite::now).max();
     let (inputs, settings, seed) = (Arc::clone(inputs), settings.clone(), seed.clone());
     let questions =
-        Questions::new(async move |desk| provision(&inputs, &settings, &seed, desk).await);
+        Questions::new(async move |channel| provision(&inputs, &settings, &seed, channel).await);
     let broker = ProvisioningBroker {
         begin: begin.unwrap_or(Seconds::ZERO),
-        course: Course::UnderWay(questions),
+        progress: Progress::Running(questions),
     };
     let mut scene = Scene::new("broker", broker);
     scene.services = sites;
@@ -144,9 +144,9 @@ impl ProvisioningRun {
     ///
     /// When the broker could not go on.
     pub fn of(played: Played<ProvisioningBroker>) -> Result<Self, ProvisioningError> {
-        match played.machine.course {
-            Course::Over(run) => Ok(run?),
-            Course::UnderWay(_) => unreachable!("a scene is played until its machine is idle"),
+        match played.machine.progress {
+            Progress::Over(run) => Ok(run?),
+            Progress::Running(_) => unreachable!("a scene is played until its machine is idle"),
         }
     }
 }

@@ -332,29 +332,30 @@ impl<'log> LineReader<'log> {
         let cpus = count([C::AllocCpus, C::NCpus, C::ReqCpus]);
         let total = match (each, self.unit) {
             // Already by what is counted, whatever the number is.
-            (Each::Cpu, Unit::Cpus) | (Each::Node, Unit::Nodes) => return kilobytes,
-            (Each::Job, _) => Some(kilobytes),
-            (Each::Cpu, Unit::Nodes) => cpus.map(|cpus| kilobytes * cpus),
-            (Each::Node, Unit::Cpus) => nodes.map(|nodes| kilobytes * nodes),
+            (MemoryPer::Cpu, Unit::Cpus) | (MemoryPer::Node, Unit::Nodes) => return kilobytes,
+            (MemoryPer::Job, _) => Some(kilobytes),
+            (MemoryPer::Cpu, Unit::Nodes) => cpus.map(|cpus| kilobytes * cpus),
+            (MemoryPer::Node, Unit::Cpus) => nodes.map(|nodes| kilobytes * nodes),
         };
         total.map_or(-1.0, |total| (total / f64::from(width.max(1))).round())
     }
 }
 
-/// What `ReqMem` is of: the letter behind it in Slurm before 21.08, the whole job since.
+/// The unit that `ReqMem` is given per: before Slurm 21.08 a letter after the number names it,
+/// since then it is the whole job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Each {
+enum MemoryPer {
     Cpu,
     Node,
     Job,
 }
 
-/// `4000Mc`, `16Gn`, `1.50T`: kilobytes, and of what.
-fn memory(text: &[u8]) -> Option<(f64, Each)> {
+/// Parses `4000Mc`, `16Gn`, `1.50T`: kilobytes, and the unit they are given per.
+fn memory(text: &[u8]) -> Option<(f64, MemoryPer)> {
     let (text, each) = match text.split_last()? {
-        (b'c', rest) => (rest, Each::Cpu),
-        (b'n', rest) => (rest, Each::Node),
-        _ => (text, Each::Job),
+        (b'c', rest) => (rest, MemoryPer::Cpu),
+        (b'n', rest) => (rest, MemoryPer::Node),
+        _ => (text, MemoryPer::Job),
     };
     let (digits, kilobytes) = match text.split_last()? {
         (b'K', rest) => (rest, 1.0),
@@ -442,10 +443,10 @@ mod tests {
     #[test]
     fn requested_memory_is_read_with_its_unit_and_with_what_it_is_of() {
         for (text, read) in [
-            ("4000Mc", Some((4_096_000.0, Each::Cpu))),
-            ("16Gn", Some((16_777_216.0, Each::Node))),
-            ("1.50G", Some((1_572_864.0, Each::Job))),
-            ("100", Some((102_400.0, Each::Job))),
+            ("4000Mc", Some((4_096_000.0, MemoryPer::Cpu))),
+            ("16Gn", Some((16_777_216.0, MemoryPer::Node))),
+            ("1.50G", Some((1_572_864.0, MemoryPer::Job))),
+            ("100", Some((102_400.0, MemoryPer::Job))),
             ("1e9G", None),
             ("?", None),
         ] {

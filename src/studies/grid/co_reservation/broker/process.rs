@@ -1,6 +1,7 @@
 //! One request on its way to a verdict, and what is done for it afterwards (§2.5).
 
 mod plan;
+mod probing;
 mod promised;
 mod renegotiation;
 
@@ -12,11 +13,11 @@ use bookahead_core::workload::CoRequest;
 
 use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
-use crate::co_reservation::local::{ClusterId, ProbeAnswer, Refusal};
+use crate::co_reservation::local::{ClusterId, Refusal};
 use crate::co_reservation::messages::{Answer, Instruction};
 use crate::co_reservation::{
-    Algorithm, AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, ProbeCounts,
-    Search, Step, worst_case,
+    AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, Search, Step,
+    worst_case,
 };
 
 /// A request under way, or what is left to do for it.
@@ -31,7 +32,7 @@ pub(super) struct Process {
     begin: Option<Seconds>,
     /// What the client was promised: a place a part, most CPUs first; empty until all parts are
     /// reserved.
-    promised: Vec<Option<Held>>,
+    promised: Vec<Option<GrantedPart>>,
     /// Places of promised parts that were lost and are still to be sought, with the cluster that
     /// lost each.
     to_replace: VecDeque<(usize, ClusterId)>,
@@ -43,7 +44,7 @@ pub(super) struct Process {
 
 /// A part that a cluster has granted.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct GrantedPart {
     order: u32,
     candidate: Candidate,
 }
@@ -68,7 +69,7 @@ enum Stage {
 struct Searching {
     plan: Plan,
     search: Search,
-    held: Vec<Held>,
+    held: Vec<GrantedPart>,
     waiting: Option<Waiting>,
     /// Clusters that are to be given up before the next step.
     gone: Vec<ClusterId>,
@@ -76,13 +77,13 @@ struct Searching {
 
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    Reserve(Held),
+    Reserve(GrantedPart),
     Cancel(u32),
 }
 
 impl Stage {
     /// The order to reserve that is waited for, if it is this one; it is waited for no more.
-    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, Held)> {
+    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, GrantedPart)> {
         let Self::Searching(searching) = self else {
             return None;
         };
@@ -235,110 +236,6 @@ impl Process {
         self.outcome
     }
 
-    /// Begins a round: probes every cluster, or goes straight to the search where the algorithm
-    /// does not probe.
-    fn seek(&mut self, rules: &Rules, now: Seconds, plan: Plan, effects: &mut Vec<Effect>) {
-        self.rounds += 1;
-        let clusters = plan.clusters(rules);
-        if !rules.search.algorithm.row().probes || clusters.is_empty() {
-            let offered = plan.unprobed(rules, &self.outcome.request);
-            self.stage = Stage::Probing {
-                plan,
-                outstanding: BTreeSet::new(),
-                offered,
-            };
-            self.search(rules, now, effects);
-            return;
-        }
-        let probe = plan.probe(rules, &self.outcome.request);
-        for &cluster in &clusters {
-            self.outcome.messages.probes += probe.parts.len() as u32;
-            let round = self.rounds;
-            let probe = probe.clone();
-            effects.push(Effect::Send(cluster, Instruction::Probe { round, probe }));
-        }
-        self.wake(rules, now, Wait::Probes(self.rounds), effects);
-        self.stage = Stage::Probing {
-            plan,
-            outstanding: clusters.into_iter().collect(),
-            offered: Vec::new(),
-        };
-    }
-
-    fn probed(
-        &mut self,
-        rules: &Rules,
-        now: Seconds,
-        from: ClusterId,
-        round: u32,
-        answer: ProbeAnswer,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Stage::Probing {
-            plan,
-            outstanding,
-            offered,
-        } = &mut self.stage
-        else {
-            return;
-        };
-        if round != self.rounds || !outstanding.remove(&from) {
-            return;
-        }
-        if plan.purpose == Purpose::First {
-            self.outcome.probes.push(ProbeCounts {
-                cluster: from,
-                counts: answer.counts,
-                backlog_now: answer.backlog_now,
-                backlog_earliest: answer.backlog_earliest,
-            });
-        }
-        let candidates = answer.offered.iter();
-        // Those who have not answered yet will hardly offer much more.
-        offered.reserve(candidates.len() * (outstanding.len() + 1));
-        offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
-        if outstanding.is_empty() {
-            self.search(rules, now, effects);
-        }
-    }
-
-    /// All answers that will come are there: the search for a complete candidate begins.
-    fn search(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
-        let Stage::Probing { plan, offered, .. } =
-            std::mem::replace(&mut self.stage, Stage::Settled)
-        else {
-            return;
-        };
-        // In the order of clusters, whichever answered first: the draw alone decides the order of
-        // candidates.
-        self.outcome.probes.sort_by_key(|probe| probe.cluster);
-        let mut candidates = offered;
-        candidates.sort_by_key(|candidate| candidate.cluster);
-        let request = &self.outcome.request;
-        let mut stream = plan::shuffle_stream(rules, request, self.rounds);
-        if plan.purpose == Purpose::First && rules.search.algorithm == Algorithm::Rigid {
-            candidates = plan::drawn(rules, request, &mut stream);
-        }
-        let mut search = Search::new(
-            plan::search_rules(rules, request),
-            plan.places.len(),
-            candidates,
-            &mut stream,
-        );
-        if plan.purpose == Purpose::First {
-            self.outcome.candidates = search.candidates();
-            self.outcome.bounds = search.bounds();
-        }
-        self.stage = Stage::Searching(Box::new(Searching {
-            plan,
-            search,
-            held: Vec::new(),
-            waiting: None,
-            gone: Vec::new(),
-        }));
-        self.proceed(rules, now, effects);
-    }
-
     /// Takes steps of the search until one of them has to wait for an answer.
     fn proceed(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         loop {
@@ -352,7 +249,7 @@ impl Process {
                 Step::Reserve(candidate) => {
                     let order = self.orders;
                     self.orders += 1;
-                    let held = Held { order, candidate };
+                    let held = GrantedPart { order, candidate };
                     searching.waiting = Some(Waiting::Reserve(held));
                     let part =
                         searching
@@ -520,7 +417,7 @@ impl Process {
             Purpose::Replace => {
                 let place = plan.places[0];
                 if is_complete {
-                    self.promised[place] = held.first().map(|part| Held {
+                    self.promised[place] = held.first().map(|part| GrantedPart {
                         candidate: Candidate {
                             part: place as u16,
                             ..part.candidate

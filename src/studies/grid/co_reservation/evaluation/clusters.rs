@@ -251,7 +251,7 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
 
 /// CPU-seconds that parts held for nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct HeldForNobody {
+pub(super) struct UnownedParts {
     /// By parts that nobody ever gave back, and that went on after the verdict. Any is a defect.
     pub(super) leaked: i64,
     /// By parts that began before their request had its verdict, or before their cancellation
@@ -262,8 +262,8 @@ pub(super) struct HeldForNobody {
 /// Parts belong to nobody if their request failed, if it has no such part on this cluster, or if it
 /// has it a second time (the longest is the one that belongs to it). Parts that a cluster lost are
 /// not counted.
-pub(super) fn held_for_nobody(run: &CoReservationRun) -> HeldForNobody {
-    let mut held_for = HeldForNobody::default();
+pub(super) fn unowned_parts(run: &CoReservationRun) -> UnownedParts {
+    let mut held_for = UnownedParts::default();
     let mut owned: BTreeMap<(CoRequestId, u16), (i64, bool)> = BTreeMap::new();
     for (index, parts) in run.parts.iter().enumerate() {
         let cluster = cluster_id(index);

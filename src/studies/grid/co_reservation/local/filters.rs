@@ -7,7 +7,7 @@ use super::{FilterCounts, LocalSettings, PartOrder, ProbeFilters};
 
 /// What a cluster has for a part over its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
+pub(super) enum Availability {
     /// Not enough CPUs, or a start that is past.
     Occupied,
     /// CPUs, but not within the quota.
@@ -33,17 +33,17 @@ impl FilterCounts {
         &mut self,
         filters: ProbeFilters,
         fairness: Fairness,
-        room: impl FnOnce() -> Room,
+        room: impl FnOnce() -> Availability,
     ) -> bool {
         self.unfiltered += 1;
         if filters.counting {
             match room() {
-                Room::Free => {}
-                Room::OverQuota => {
+                Availability::Free => {}
+                Availability::OverQuota => {
                     self.quota += 1;
                     return false;
                 }
-                Room::Occupied => {
+                Availability::Occupied => {
                     self.counting += 1;
                     return false;
                 }

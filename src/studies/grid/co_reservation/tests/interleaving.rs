@@ -14,10 +14,10 @@ use bookahead_core::workload::{CoRequestId, JobId};
 use crate::co_reservation::local::{ClusterId, LocalService, PartOutcome};
 use crate::co_reservation::scene::scene_of;
 use crate::co_reservation::testutils::{Situation, situation};
-use crate::co_reservation::watched_cluster::{Record, Said, WatchedCluster};
+use crate::co_reservation::watched_cluster::{Command, Record, WatchedCluster};
 use crate::co_reservation::*;
 
-fn run(situation: &Situation) -> (CoReservationRun, Vec<Said>) {
+fn run(situation: &Situation) -> (CoReservationRun, Vec<Command>) {
     let Situation {
         inputs,
         settings,
@@ -40,8 +40,8 @@ fn run(situation: &Situation) -> (CoReservationRun, Vec<Said>) {
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, &seed);
     let scene = scene_of(inputs, services, exchange, outages);
     let run = CoReservationRun::of(drive(scene, true), inputs);
-    let said = record.lock().unwrap().clone();
-    (run, said)
+    let commands = record.lock().unwrap().clone();
+    (run, commands)
 }
 
 /// From when until when a part held its CPUs.
@@ -82,7 +82,7 @@ fn check_capacity(inputs: &CoReservationInputs, run: &CoReservationRun) {
 }
 
 /// What must hold whatever happened.
-fn check(situation: &Situation, run: &CoReservationRun, said: &[Said]) {
+fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
     let Situation {
         inputs, settings, ..
     } = situation;
@@ -97,12 +97,12 @@ fn check(situation: &Situation, run: &CoReservationRun, said: &[Said]) {
 
     let mut cancelled: BTreeMap<(ClusterId, CoRequestId, u32), Seconds> = BTreeMap::new();
     let mut granted = BTreeSet::new();
-    for said in said {
-        match said {
-            Said::Granted(cluster, _, order) => {
+    for command in commands {
+        match command {
+            Command::Granted(cluster, _, order) => {
                 granted.insert((*cluster, order.request, order.order));
             }
-            Said::Cancelled(cluster, at, request, order) => {
+            Command::Cancelled(cluster, at, request, order) => {
                 cancelled.entry((*cluster, *request, *order)).or_insert(*at);
             }
         }
@@ -216,9 +216,9 @@ fn try_out(numbers: std::ops::Range<u64>) {
     let mut replaced = 0;
     for number in numbers.clone() {
         let situation = situation(number);
-        let (run, said) = run(&situation);
+        let (run, commands) = run(&situation);
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            check(&situation, &run, &said)
+            check(&situation, &run, &commands)
         }));
         assert!(checked.is_ok(), "in situation {number}");
         for outcome in &run.requests {
@@ -255,9 +255,9 @@ fn nothing_leaks_where_requests_are_issued_anew_while_they_hold_parts() {
             share_percent: if number % 3 == 0 { 50.0 } else { 100.0 },
             every: Seconds(3 + number as i64 % 17),
         });
-        let (run, said) = run(&situation);
+        let (run, commands) = run(&situation);
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            check(&situation, &run, &said)
+            check(&situation, &run, &commands)
         }));
         assert!(checked.is_ok(), "in situation {number}");
         for outcome in &run.requests {

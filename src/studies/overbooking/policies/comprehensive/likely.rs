@@ -10,7 +10,8 @@ use bookahead_core::scheduling::{Cluster, Phase, PredecessorRule};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
 
-use super::{Comprehensive, Gap, OwnRuntime};
+use super::placing::Gap;
+use super::{Comprehensive, OwnRuntime};
 
 /// More than all that rounding can add to a probability that is a sum of 10,000 products.
 const ROUNDING: f64 = 1e-9;

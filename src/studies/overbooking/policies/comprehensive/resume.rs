@@ -5,7 +5,8 @@ use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, Retry,
 use bookahead_core::workload::{Job, JobId};
 
 use super::completions::Question;
-use super::{Candidate, Comprehensive, Gap};
+use super::placing::Gap;
+use super::{Candidate, Comprehensive};
 use crate::policies::disabled::Occasion;
 
 impl Comprehensive {

@@ -230,7 +230,7 @@ fn disabled_jobs_are_tried_at_repairs_always_and_at_other_events_only_where_that
         let waiting = Disabled {
             nodes: NodeSet::full(Nodes(2)),
             recovery: Recovery::Full,
-            patient: false,
+            has_no_deadline: false,
         };
         disabled.jobs.insert(JobId(3), waiting);
         assert!(disabled.contains(JobId(3)));

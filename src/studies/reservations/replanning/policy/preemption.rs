@@ -66,7 +66,7 @@ impl Replanning {
         if bare.min_free(start, end) < wanted {
             return Err(RequestVerdict::ConflictsWithFixed);
         }
-        let mut free = self.beside_those_who_stay();
+        let mut free = self.profile_without_preempted();
         let mut stopped = Vec::new();
         loop {
             let lacking = free.first_below(start, nodes.0);
@@ -86,7 +86,7 @@ impl Replanning {
     }
 
     /// What the plan leaves free if the waiting jobs that give way were not there.
-    fn beside_those_who_stay(&mut self) -> Profile {
+    fn profile_without_preempted(&mut self) -> Profile {
         self.planned();
         let Some(plan) = &self.plan else {
             return self.fixed.clone();

@@ -72,7 +72,7 @@ impl Replanning {
         if self.keeps_plans() {
             self.planned();
         }
-        self.protect_the_starving();
+        self.protect_starving_jobs();
         let due: Vec<usize> = match &self.plan {
             Some(plan) => (0..self.queue.len())
                 .filter(|&index| plan.starts[index] <= self.now)
@@ -105,7 +105,7 @@ impl Replanning {
     }
 
     /// Jobs that have waited too long come first in an order that is not that of arrival.
-    pub(super) fn protect_the_starving(&mut self) {
+    pub(super) fn protect_starving_jobs(&mut self) {
         let Some(guard) = self.settings.starvation_guard else {
             return;
         };

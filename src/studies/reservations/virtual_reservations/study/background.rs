@@ -274,17 +274,17 @@ pub(super) fn calibration(
         };
         let wait = start - job.submit;
         match event {
-            Happening::Submission => {
+            JobEvent::Submission => {
                 judge(&predictor, job, wait, &mut calibration);
             }
-            Happening::Start => predictor.observe(job.nodes, job.estimate, wait),
+            JobEvent::Start => predictor.observe(job.nodes, job.estimate, wait),
         }
     }
     Ok(calibration)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Happening {
+enum JobEvent {
     Submission,
     Start,
 }
@@ -295,17 +295,17 @@ fn timeline(
     jobs: &[Job],
     starts: &[Option<Seconds>],
     (begin, end): (Seconds, Seconds),
-) -> Vec<(Seconds, Happening, usize)> {
+) -> Vec<(Seconds, JobEvent, usize)> {
     let mut timeline = Vec::new();
     for (position, (job, start)) in jobs.iter().zip(starts).enumerate() {
         if job.submit >= end {
             break;
         }
         if job.submit >= begin {
-            timeline.push((job.submit, Happening::Submission, position));
+            timeline.push((job.submit, JobEvent::Submission, position));
         }
         if let Some(start) = start.filter(|start| *start < end) {
-            timeline.push((start, Happening::Start, position));
+            timeline.push((start, JobEvent::Start, position));
         }
     }
     timeline.sort_unstable();

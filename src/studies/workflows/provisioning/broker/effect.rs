@@ -25,9 +25,12 @@ impl Broker<'_> {
     pub(super) async fn effects(
         &mut self,
     ) -> Result<(Vec<EffectOnOthers>, Vec<Started>), BrokerError> {
-        let submitted = self.ventures.iter().map(|it| it.outcome.submitted);
+        let submitted = self.states.iter().map(|it| it.outcome.submitted);
         let begin = submitted.min().unwrap_or(Seconds::ZERO);
-        let ends = self.ventures.iter().filter_map(super::Venture::last_end);
+        let ends = self
+            .states
+            .iter()
+            .filter_map(super::ApplicationState::last_end);
         let end = ends.max().unwrap_or(begin);
         let sites = &self.inputs.sites;
         let mut starts: Vec<Vec<Option<Option<Seconds>>>> = sites

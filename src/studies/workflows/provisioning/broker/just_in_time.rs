@@ -5,7 +5,7 @@
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
-use super::{Broker, Venture};
+use super::{ApplicationState, Broker};
 use crate::provisioning::best_effort::task_job;
 use crate::provisioning::{Application, BrokerError, FIRST_TASK, TaskPlacement, TaskRun};
 
@@ -82,12 +82,12 @@ impl Broker<'_> {
             for (site, outcome) in std::mem::take(&mut self.environment.own) {
                 self.note_end(site, &outcome);
             }
-            for place in 0..self.ventures.len() {
+            for place in 0..self.states.len() {
                 self.submit_ready(place).await?;
             }
             let is_under_way =
-                |venture: &Venture| venture.progress.as_ref().is_some_and(|it| it.open > 0);
-            if !self.ventures.iter().any(is_under_way) {
+                |state: &ApplicationState| state.progress.as_ref().is_some_and(|it| it.open > 0);
+            if !self.states.iter().any(is_under_way) {
                 return Ok(());
             }
             let mut next = self.environment.next_arrival();
@@ -100,9 +100,9 @@ impl Broker<'_> {
             let Some(next) = next else {
                 // Nothing will ever happen: a task was dropped.
                 let now = self.environment.now();
-                for venture in self.ventures.iter_mut().filter(|it| is_under_way(it)) {
-                    venture.given_up = Some(now);
-                    venture.close_progress(&self.inputs.application);
+                for state in self.states.iter_mut().filter(|it| is_under_way(it)) {
+                    state.given_up = Some(now);
+                    state.close_progress(&self.inputs.application);
                 }
                 return Ok(());
             };
@@ -119,10 +119,10 @@ impl Broker<'_> {
         let number = (outcome.job.id.0 - FIRST_TASK) as usize;
         let (place, task) = (number / tasks, number % tasks);
         let now = self.environment.now();
-        let Some(venture) = self.ventures.get_mut(place) else {
+        let Some(state) = self.states.get_mut(place) else {
             return;
         };
-        let Some(progress) = &mut venture.progress else {
+        let Some(progress) = &mut state.progress else {
             return;
         };
         match (outcome.start, outcome.end) {
@@ -132,16 +132,16 @@ impl Broker<'_> {
                     return;
                 }
             }
-            _ => venture.given_up = Some(now),
+            _ => state.given_up = Some(now),
         }
-        venture.close_progress(application);
+        state.close_progress(application);
     }
 
     /// Each ready task goes to the site with the fewest tasks that can hold it, those of this
     /// instant counted (AMB-24d), when its data is there (AMB-24c).
     async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError> {
         let application = self.inputs.real(place);
-        let Some(progress) = &mut self.ventures[place].progress else {
+        let Some(progress) = &mut self.states[place].progress else {
             return Ok(());
         };
         let mut ready = std::mem::take(&mut progress.ready);
@@ -160,14 +160,14 @@ impl Broker<'_> {
         let in_system = reports.iter().map(|report| report.tasks_in_system);
         let in_system: Vec<_> = in_system.collect();
         let now = self.environment.now();
-        let mut busy = self.sent.beside(in_system, now);
+        let mut busy = self.in_transit.beside(in_system, now);
         let mut jobs = vec![Vec::new(); sites.len()];
         for task in ready {
             let nodes = application.tasks()[task].nodes;
             let Some(site) = busy.send_to_least(&sizes, nodes) else {
-                let venture = &mut self.ventures[place];
-                venture.given_up = Some(now);
-                venture.close_progress(application);
+                let state = &mut self.states[place];
+                state.given_up = Some(now);
+                state.close_progress(application);
                 return Ok(());
             };
             let arrival = application.earliest(task, site, now, |parent| {
@@ -178,7 +178,7 @@ impl Broker<'_> {
         }
         for (site, jobs) in jobs.into_iter().enumerate() {
             for job in &jobs {
-                self.sent.note(site, job.submit);
+                self.in_transit.note(site, job.submit);
             }
             if !jobs.is_empty() {
                 self.environment.submit(site, jobs).await?;
@@ -188,7 +188,7 @@ impl Broker<'_> {
     }
 }
 
-impl Venture {
+impl ApplicationState {
     /// All tasks have ended, or it is given up.
     fn close_progress(&mut self, application: &Application) {
         if let Some(progress) = self.progress.take() {

@@ -3,7 +3,7 @@
 
 use bookahead_core::units::Seconds;
 
-use super::{Broker, Venture, behind};
+use super::{ApplicationState, Broker, behind};
 use crate::provisioning::{Application, BrokerError};
 
 /// A task that outlasted its slot is booked for so many times as long the next time.
@@ -15,9 +15,9 @@ type Outlasting = (Seconds, usize, usize);
 impl Broker<'_> {
     /// The run that outlasts its slot next; of equal times that of the first application.
     pub(super) fn next_outlasting(&self) -> Option<Outlasting> {
-        let ventures = self.ventures.iter().enumerate();
-        let next = ventures.filter_map(|(place, venture)| {
-            let (time, run) = venture.ledger.next_outlasting()?;
+        let states = self.states.iter().enumerate();
+        let next = states.filter_map(|(place, state)| {
+            let (time, run) = state.ledger.next_outlasting()?;
             Some((time, place, run))
         });
         next.min()
@@ -25,9 +25,9 @@ impl Broker<'_> {
 
     /// A task is stopped at the end of its slot.
     pub(super) async fn stop(&mut self, (time, place, run): Outlasting) -> Result<(), BrokerError> {
-        let mut venture = std::mem::take(&mut self.ventures[place]);
-        let done = self.rebook(&mut venture, run, time).await;
-        self.ventures[place] = venture;
+        let mut state = std::mem::take(&mut self.states[place]);
+        let done = self.rebook(&mut state, run, time).await;
+        self.states[place] = state;
         done
     }
 
@@ -35,22 +35,22 @@ impl Broker<'_> {
     /// is there. Everything else keeps its slots. Slots that are given up stay paid.
     async fn rebook(
         &mut self,
-        venture: &mut Venture,
+        state: &mut ApplicationState,
         run: usize,
         time: Seconds,
     ) -> Result<(), BrokerError> {
-        let stopped = venture.ledger.stop(run);
-        venture.outcome.realised.outlasted_tasks += 1;
+        let stopped = state.ledger.stop(run);
+        state.outcome.realised.outlasted_tasks += 1;
         self.environment.pass_to(time).await?;
         let application = &*self.inputs.application;
         let useless = behind(application, stopped);
-        if venture.given_up.is_some() {
+        if state.given_up.is_some() {
             return self
-                .give_back(venture, |run| useless[run.task as usize])
+                .give_back(state, |run| useless[run.task as usize])
                 .await;
         }
-        let booked = venture.rebooked.as_ref().unwrap_or(application);
-        venture.rebooked = Some(booked.with_runtimes(|task, runtime| {
+        let booked = state.rebooked.as_ref().unwrap_or(application);
+        state.rebooked = Some(booked.with_runtimes(|task, runtime| {
             if task == stopped {
                 runtime * LONGER
             } else {
@@ -60,23 +60,23 @@ impl Broker<'_> {
         let mut again = vec![false; application.tasks().len()];
         again[stopped] = true;
         while again.contains(&true) {
-            self.give_back(venture, |run| again[run.task as usize])
+            self.give_back(state, |run| again[run.task as usize])
                 .await?;
-            let (part, tasks) = venture.part(application, &again, self.environment.now());
-            venture.outcome.realised.rebooked_tasks += tasks.len() as u32;
-            if !self.provide_again(venture, &part, &tasks).await? {
+            let (part, tasks) = state.part(application, &again, self.environment.now());
+            state.outcome.realised.rebooked_tasks += tasks.len() as u32;
+            if !self.provide_again(state, &part, &tasks).await? {
                 // What would have begun meanwhile, while reservations were under way.
                 return self
-                    .give_back(venture, |run| useless[run.task as usize])
+                    .give_back(state, |run| useless[run.task as usize])
                     .await;
             }
-            again = venture.begin_too_early(application, self.environment.now());
+            again = state.begin_too_early(application, self.environment.now());
         }
         Ok(())
     }
 }
 
-impl Venture {
+impl ApplicationState {
     /// Which tasks are booked before their data will be there, and do not wait for another such
     /// task.
     fn begin_too_early(&self, application: &Application, now: Seconds) -> Vec<bool> {

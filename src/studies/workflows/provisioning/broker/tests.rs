@@ -1,3 +1,5 @@
+mod commitment;
+mod failures;
 mod outlasting;
 mod running_sites;
 
@@ -12,8 +14,9 @@ use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes};
 use bookahead_reservations::slots::SlotSource;
 
 use super::super::{
-    ApplicationTask, BoughtSlot, EdgeSale, HoleSale, Provider, ProvisioningError, ProvisioningRun,
-    SiteWorkload, SlotTariff, provisioning_scene,
+    ApplicationTask, BoughtSlot, EdgeSale, HoleSale, PlanValue, Provider, ProvisioningError,
+    ProvisioningOutcome, ProvisioningRun, SiteWorkload, SlotTariff, TaskFate, Wish,
+    provisioning_scene,
 };
 use super::*;
 use crate::provisioning::Dependency;
@@ -346,76 +349,6 @@ fn failing_at(site: SiteWorkload, time: Seconds) -> SiteWorkload {
 
 /// A chain of three tasks that take the whole machine: whichever processor fails, the running task
 /// is lost.
-#[test]
-fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twice() {
-    // On free rectangles what is given back is a hole of its own, too short for the task.
-    let kinds = [
-        (queried(), SearchMethod::Greedy, 3),
-        (rectangles(), SearchMethod::Moga, 4),
-    ];
-    for (provider, search, again) in kinds {
-        let settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.0 });
-        let site = failing_at(workload(4, Vec::new()), HOUR * 2);
-        let application = chain(4, &[1, 2, 1]);
-        let run = run_one(site, application, &settings, &[Seconds::ZERO]);
-        let outcome = &run.outcomes[0];
-        let told: Vec<_> = outcome
-            .tasks
-            .iter()
-            .map(|run| (run.task, run.start.0 / 3_600, run.end.0 / 3_600, run.fate))
-            .collect();
-        assert_eq!(
-            told,
-            [
-                (0, 0, 1, TaskFate::Done),
-                (1, 1, 2, TaskFate::Lost),
-                (2, 3, 4, TaskFate::Abandoned),
-                // What is left of the slot that has begun stays with the lost task.
-                (1, again, again + 2, TaskFate::Done),
-                (2, again + 2, again + 3, TaskFate::Done),
-            ],
-            "{search:?}"
-        );
-        let realised = outcome.realised;
-        assert_eq!((realised.lost_tasks, realised.reprovisioned), (1, 1));
-        assert!(realised.completed);
-        assert_eq!(realised.makespan, HOUR * (again + 3));
-        assert_eq!(outcome.planned.unwrap().makespan, HOUR * 4);
-        // 4 + 8 + 4, and 8 + 4 once more.
-        assert!((realised.cost - 28.0).abs() < 1e-9, "{}", realised.cost);
-        assert!((realised.wasted - 12.0).abs() < 1e-9, "{}", realised.wasted);
-    }
-}
-
-#[test]
-fn an_application_that_gives_up_after_a_failure_has_paid_for_everything() {
-    let mut settings = settings_of(
-        queried(),
-        SearchMethod::Greedy,
-        Wish::TradeOff { alpha: 0.0 },
-    );
-    settings.after_failure = AfterFailure::Fail;
-    let site = failing_at(workload(4, Vec::new()), HOUR * 2);
-    let run = run_one(site, chain(4, &[1, 2, 1]), &settings, &[Seconds::ZERO]);
-    let realised = run.outcomes[0].realised;
-    assert!(!realised.completed);
-    assert_eq!(realised.makespan, HOUR * 2);
-    assert_eq!((realised.cost, realised.wasted), (16.0, 12.0));
-}
-
-#[test]
-fn a_failure_of_a_processor_that_runs_no_task_hits_nothing() {
-    let settings = settings_of(
-        queried(),
-        SearchMethod::Greedy,
-        Wish::TradeOff { alpha: 0.0 },
-    );
-    // One of a hundred processors runs the task: the drawn one is another.
-    let site = failing_at(workload(100, Vec::new()), HOUR);
-    let run = run_one(site, chain(1, &[2]), &settings, &[Seconds::ZERO]);
-    assert_eq!(run.outcomes[0].realised.lost_tasks, 0);
-    assert!(run.outcomes[0].realised.completed);
-}
 
 /// While the reservation is under way a job takes the place; the next plan goes behind it.
 #[test]
@@ -457,85 +390,19 @@ fn a_start_that_is_gone_when_the_reservation_arrives_is_asked_for_again_and_coun
 
 /// One job runs, one waits for it; the application pushes in between and the waiting job starts
 /// later.
-#[test]
-fn committed_plans_delay_others_by_what_their_starts_differ() {
-    let mut settings = settings_of(
-        queried(),
-        SearchMethod::Greedy,
-        Wish::TradeOff { alpha: 0.0 },
-    );
-    settings.commitment = Commitment::Committed { submissions: 1 };
-    let hour = HOUR.0;
-    // The second job comes while the application runs, and would start at once.
-    let jobs = vec![
-        job(0, 0, 4, hour),
-        job(1, 2 * hour, 4, hour),
-        job(2, 9 * hour, 4, hour),
-    ];
-    let run = run_one(workload(4, jobs), chain(4, &[3]), &settings, &[Seconds(10)]);
-    // From the end of the first job, hour 1, to hour 4.
-    assert_eq!(run.outcomes[0].tasks[0].start, HOUR);
-    let effect = run.effects[0];
-    assert_eq!((effect.jobs, effect.delayed), (1, 1));
-    assert_eq!(
-        (effect.wait, effect.undisturbed_wait),
-        (HOUR * 2, Seconds::ZERO)
-    );
-    assert_eq!((effect.slowdown, effect.undisturbed_slowdown), (3.0, 1.0));
-}
-
-#[test]
-fn a_job_that_outlasts_all_patience_is_an_error_and_not_left_out() {
-    let mut settings = settings_of(
-        queried(),
-        SearchMethod::Greedy,
-        Wish::TradeOff { alpha: 0.0 },
-    );
-    settings.commitment = Commitment::Committed { submissions: 1 };
-    let eleven_years = 11 * 365 * 24 * HOUR.0;
-    let site = workload(4, vec![job(0, 3_000, 1, eleven_years)]);
-    let inputs = inputs_of(vec![site], chain(1, &[1]), &settings, &[Seconds(10)]);
-    let error = simulate(&inputs, &settings, &seed_of(1)).unwrap_err();
-    let text = error.to_string();
-    assert!(text.contains("1 of the jobs of others"), "{text}");
-}
-
-#[test]
-fn the_second_application_finds_what_the_first_one_booked() {
-    for (provider, search) in [
-        (queried(), SearchMethod::Greedy),
-        (rectangles(), SearchMethod::Moga),
-    ] {
-        let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.0 });
-        settings.commitment = Commitment::Committed { submissions: 2 };
-        let instants = [Seconds::ZERO, Seconds(60)];
-        let run = run_one(
-            workload(4, Vec::new()),
-            chain(3, &[1, 1]),
-            &settings,
-            &instants,
-        );
-        let starts: Vec<i64> = run
-            .outcomes
-            .iter()
-            .flat_map(|outcome| outcome.tasks.iter().map(|run| run.start.0 / 3_600))
-            .collect();
-        assert_eq!(starts, [0, 1, 2, 3], "{search:?}");
-    }
-}
 
 #[test]
 fn what_a_deadline_and_a_budget_leave_shrinks_with_time_and_money_spent() {
-    let mut venture = Venture::new(0, Seconds(100), SlotTariff::default());
-    venture.paid = 3.0;
-    let deadline = venture.wish(Wish::Deadline { after: HOUR }, Seconds(700));
+    let mut state = ApplicationState::new(0, Seconds(100), SlotTariff::default());
+    state.paid = 3.0;
+    let deadline = state.wish(Wish::Deadline { after: HOUR }, Seconds(700));
     assert_eq!(
         deadline,
         Wish::Deadline {
             after: Seconds(3_000)
         }
     );
-    let budget = venture.wish(
+    let budget = state.wish(
         Wish::Budget {
             service_units: 10.0,
         },

@@ -80,7 +80,7 @@ fn plan(application: &Application, wish: Wish) -> GreedyPlan {
 
 fn planned(wish: Wish) -> (Vec<i64>, Vec<i64>, PlanValue) {
     let plan = plan(&application(), wish);
-    assert_eq!(plan.misfit, None);
+    assert_eq!(plan.failure, None);
     let hours = |time: Seconds| time.0 / HOUR.0;
     (
         plan.placements
@@ -127,9 +127,9 @@ fn a_deadline_buys_only_what_it_needs_and_a_budget_only_what_it_can_pay() {
 fn a_task_that_no_site_can_hold_is_named() {
     let wide = Application::new(vec![task(6, 1, &[])], vec![0]);
     let plan = plan(&wide, Wish::TradeOff { alpha: 0.5 });
-    let misfit = Misfit::TooWide {
+    let failure = PlanFailure::TooWide {
         task: 0,
         nodes: Nodes(6),
     };
-    assert_eq!((plan.misfit, plan.booked), (Some(misfit), Vec::new()));
+    assert_eq!((plan.failure, plan.booked), (Some(failure), Vec::new()));
 }

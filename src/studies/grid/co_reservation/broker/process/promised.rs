@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use bookahead_core::units::Seconds;
 
 use super::plan::{Plan, pof_of_all};
-use super::{Effect, Held, Process, Rules, Stage, Waiting};
+use super::{Effect, GrantedPart, Process, Rules, Stage, Waiting};
 use crate::co_reservation::AttemptFate;
 use crate::co_reservation::local::{ClusterId, LostPart};
 
 impl Process {
     /// All parts of the request are reserved (step 12b).
-    pub(super) fn promise(&mut self, rules: &Rules, held: &[Held]) {
+    pub(super) fn promise(&mut self, rules: &Rules, held: &[GrantedPart]) {
         self.begin = held.first().map(|held| held.candidate.start);
         self.outcome.start = self.begin;
         self.outcome.pof = pof_of_all(held.iter().map(|held| held.candidate.pof));
@@ -45,7 +45,7 @@ impl Process {
         part: LostPart,
         effects: &mut Vec<Effect>,
     ) {
-        let is_it = |held: &Held| held.order == part.order && held.candidate.cluster == from;
+        let is_it = |held: &GrantedPart| held.order == part.order && held.candidate.cluster == from;
         if let Stage::Searching(searching) = &mut self.stage {
             if let Some(place) = searching.held.iter().position(is_it) {
                 searching.held.remove(place);
@@ -109,7 +109,7 @@ impl Process {
             return false;
         }
         self.to_replace.clear();
-        let parts: Vec<Held> = self.promised.drain(..).flatten().collect();
+        let parts: Vec<GrantedPart> = self.promised.drain(..).flatten().collect();
         let outstanding: BTreeSet<u32> = parts.iter().map(|held| held.order).collect();
         for part in parts {
             self.cancel(rules, now, part.order, part.candidate.cluster, effects);

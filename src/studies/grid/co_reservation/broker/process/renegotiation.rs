@@ -6,7 +6,7 @@ use rand::RngExt;
 use bookahead_core::units::Seconds;
 
 use super::plan::{Plan, search_rules};
-use super::{Effect, Held, Process, Rules, Stage};
+use super::{Effect, GrantedPart, Process, Rules, Stage};
 use crate::co_reservation::broker::{Timer, Wait};
 use crate::co_reservation::{Order, SortBy};
 
@@ -61,12 +61,12 @@ impl Process {
         &mut self,
         rules: &Rules,
         now: Seconds,
-        new: Vec<Held>,
+        new: Vec<GrantedPart>,
         effects: &mut Vec<Effect>,
     ) {
         let begun = self.begin.is_none_or(|begin| begin <= now + rules.latency);
         let is_whole = self.promised.iter().all(Option::is_some);
-        let old: Vec<Held> = self.promised.iter().copied().flatten().collect();
+        let old: Vec<GrantedPart> = self.promised.iter().copied().flatten().collect();
         let takes_new = !begun && (!is_whole || self.is_better(rules, &new, &old));
         let worse = if takes_new {
             self.outcome.improvements += 1;
@@ -87,8 +87,8 @@ impl Process {
     /// Whether one reservation is better than another: by the client's weights where the algorithm
     /// goes by them (eq. 2 over the two), else by its start, and by its cost where both start
     /// together.
-    fn is_better(&self, rules: &Rules, one: &[Held], other: &[Held]) -> bool {
-        let value = |parts: &[Held]| {
+    fn is_better(&self, rules: &Rules, one: &[GrantedPart], other: &[GrantedPart]) -> bool {
+        let value = |parts: &[GrantedPart]| {
             let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);
             let cost = parts.iter().map(|it| match rules.search.sort_by {
                 SortBy::Algorithm => it.candidate.expected,

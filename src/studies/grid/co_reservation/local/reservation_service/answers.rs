@@ -7,7 +7,7 @@ use bookahead_core::workload::Job;
 
 use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::co_reservation::local::filters::{Fairness, Room, held, reservation_degree};
+use crate::co_reservation::local::filters::{Availability, Fairness, held, reservation_degree};
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
@@ -55,11 +55,11 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
                     if !self.is_up || !has_nodes {
-                        Room::Occupied
+                        Availability::Occupied
                     } else if self.is_within_quota(nodes, start, probe.duration) {
-                        Room::Free
+                        Availability::Free
                     } else {
-                        Room::OverQuota
+                        Availability::OverQuota
                     }
                 });
                 if !admitted {

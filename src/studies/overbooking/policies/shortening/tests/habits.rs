@@ -2,6 +2,7 @@
 
 use bookahead_core::scheduling::{PromisingRule, UnderestimatorRule};
 
+use super::properties::{NODES, outages, watched_with, workload};
 use super::*;
 
 /// A learning job of a user and an application: estimate and run time in minutes.

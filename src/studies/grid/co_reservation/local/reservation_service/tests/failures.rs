@@ -157,7 +157,7 @@ fn a_part_that_finds_too_few_cpus_up_is_lost_and_nobody_is_displaced_for_it() {
 }
 
 #[test]
-fn blows_that_change_nothing_are_without_effect() {
+fn outages_that_change_nothing_are_without_effect() {
     let mut machine = machine(10, LocalSettings::default());
     for outage in [
         OutageEvent::ClusterUp,

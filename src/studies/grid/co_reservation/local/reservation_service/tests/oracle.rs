@@ -128,7 +128,7 @@ fn hear(machine: &mut PlainCluster, now: i64, message: &Message) -> Seen {
         Message::Cancel(request) => Seen::Cancelled(machine.cancel(now, CoRequestId(*request), 0)),
         Message::Outage(outage) => {
             machine.apply_outage(now, *outage);
-            Seen::Struck
+            Seen::OutageApplied
         }
     }
 }

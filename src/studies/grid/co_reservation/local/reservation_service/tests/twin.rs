@@ -22,7 +22,7 @@ pub(super) enum Seen {
     Answer(Box<ProbeAnswer>),
     Reserved(Result<(), Refusal>),
     Cancelled(bool),
-    Struck,
+    OutageApplied,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -424,14 +424,14 @@ impl Twin {
                 Seen::Cancelled(there)
             }
             Message::Outage(outage) => {
-                self.suffer(*outage);
+                self.apply_outage(*outage);
                 self.settle();
-                Seen::Struck
+                Seen::OutageApplied
             }
         }
     }
 
-    pub(super) fn suffer(&mut self, outage: OutageEvent) {
+    pub(super) fn apply_outage(&mut self, outage: OutageEvent) {
         let mut affected = vec![false; self.cpus.len()];
         match outage {
             OutageEvent::ClusterUp => self.up = true,

@@ -1,0 +1,61 @@
+//! The machine that the user described, if any.
+
+use std::path::PathBuf;
+
+use super::{AdviseArguments, AdviseError, Reservation};
+use crate::machines::MachineDescription;
+use crate::machines::slurm::Includes;
+use crate::scheduling::machine_queue::AddedReservation;
+use crate::units::{Nodes, Seconds};
+
+/// Files that describe a machine, as the user named them.
+#[derive(Clone, Debug)]
+pub(super) struct MachineFiles {
+    pub(super) file: String,
+    /// What the numbers of the log are called.
+    pub(super) names: Option<String>,
+}
+
+/// A machine that was described, with the files that do.
+pub(super) struct Machine {
+    pub(super) files: MachineFiles,
+    pub(super) description: MachineDescription,
+}
+
+impl Machine {
+    pub(super) fn nodes(&self) -> u32 {
+        let classes = self.description.machine().classes.iter();
+        classes.map(|class| class.nodes.0).sum()
+    }
+
+    /// Of more than 32 bits count, as many as these do.
+    pub(super) fn cores(&self) -> Option<u32> {
+        Some(u32::try_from(self.description.machine().cores()).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn reserved_cores(&self, reservation: Reservation) -> u64 {
+        let added = AddedReservation {
+            nodes: Nodes(reservation.nodes),
+            duration: Seconds::ZERO,
+        };
+        added.cores(self.description.machine())
+    }
+}
+
+/// The machine that the arguments name.
+pub(super) fn machine(arguments: &AdviseArguments) -> Result<Option<Machine>, AdviseError> {
+    let Some(file) = &arguments.machine else {
+        return Ok(None);
+    };
+    let text = |path: &PathBuf| {
+        let text = path.to_str().map(str::to_owned);
+        text.ok_or_else(|| AdviseError::Path(path.clone()))
+    };
+    Ok(Some(Machine {
+        files: MachineFiles {
+            file: text(file)?,
+            names: arguments.names.as_ref().map(text).transpose()?,
+        },
+        description: MachineDescription::load(file, Includes::Below)?,
+    }))
+}

@@ -1,0 +1,162 @@
+//! What a server wants of the process that computes a page, and how the page comes about there:
+//! reports, comparisons and plans are those of their commands.
+
+use std::io::Write;
+use std::path::Path;
+
+use bookahead_core::memory::MemoryBudget;
+use maud::html;
+use serde::{Deserialize, Serialize};
+
+use super::pages::{self, PageFailure};
+use super::question;
+use crate::cli::gantt;
+use crate::report::{self, ReportExtras, comparison};
+use crate::store::{RunSelector, Store};
+use crate::studies::STUDIES;
+use crate::sweep::InputFolders;
+
+/// A page, or a file of rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum PageRequest {
+    /// The report of a run.
+    Report { run: String },
+    /// Runs compared with the first of them.
+    Comparison { runs: Vec<i64> },
+    /// The plans of a run that can be drawn.
+    Plans { run: String },
+    /// A plan; of the best point where none is named.
+    Plan {
+        run: String,
+        place: Option<u32>,
+        cluster: u32,
+    },
+    /// A page with the first rows of a question in SQL.
+    Table { question: String },
+    /// All rows of one, as CSV.
+    Rows { question: String },
+}
+
+impl PageRequest {
+    /// Computes it.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no such page, for a person.
+    pub(super) fn answer(
+        &self,
+        store: &Path,
+        memory: MemoryBudget,
+        target: &mut (dyn Write + Send),
+    ) -> Result<(), PageFailure> {
+        let page = match self {
+            Self::Report { run } => report(store, run)?,
+            Self::Comparison { runs } => compared(store, runs)?,
+            Self::Plans { run } => plans(store, run)?,
+            Self::Plan {
+                run,
+                place,
+                cluster,
+            } => {
+                // As the server had them when it began.
+                let folders = InputFolders {
+                    memory,
+                    ..InputFolders::from_environment()
+                };
+                gantt::page(store, &selector(run), *place, *cluster, &folders)?
+            }
+            Self::Table { question } => question::table(store, question)?,
+            Self::Rows { question } => return question::write_rows(store, question, target),
+        };
+        target
+            .write_all(page.as_bytes())
+            .map_err(|_| PageFailure::fault())
+    }
+}
+
+fn selector(run: &str) -> RunSelector {
+    let Ok(selector) = run.parse();
+    selector
+}
+
+fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
+    let common = [("/".to_owned(), "All runs"), ("/sql".to_owned(), "SQL")];
+    let all = common.iter().chain(more);
+    all.map(|(address, name)| (address.clone(), (*name).to_owned()))
+        .collect()
+}
+
+fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
+    let run = Store::open_read_only(STUDIES, store)?
+        .run(&selector(run))?
+        .id;
+    let extras = ReportExtras {
+        served: Some(report::Served {
+            links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
+            command: format!("bookahead report {} --store {}", run.0, store.display()),
+        }),
+        ..ReportExtras::default()
+    };
+    Ok(report::page(
+        STUDIES,
+        store,
+        &RunSelector::Id(run.0),
+        &extras,
+    )?)
+}
+
+fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
+    let store = Store::open_read_only(STUDIES, path)?;
+    let mut runs = Vec::new();
+    for run in numbers {
+        let selector = RunSelector::Id(*run);
+        runs.push(comparison::ComparedRun::read(&store, path, &selector)?);
+    }
+    drop(store);
+    comparison::label(&mut runs);
+    let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    let served = report::Served {
+        links: links(&[]),
+        command: format!(
+            "bookahead compare {} --store {} --out FOLDER",
+            words.join(" "),
+            path.display()
+        ),
+    };
+    Ok(comparison::page(&runs, &served))
+}
+
+/// The best point of every strategy, and any other.
+fn plans(path: &Path, run: &str) -> Result<String, PageFailure> {
+    let store = Store::open_read_only(STUDIES, path)?;
+    let run = store.run(&selector(run))?;
+    let places = store.best_places(run.id)?;
+    let number = run.id.0;
+    let head = html! {
+        p.lead {
+            "A point is simulated again from what the store has of it, checked against its stored totals, and drawn. Its traces must be \
+             where BOOKAHEAD_TRACES was when the server began. Large simulations take as long as they took."
+        } "\n"
+    };
+    let body = html! {
+        section { h2 { "The best point of each strategy" } "\n"
+            @if places.is_empty() { p { "No point is done yet." } "\n" }
+            ul {
+                @for (place, strategy) in &places {
+                    li { a href={ "/runs/" (number) "/plan?point=" (place) } { (strategy) } ", point " (place) } "\n"
+                }
+            }
+        } "\n"
+        section { h2 { "Another point" } "\n"
+            form.tools action={ "/runs/" (number) "/plan" } {
+                label { "point " input type="number" name="point" min="0" max=(run.points.saturating_sub(1)) required; }
+                label { "cluster " input type="number" name="cluster" min="0" value="0"; }
+                button type="submit" { "Draw" }
+            } "\n"
+            p.note { code { "bookahead show " (number) " --points" } " lists the points; places and clusters are counted from 0." } "\n"
+        } "\n"
+        p { a href={ "/runs/" (number) } { "The report of this run" } } "\n"
+    };
+    Ok(pages::framed(&format!("Plans of {}", run.name), &head, &body).0)
+}

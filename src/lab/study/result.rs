@@ -1,0 +1,140 @@
+//! What a simulation is asked to do, and what it leaves.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::actors::{Player, SimulationError};
+use crate::estimates::EstimateModel;
+use crate::failures::NodeEvent;
+use crate::inputs::{Handed, Seen};
+use crate::scheduling::measures::Measured;
+use crate::scheduling::{JobOutcome, SimulationMetrics};
+use crate::tables::Rows;
+
+/// A simulation that has everything it reads.
+pub trait Simulation: Send + Sync {
+    /// Runs it, in production by actors on a current-thread runtime of their own. The result does
+    /// not depend on anything but the inputs.
+    ///
+    /// # Errors
+    ///
+    /// When the settings do not fit the inputs, or when an actor panics.
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError>;
+
+    /// Shows the jobs, requests and failures that it was handed, always in the same order. What a
+    /// policy knows beforehand (statistics, batteries to learn from) is no part of them.
+    fn handed(&self, handed: &mut Handed<'_>);
+}
+
+/// What one simulation produced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimulationResult {
+    /// Totals.
+    pub metrics: SimulationMetrics,
+    /// What a study measures beside the totals of its jobs.
+    pub measured: Measured,
+    /// One outcome a job in order of job id; empty unless asked for.
+    pub outcomes: Vec<JobOutcome>,
+    /// The node events that happened before the simulation ended; empty unless outcomes were asked
+    /// for.
+    pub node_events: Vec<NodeEvent>,
+    /// The statistics whose classes the outcomes name, where the simulation had any.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// What only its study knows.
+    pub rows: StudyRows,
+    /// What it saw, where that was asked for.
+    pub seen: Seen,
+}
+
+/// What a simulation leaves in the tables of its study; nothing by default.
+#[derive(Debug, Default)]
+pub struct StudyRows(Option<Box<dyn AnyRows>>);
+
+impl StudyRows {
+    /// These rows.
+    pub fn of<R: Rows + Clone + PartialEq + Debug + Send + Sync + 'static>(rows: R) -> Self {
+        Self(Some(Box::new(rows)))
+    }
+
+    /// The rows, if they are of this type.
+    #[must_use]
+    pub fn get<R: 'static>(&self) -> Option<&R> {
+        self.0.as_ref()?.any().downcast_ref()
+    }
+
+    /// The same, to change them.
+    #[must_use]
+    pub fn get_mut<R: 'static>(&mut self) -> Option<&mut R> {
+        self.0.as_mut()?.any_mut().downcast_mut()
+    }
+
+    /// The rows, for the store.
+    pub(crate) fn rows(&self) -> &dyn Rows {
+        match &self.0 {
+            None => &(),
+            Some(rows) => rows.rows(),
+        }
+    }
+
+    /// The same, to take some of them away.
+    pub(crate) fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
+        Some(self.0.as_mut()?.rows_mut())
+    }
+}
+
+impl Clone for StudyRows {
+    fn clone(&self) -> Self {
+        Self(self.0.as_ref().map(|rows| rows.boxed()))
+    }
+}
+
+impl PartialEq for StudyRows {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(rows), Some(others)) => rows.equals(others.any()),
+            _ => false,
+        }
+    }
+}
+
+/// Rows of whichever type.
+trait AnyRows: Debug + Send + Sync {
+    fn any(&self) -> &dyn Any;
+    fn any_mut(&mut self) -> &mut dyn Any;
+    fn rows(&self) -> &dyn Rows;
+    fn rows_mut(&mut self) -> &mut dyn Rows;
+    fn boxed(&self) -> Box<dyn AnyRows>;
+    fn equals(&self, other: &dyn Any) -> bool;
+}
+
+impl<R: Rows + Clone + PartialEq + Debug + Send + Sync + 'static> AnyRows for R {
+    fn any(&self) -> &dyn Any {
+        self
+    }
+
+    fn any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn rows(&self) -> &dyn Rows {
+        self
+    }
+
+    fn rows_mut(&mut self) -> &mut dyn Rows {
+        self
+    }
+
+    fn boxed(&self) -> Box<dyn AnyRows> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}

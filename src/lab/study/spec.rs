@@ -1,0 +1,101 @@
+//! The specification of a simulation: everything that determines one schedule.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CommonSettings, JOBS_A_DAY, Studies, StudySpec, spec_format};
+use crate::estimates::{EstimateSettings, LearningSettings};
+use crate::failures::FailureSettings;
+use crate::scheduling::PolicySettings;
+use crate::workload::WorkloadSettings;
+
+/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's
+/// identity, and kept in the store.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimulationSpec {
+    /// The jobs.
+    pub workload: WorkloadSettings,
+    /// The statistics; `None` where the policy never asks for a distribution, so that all families
+    /// share one baseline.
+    pub estimates: Option<EstimateSettings>,
+    /// Node failures.
+    pub failures: FailureSettings,
+    /// The policy; values that the strategy does not read are set to their defaults, for the same
+    /// reason.
+    pub scheduling: PolicySettings,
+    /// What is simulated.
+    #[serde(flatten)]
+    pub study: StudySpec,
+    /// Which battery, or which draw of the model; for plans that are discarded, which submission.
+    pub replication: u32,
+    /// The sweep's seed.
+    pub seed: u64,
+}
+
+/// What of a specification no study adds.
+#[derive(Deserialize)]
+struct Common {
+    workload: WorkloadSettings,
+    estimates: Option<EstimateSettings>,
+    failures: FailureSettings,
+    scheduling: PolicySettings,
+    replication: u32,
+    seed: u64,
+    #[serde(flatten)]
+    study: serde_json::Map<String, serde_json::Value>,
+}
+
+impl SimulationSpec {
+    /// Reads a specification as it was written, of one of these studies.
+    ///
+    /// # Errors
+    ///
+    /// When it is no JSON, lacks a field, or is of none of these studies.
+    pub fn read(json: &str, studies: Studies) -> Result<Self, serde_json::Error> {
+        let common: Common = serde_json::from_str(json)?;
+        let (name, settings) = spec_format::stored(common.study);
+        Ok(Self {
+            workload: common.workload,
+            estimates: common.estimates,
+            failures: common.failures,
+            scheduling: common.scheduling,
+            study: studies.stored(name.as_deref(), settings)?,
+            replication: common.replication,
+            seed: common.seed,
+        })
+    }
+
+    /// The same simulation with everything that it does not read set to its default (spec §3.4.4).
+    #[must_use]
+    pub fn normalised(mut self) -> Self {
+        let Self {
+            estimates,
+            failures,
+            scheduling,
+            study,
+            workload,
+            ..
+        } = &mut self;
+        study.normalise(CommonSettings {
+            estimates,
+            failures,
+            scheduling,
+        });
+        if let (true, Some(estimates)) = (workload.fresh, estimates) {
+            // Nothing lies between the learning jobs and the battery.
+            estimates.learning.batteries_before = LearningSettings::default().batteries_before;
+        }
+        self
+    }
+}
+
+/// Jobs of a battery, or of a whole trace, about: that is not known before it is read.
+#[must_use]
+pub fn jobs_of(workload: &WorkloadSettings) -> f64 {
+    match &workload.whole {
+        None => f64::from(workload.battery_jobs),
+        Some(whole) => {
+            let all = whole.days.map_or(75_000.0, |days| days * JOBS_A_DAY);
+            all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
+        }
+    }
+}

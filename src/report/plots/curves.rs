@@ -1,0 +1,184 @@
+//! Every reported quantity over every axis, per strategy, with 95 % bands.
+
+use std::collections::BTreeMap;
+
+use super::drawn::{Drawn, drawn};
+use super::paired::{Line, Pairs};
+use super::{
+    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
+    is_numeric, mark, number, titled,
+};
+use crate::report::analysis::{Analysis, STRATEGY_AXIS};
+use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Series};
+use crate::report::summary_tables::short;
+
+/// Lines by rank and name of their strategies.
+type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
+type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
+
+/// For every quantity a figure over the axis with the most numbers in every situation, and over
+/// further axes where that gives few; and how many were left out.
+pub(in crate::report) fn curves(
+    analysis: &Analysis,
+    pairs: &Pairs<'_>,
+    configuration_hash: &str,
+) -> (Vec<Figure>, usize) {
+    let mut figures = Vec::new();
+    let mut left_out = 0;
+    let free: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].key != STRATEGY_AXIS)
+        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .collect();
+    let mut over = horizontal(analysis, &free);
+    let further = free.iter().filter(|axis| !over.contains(axis));
+    over.extend(further.copied().collect::<Vec<_>>());
+    for quantity in &pairs.in_order(drawn(analysis, configuration_hash)) {
+        if free.is_empty() {
+            figures.extend(by_strategy(analysis, quantity));
+            continue;
+        }
+        for (rank, axis) in over.iter().copied().enumerate() {
+            let panels = panels(analysis, axis, quantity);
+            // Axes that were swept together leave one value of this axis in every situation.
+            let panels: Panels<'_> = panels
+                .into_iter()
+                .filter(|(_, curves)| curves.values().any(|marks| marks.len() > 1))
+                .collect();
+            // Further axes are drawn completely or not at all: three of eleven situations would be
+            // an accident.
+            if rank > 0 && panels.len() > MOST_FURTHER_PANELS {
+                left_out += panels.len();
+                continue;
+            }
+            left_out += panels.len().saturating_sub(MOST_PANELS);
+            let alone = panels.len() == 1;
+            for (number, (places, curves)) in panels.into_iter().take(MOST_PANELS).enumerate() {
+                let mut figure = figure(analysis, axis, &places, &curves, (quantity, pairs));
+                if !alone {
+                    figure.name = format!("{}-{}", figure.name, number + 1);
+                }
+                figures.push(figure);
+            }
+        }
+    }
+    (figures, left_out)
+}
+
+fn others(analysis: &Analysis, axis: usize) -> Vec<usize> {
+    (0..analysis.axes.len())
+        .filter(|other| *other != axis && analysis.axes[*other].key != STRATEGY_AXIS)
+        .collect()
+}
+
+fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'a> {
+    let others = others(analysis, axis);
+    let numeric = is_numeric(analysis, axis);
+    let mut panels: Panels<'a> = BTreeMap::new();
+    for combination in &analysis.combinations {
+        let (Some(estimate), Some(value), Some(place)) = (
+            quantity.estimate(combination),
+            analysis.value(combination, axis),
+            combination.places[axis],
+        ) else {
+            continue;
+        };
+        let x = number(value)
+            .filter(|_| numeric)
+            .unwrap_or(f64::from(place));
+        let key = others
+            .iter()
+            .map(|other| combination.places[*other])
+            .collect();
+        let strategy = combination.strategy.as_str();
+        panels
+            .entry(key)
+            .or_default()
+            .entry((analysis.studies.rank(strategy), strategy))
+            .or_default()
+            .push((mark(x, &estimate), combination));
+    }
+    for line in panels.values_mut().flat_map(BTreeMap::values_mut) {
+        line.sort_by(|(mark, _), (other, _)| mark.x.total_cmp(&other.x));
+    }
+    panels
+}
+
+fn figure(
+    analysis: &Analysis,
+    axis: usize,
+    places: &[Option<u32>],
+    curves: &Curves<'_>,
+    (quantity, pairs): (&Drawn, &Pairs<'_>),
+) -> Figure {
+    let key = &analysis.axes[axis].key;
+    let given = given(analysis, &others(analysis, axis), places);
+    let numeric = is_numeric(analysis, axis);
+    let series = curves
+        .iter()
+        .map(|((rank, strategy), line)| {
+            let baseline = analysis.studies.baseline(strategy);
+            let beside = baseline.and_then(|name| curves.get(&(analysis.studies.rank(name), name)));
+            let marks = pairs.marks(quantity, line, beside.map_or(&[], Vec::as_slice));
+            let marks = if numeric {
+                Marks::Curve(marks)
+            } else {
+                Marks::Bars(marks)
+            };
+            Series {
+                reference: baseline.map(str::to_owned),
+                published: pairs.published(quantity, analysis, line),
+                ..Series::new(*strategy, *rank, marks)
+            }
+        })
+        .collect();
+    Figure {
+        name: format!("{}-by-{}", file_name(&quantity.key), file_name(key)),
+        section: quantity.section,
+        title: titled(&format!("{} by {}", quantity.title, short(key)), &given),
+        x: axis_scale(analysis, axis),
+        y: quantity.scale(),
+        series,
+        note: "Means over replications with 95 % intervals.".to_owned(),
+        sql: format!(
+            "SELECT strategy, axes ->> '$.\"{key}\"' AS value, count(*) AS n, avg({0}) AS mean,
+    sum(({0} - centre) * ({0} - centre)) / (count({0}) - 1) AS variance
+FROM (SELECT *, avg({0}) OVER (PARTITION BY axes, strategy) AS centre
+      FROM {1}){2}
+GROUP BY strategy, axes
+ORDER BY strategy, value;",
+            quantity.key,
+            quantity.from,
+            condition(&given).replacen("\n    AND", "\nWHERE", 1)
+        ),
+        given,
+    }
+}
+
+/// Without any other axis, the strategies beside each other.
+fn by_strategy(analysis: &Analysis, quantity: &Drawn) -> Option<Figure> {
+    let mut names = Vec::new();
+    let mut marks = Vec::new();
+    for combination in &analysis.combinations {
+        if let Some(estimate) = quantity.estimate(combination) {
+            marks.push(mark(names.len() as f64, &estimate));
+            names.push(combination.strategy.clone());
+        }
+    }
+    (!names.is_empty()).then(|| Figure {
+        name: format!("{}-by-strategy", file_name(&quantity.key)),
+        section: quantity.section,
+        title: format!("{} by strategy", quantity.title),
+        given: Vec::new(),
+        x: Scale {
+            title: "strategy".to_owned(),
+            kind: ScaleKind::Categories(names),
+        },
+        y: quantity.scale(),
+        series: vec![Series::new(quantity.title.as_str(), 0, Marks::Bars(marks))],
+        note: "Means over replications with 95 % intervals.".to_owned(),
+        sql: format!(
+            "SELECT strategy, count(*) AS n, avg({}) AS mean\nFROM {}\nGROUP BY strategy ORDER BY strategy;",
+            quantity.key, quantity.from
+        ),
+    })
+}

@@ -1,0 +1,259 @@
+//! What stands beside the marks of a line: differences between settings that saw the same jobs,
+//! replication by replication, and what a paper published of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::drawn::Drawn;
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::report::figure::{Mark, Paired, PublishedMark};
+use crate::report::findings::{PublishedNumber, PublishedOfRun};
+use crate::report::statistics::Replicated;
+use crate::scheduling::measures::QuantityKind;
+use crate::store::PointColumns;
+use crate::sweep::AxisValue;
+
+/// The points of a run by combination, and what a paper says of them.
+pub(in crate::report) struct Pairs<'p> {
+    points: &'p PointColumns,
+    published: &'p PublishedOfRun,
+    /// Whether replications are neighbouring stretches of one log.
+    are_neighbours: bool,
+    of: HashMap<(Vec<Option<u32>>, &'p str), Vec<usize>>,
+}
+
+impl<'p> Pairs<'p> {
+    pub(in crate::report) fn new(points: &'p PointColumns, published: &'p PublishedOfRun) -> Self {
+        let mut of: HashMap<_, Vec<usize>> = HashMap::new();
+        for point in 0..points.len() {
+            let places = (points.axes.iter())
+                .map(|column| column.positions[point])
+                .collect();
+            of.entry((places, points.strategy[point].as_str()))
+                .or_default()
+                .push(point);
+        }
+        Self {
+            points,
+            published,
+            are_neighbours: false,
+            of,
+        }
+    }
+
+    /// The same where replications are neighbouring stretches of one log, or are not.
+    pub(in crate::report) fn of_neighbours(self, are_neighbours: bool) -> Self {
+        Self {
+            are_neighbours,
+            ..self
+        }
+    }
+
+    /// Whether replications are neighbouring stretches of one log, so that claims rest on the wider
+    /// of two intervals.
+    pub(in crate::report) fn are_neighbours(&self) -> bool {
+        self.are_neighbours
+    }
+
+    /// How much more the first combination has of a quantity than the second, over the replications
+    /// in which both have it and saw the same jobs and failures, pairs that repeat another one left
+    /// out; `None` where there is none.
+    pub(in crate::report) fn difference(
+        &self,
+        quantity: &Drawn,
+        one: &Combination,
+        other: &Combination,
+    ) -> Option<Replicated> {
+        let (ones, others) = (self.values(quantity, one), self.values(quantity, other));
+        let mut known = HashSet::new();
+        let original = |point: usize| self.points.original[point];
+        let differences: BTreeMap<u32, f64> = ones
+            .iter()
+            .filter_map(|(replication, (point, value))| {
+                let (other, below) = others.get(replication)?;
+                (self.points.is_pair(*point, *other)
+                    && known.insert([original(*point), original(*other)]))
+                .then_some((*replication, value - below))
+            })
+            .collect();
+        Replicated::of(&differences, QuantityKind::Signed, self.are_neighbours)
+    }
+
+    /// A quantity of these combinations, replication by replication in one order for all; `None`
+    /// where they do not all have it in the same replications, or did not see the same jobs and
+    /// failures there.
+    pub(in crate::report) fn together(
+        &self,
+        quantity: &Drawn,
+        combinations: &[&Combination],
+    ) -> Option<Vec<Vec<f64>>> {
+        let by_replication = combinations.iter();
+        let by_replication: Vec<_> = by_replication
+            .map(|combination| self.values(quantity, combination))
+            .collect();
+        let first = by_replication.first()?;
+        let mut known = HashSet::new();
+        let counted: BTreeSet<u32> = first
+            .keys()
+            .copied()
+            .filter(|replication| {
+                let results = by_replication.iter();
+                let results = results.filter_map(|values| values.get(replication));
+                let originals = results.map(|(point, _)| self.points.original[*point]);
+                known.insert(originals.collect::<Vec<usize>>())
+            })
+            .collect();
+        let is_same = by_replication.iter().all(|values| {
+            values.len() == first.len()
+                && values.iter().all(|(replication, (point, _))| {
+                    let known = first.get(replication);
+                    known.is_some_and(|(first, _)| self.points.is_pair(*first, *point))
+                })
+        });
+        is_same.then(|| {
+            let values = by_replication.iter();
+            values
+                .map(|values| {
+                    let values = values.iter();
+                    let counted = values.filter(|(replication, _)| counted.contains(replication));
+                    counted.map(|(_, (_, value))| *value).collect()
+                })
+                .collect()
+        })
+    }
+
+    /// A quantity of a combination over its replications; `None` where it has no value.
+    pub(in crate::report) fn replicated(
+        &self,
+        quantity: &Drawn,
+        analysis: &Analysis,
+        combination: &Combination,
+    ) -> Option<Replicated> {
+        let values = self.values(quantity, combination).into_iter();
+        let values = values
+            .filter(|(_, (point, _))| !self.points.is_repetition(*point))
+            .map(|(replication, (_, value))| (replication, value));
+        let kind = quantity.kind(analysis);
+        Replicated::of(&values.collect(), kind, self.are_neighbours)
+    }
+
+    /// A quantity of a combination by replication, with the point that has it.
+    fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, (usize, f64)> {
+        let key = (combination.places.clone(), combination.strategy.as_str());
+        let points = self.of.get(&key).map_or(&[][..], Vec::as_slice);
+        points
+            .iter()
+            .filter_map(|point| {
+                Some((
+                    self.points.replication[*point],
+                    (*point, quantity.value(self.points, *point)?),
+                ))
+            })
+            .collect()
+    }
+}
+
+/// About these replications, as the marks beside it are.
+impl From<Replicated> for Paired {
+    fn from(difference: Replicated) -> Self {
+        let estimate = difference.estimate;
+        Self {
+            mean: estimate.mean,
+            interval: estimate.low().zip(estimate.high()),
+        }
+    }
+}
+
+/// The marks of a line, in order of x, each with the combination that it is made of.
+pub(super) type Line<'a> = Vec<(Mark, &'a Combination)>;
+
+impl Pairs<'_> {
+    /// The marks of a line, each with its difference from the mark of the reference line at the
+    /// same place.
+    pub(super) fn marks(
+        &self,
+        quantity: &Drawn,
+        line: &[(Mark, &Combination)],
+        reference: &[(Mark, &Combination)],
+    ) -> Vec<Mark> {
+        line.iter()
+            .map(|(mark, combination)| {
+                let beside = reference.iter().find(|(other, _)| other.x == mark.x);
+                let difference =
+                    beside.and_then(|(_, other)| self.difference(quantity, combination, other));
+                Mark {
+                    paired: difference.map(Paired::from),
+                    ..*mark
+                }
+            })
+            .collect()
+    }
+}
+
+impl Pairs<'_> {
+    /// What was published of the marks of a line: of single ones where they are, of all of them at
+    /// the first one.
+    pub(super) fn published(
+        &self,
+        quantity: &Drawn,
+        analysis: &Analysis,
+        line: &[(Mark, &Combination)],
+    ) -> Vec<PublishedMark> {
+        let mut found: Vec<PublishedMark> = Vec::new();
+        for published in &self.published.numbers {
+            let Some(factor) = quantity.factor_of(&published.measure) else {
+                continue;
+            };
+            let holds = |combination: &Combination| {
+                let strategy = AxisValue::Text(combination.strategy.clone());
+                published.holds_at(|key| {
+                    let axis = analysis.axes.iter().position(|axis| axis.key == key);
+                    match axis {
+                        Some(axis) => analysis.value(combination, axis),
+                        None if key == STRATEGY_AXIS => Some(&strategy),
+                        None => None,
+                    }
+                })
+            };
+            let places: Vec<f64> = (line.iter())
+                .filter(|(_, combination)| holds(combination))
+                .map(|(mark, _)| mark.x)
+                .collect();
+            let is_everywhere = places.len() > 1 && places.len() == line.len();
+            let shown = if is_everywhere { 1 } else { places.len() };
+            found.extend(places.iter().take(shown).map(|x| PublishedMark {
+                x: *x,
+                until: places.last().copied().filter(|_| is_everywhere),
+                number: published.number.scaled(factor),
+                id: published.id.clone(),
+            }));
+        }
+        found
+    }
+
+    /// Puts the quantity first that a paper is about: of which it publishes most values, then of
+    /// which it says most.
+    pub(in crate::report) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
+        let values = |quantity: &Drawn| {
+            let numbers = self.published.numbers.iter().filter(|published| {
+                matches!(published.number, PublishedNumber::Value { .. })
+                    && quantity.factor_of(&published.measure).is_some()
+            });
+            numbers.count()
+        };
+        let statements = |quantity: &Drawn| {
+            let names = self.published.measures.iter();
+            names
+                .filter(|name| quantity.factor_of(name).is_some())
+                .count()
+        };
+        let rank = |quantity: &Drawn| (values(quantity), statements(quantity));
+        // Of equal ones the first.
+        let first = (0..quantities.len())
+            .rev()
+            .max_by_key(|index| rank(&quantities[*index]));
+        if let Some(first) = first.filter(|index| rank(&quantities[*index]) > (0, 0)) {
+            quantities[..=first].rotate_right(1);
+        }
+        quantities
+    }
+}

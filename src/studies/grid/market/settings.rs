@@ -1,0 +1,65 @@
+//! What determines a market.
+
+use serde::{Deserialize, Serialize};
+
+use super::MigrationSettings;
+use bookahead_core::scheduling::PolicySettings;
+
+/// Whom the broker delegates to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelegationRule {
+    /// The best score by what it believes of each provider.
+    #[default]
+    Reputation,
+    /// The best score by what providers say.
+    Promised,
+    /// The lowest price, whatever the risk.
+    Cheapest,
+    /// Any that quotes, drawn at random.
+    Random,
+}
+
+/// What determines a market, beside jobs, statistics and failures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MarketSettings {
+    /// How many clusters there are.
+    pub clusters: u32,
+    /// What each of them plans with.
+    pub policy: PolicySettings,
+    /// Whom the broker delegates to.
+    pub rule: DelegationRule,
+    /// v: what a kept promise is worth, in fees.
+    pub value: f64,
+    /// g: what a broken promise costs the customer, in fees.
+    pub damage: f64,
+    /// r: what a broken promise costs the provider, in fees.
+    pub penalty: f64,
+    /// d: how much of the fee a certain failure would cost less.
+    pub discount: f64,
+    /// The share of clusters that are optimistic, rounded to the nearest number of them: the last
+    /// ones.
+    pub optimists: f64,
+    /// o: by what those multiply the PoF that they say.
+    pub optimism: f64,
+    /// k: how many imaginary broken promises the broker begins with.
+    pub prior_failures: f64,
+    /// Decided promises of a provider after which earlier ones count half; 0: they never age.
+    pub half_life_jobs: f64,
+    /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration: Option<MigrationSettings>,
+}
+
+impl MarketSettings {
+    /// By what a provider multiplies the PoF that it says.
+    #[must_use]
+    pub fn optimism_of(&self, provider: u32) -> f64 {
+        let optimists = libm::round(self.optimists * f64::from(self.clusters));
+        if f64::from(self.clusters - provider) <= optimists {
+            self.optimism
+        } else {
+            1.0
+        }
+    }
+}

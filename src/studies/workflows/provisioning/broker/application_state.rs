@@ -1,0 +1,132 @@
+//! The state of one application at the broker: its plans, its payments, and its outcome.
+
+use super::just_in_time;
+use crate::provisioning::ledger::Ledger;
+use crate::provisioning::{
+    Application, PlanValue, ProvisioningOutcome, Realised, SlotTariff, TaskFate, TaskRun, Wish,
+};
+use bookahead_core::units::Seconds;
+
+/// One application, from its submission to its end.
+#[derive(Default)]
+pub(super) struct ApplicationState {
+    pub(super) outcome: ProvisioningOutcome,
+    pub(super) ledger: Ledger,
+    /// The cost of all plans that were booked, in service units.
+    pub(super) paid: f64,
+    /// Plans made so far.
+    pub(super) plans: u32,
+    /// When it was given up.
+    pub(super) given_up: Option<Seconds>,
+    /// The application with the longer run times that tasks are booked for after they outlasted a
+    /// slot; `None` as long as no task did.
+    pub(super) rebooked: Option<Application>,
+    /// Progress of best effort at running sites, until all tasks have ended.
+    pub(super) progress: Option<just_in_time::Progress>,
+}
+
+impl ApplicationState {
+    pub(super) fn new(number: usize, submitted: Seconds, tariff: SlotTariff) -> Self {
+        Self {
+            ledger: Ledger::under(tariff),
+            outcome: ProvisioningOutcome {
+                submission: number as u32,
+                submitted,
+                ..ProvisioningOutcome::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// What is left of the wish for a plan that begins now.
+    pub(super) fn wish(&self, wish: Wish, begin: Seconds) -> Wish {
+        match wish {
+            Wish::TradeOff { .. } => wish,
+            Wish::Deadline { after } => Wish::Deadline {
+                after: after - (begin - self.outcome.submitted),
+            },
+            Wish::Budget { service_units } => Wish::Budget {
+                service_units: service_units - self.paid,
+            },
+        }
+    }
+
+    /// The value of a plan that begins at `begin`, as the user sees it.
+    pub(super) fn since_submission(&self, value: PlanValue, begin: Seconds) -> PlanValue {
+        PlanValue {
+            makespan: value.makespan + (begin - self.outcome.submitted),
+            ..value
+        }
+    }
+
+    /// The part of the application whose tasks are planned again at the end of the second `now`,
+    /// and which these are.
+    pub(super) fn part(
+        &self,
+        application: &Application,
+        again: &[bool],
+        now: Seconds,
+    ) -> (Application, Vec<usize>) {
+        let application = self.rebooked.as_ref().unwrap_or(application);
+        let placed = self.ledger.placements(application.tasks().len(), now);
+        application.rest(
+            |task| again[task],
+            |task| placed[task].map_or((0, now), |placed| (placed.site, placed.end)),
+        )
+    }
+
+    pub(super) fn last_end(&self) -> Option<Seconds> {
+        let best_effort = self.outcome.tasks.iter().map(|run| run.end).max();
+        self.ledger.last_end().max(best_effort)
+    }
+
+    pub(super) fn follow_best_effort(&mut self, application: &Application) {
+        let Some(best_effort) = &self.outcome.best_effort else {
+            self.given_up = Some(self.outcome.submitted);
+            return;
+        };
+        self.paid = best_effort.cost;
+        let placed = application.order().iter();
+        self.outcome.tasks = placed
+            .map(|&task| {
+                let placed = best_effort.placements[task];
+                TaskRun {
+                    task: task as u32,
+                    site: placed.site,
+                    nodes: application.tasks()[task].nodes,
+                    start: placed.start,
+                    end: placed.end,
+                    slot: None,
+                    fate: TaskFate::Done,
+                }
+            })
+            .collect();
+    }
+
+    pub(super) fn close(self) -> ProvisioningOutcome {
+        let Self {
+            mut outcome,
+            ledger,
+            paid,
+            given_up,
+            ..
+        } = self;
+        let closed = ledger.close();
+        outcome.slots = closed.slots;
+        outcome.tasks.extend(closed.runs);
+        let done = outcome.tasks.iter();
+        let ends = done
+            .filter(|run| run.fate == TaskFate::Done)
+            .map(|run| run.end);
+        let end = given_up.or(ends.max()).unwrap_or(outcome.submitted);
+        outcome.realised = Realised {
+            completed: given_up.is_none(),
+            makespan: end - outcome.submitted,
+            cost: paid,
+            wasted: closed.wasted,
+            after_ends: closed.after_ends,
+            ..outcome.realised
+        };
+        outcome
+    }
+}
