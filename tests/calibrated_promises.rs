@@ -93,7 +93,9 @@ fn run(
 }
 
 fn build_of(settings: &PolicySettings) -> Build {
-    registry::strategy(&settings.strategy).expect("a registered strategy").build
+    registry::strategy(&settings.strategy)
+        .expect("a registered strategy")
+        .build
 }
 
 const OVERBOOKING: [&str; 2] = ["comprehensive-overbooking", "heuristic-overbooking"];

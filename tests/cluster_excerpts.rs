@@ -279,7 +279,11 @@ impl Grids {
             Ok(experiment) => experiment.sweep,
             Err(error) => panic!("{error}"),
         };
-        let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::from_environment()), true);
+        let inputs = Inputs::new(
+            STUDIES,
+            InputSources::new(&InputFolders::from_environment()),
+            true,
+        );
         inputs.identify(&mut sweep).expect("the workload is there");
         let specs: Vec<_> = sweep.simulations.iter().collect();
         for spec in &specs {

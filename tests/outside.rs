@@ -48,8 +48,11 @@ impl Walk {
             fs::create_dir_all(path.parent().expect("a folder")).expect("room on the disk");
             fs::write(&path, self.at_home(name, content)).expect("room on the disk");
         }
-        fs::copy(project().join("Cargo.lock"), folder.path().join("Cargo.lock"))
-            .expect("room on the disk");
+        fs::copy(
+            project().join("Cargo.lock"),
+            folder.path().join("Cargo.lock"),
+        )
+        .expect("room on the disk");
         let said = self.commands.iter().map(|command| {
             let done = shell(folder.path(), command);
             let said = text(&done.stdout) + &text(&done.stderr);
@@ -108,7 +111,11 @@ fn a_study_of_ones_own_is_a_crate_of_its_own() {
         .filter(|(command, _)| command.contains("-- run "))
         .map(|(_, said)| said)
         .collect();
-    assert!(runs[1].contains("9 of 9"), "everything is done: {}", runs[1]);
+    assert!(
+        runs[1].contains("9 of 9"),
+        "everything is done: {}",
+        runs[1]
+    );
     assert!(after(&said, "-- compare").contains("demand_nodes"));
     assert!(after(&said, "-- sql").contains("peak"));
 }

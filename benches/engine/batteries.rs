@@ -6,11 +6,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use bookahead::scheduling::registry;
 use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
+use bookahead::scheduling::registry;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::study::Simulation as _;

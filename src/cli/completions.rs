@@ -117,7 +117,11 @@ fn store() -> Option<Store> {
             None => None,
         }
     });
-    Store::open_read_only(super::studies(), &named.unwrap_or_else(|| super::STORE.into())).ok()
+    Store::open_read_only(
+        super::studies(),
+        &named.unwrap_or_else(|| super::STORE.into()),
+    )
+    .ok()
 }
 
 fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {

@@ -76,12 +76,15 @@ impl<'e> Content<'e> {
         let missing_points = store.missing_points(run.id, MOST_MISSING)?;
         let points = store.points(run.id)?;
         let analysis = Analysis::new(&points)?;
-        let views = views::shown(extras.views, &Reported {
-            store,
-            run: &run,
-            points: &points,
-            analysis: &analysis,
-        })?;
+        let views = views::shown(
+            extras.views,
+            &Reported {
+                store,
+                run: &run,
+                points: &points,
+                analysis: &analysis,
+            },
+        )?;
         let dependence = Dependence::of(&run, &analysis, &points);
         let pairs =
             Pairs::new(&points, &extras.published).of_neighbours(dependence.is_of_neighbours);

@@ -56,6 +56,6 @@ pub use statistics::{
 pub use summary_tables::{best_table, failed_table, run_table, summary_table};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
-pub use workflow_drawing::workflow_svg;
 pub use views::{NamedView, Reported, View, ViewContent, Views};
+pub use workflow_drawing::workflow_svg;
 pub use write::{KeptFiles, ReportSummary, page, write, write_with};

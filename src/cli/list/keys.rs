@@ -1,8 +1,8 @@
 //! `bookahead list keys [TABLE]`: the keys of experiment files, from their declarations.
 
-use crate::cli::studies;
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::LookError;
+use crate::cli::studies;
 use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 
 /// Explains the tables of experiment files, or the keys of one of them.

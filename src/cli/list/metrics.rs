@@ -1,8 +1,8 @@
 //! `bookahead list metrics [TEXT]`: every quantity that the store has of a point.
 
-use crate::cli::studies;
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::LookError;
+use crate::cli::studies;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
 use crate::sweep::keys;

@@ -380,7 +380,7 @@ impl<'p> Pass<'p> {
                 claims: Some(card.section()),
                 published: self.of.findings.published_of(stem),
                 views: crate::cli::program().views,
-                    ..ReportExtras::default()
+                ..ReportExtras::default()
             };
             session.report(run, &folder, &extras)?;
         }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
-use crate::cli::studies;
 use crate::cli::run::complain;
+use crate::cli::studies;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
@@ -36,9 +36,13 @@ impl SweepRunner for StoredRunner {
     }
 
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
-        let experiment =
-            Experiment::parse(studies(), &configuration.origin(), &configuration.text, None)
-                .inspect_err(complain)?;
+        let experiment = Experiment::parse(
+            studies(),
+            &configuration.origin(),
+            &configuration.text,
+            None,
+        )
+        .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
         let summary = run_sweep(experiment.sweep, &self.options)?;

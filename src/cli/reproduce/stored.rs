@@ -129,11 +129,11 @@ pub fn known_measures() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
     use super::*;
     use crate::report::findings::{self, evaluate};
     use crate::store_fixtures::grid::grid;
     use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+    use crate::studies::STUDIES;
 
     const FILE: &str = r#"
 

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use bookahead_core::printable::one_line;
 
-use crate::cli::studies;
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output::{people, take_away};
 use crate::cli::screen::{LookError, age, now, span};
+use crate::cli::studies;
 use crate::store::{RunProgress, Store};
 use crate::sweep::Interrupt;
 

@@ -15,9 +15,9 @@ use tokio::sync::{Notify, watch};
 use super::Served;
 use super::pages::{self, PageFailure};
 use super::work::in_background;
-use crate::cli::studies;
 use crate::cli::run_list::pace;
 use crate::cli::screen::now;
+use crate::cli::studies;
 use crate::store::{RunProgress, Store};
 
 /// What was seen last; nothing before the first look.

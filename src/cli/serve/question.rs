@@ -16,9 +16,9 @@ use super::example_questions::EXAMPLE_QUESTIONS;
 use super::page_request::PageRequest;
 use super::pages::{self, PageFailure};
 use super::work::in_background;
-use crate::cli::studies;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
+use crate::cli::studies;
 use crate::store::{QueryError, SqlValue, Store};
 
 /// Rows of a table; CSV has all of them.

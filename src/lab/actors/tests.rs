@@ -342,7 +342,11 @@ fn what_actors_cost_beside_plain_calls() {
         cluster_scene(machine, Work::Clients(Box::new(clients())), &failures)
     });
     let config = "market/ctc-clusters.toml";
-    let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::from_environment()), false);
+    let inputs = Inputs::new(
+        STUDIES,
+        InputSources::new(&InputFolders::from_environment()),
+        false,
+    );
     let market = inputs.simulation(&first_of(config)).unwrap();
     compare_simulations(config, 9, &[market]);
 }

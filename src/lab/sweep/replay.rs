@@ -184,8 +184,8 @@ pub fn replay_point(
 }
 
 fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayError> {
-    let strategy = (read.strategy)
-        .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
+    let strategy =
+        (read.strategy).ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let replay = replay(
         strategy.build,
         read.nodes,

@@ -312,8 +312,12 @@ pub fn load_inputs(
     options: &SweepOptions,
 ) -> Result<Inputs, SweepError> {
     let begun = Instant::now();
-    let inputs = Inputs::new(options.studies, sources, options.outcomes != OutcomeDetail::None)
-        .keeping_samples(options.outcomes == OutcomeDetail::All);
+    let inputs = Inputs::new(
+        options.studies,
+        sources,
+        options.outcomes != OutcomeDetail::None,
+    )
+    .keeping_samples(options.outcomes == OutcomeDetail::All);
     while_working("reading the inputs", options.quiet, || {
         inputs.identify_with(sweep, options.workers)
     })

@@ -65,3 +65,6 @@ impl StreamScheduler for RegisteredStream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -230,7 +230,8 @@ impl QueuePass<'_> {
 
     fn free(&mut self) -> &mut Profile {
         let (now, up) = (self.cluster.now(), self.cluster.up().count());
-        self.free.get_or_insert_with(|| self.jobs.free_ahead(now, up))
+        self.free
+            .get_or_insert_with(|| self.jobs.free_ahead(now, up))
     }
 }
 

@@ -76,9 +76,13 @@ impl Simulation for PolicySimulation {
         }
         let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
         let estimates = self.estimates.as_ref();
-        if let Some(learned) =
-            learn_from_batteries(strategy.build, self.nodes, &self.policy, estimates, &self.before)
-        {
+        if let Some(learned) = learn_from_batteries(
+            strategy.build,
+            self.nodes,
+            &self.policy,
+            estimates,
+            &self.before,
+        ) {
             policy.resume(learned);
         }
         let machine = ClusterMachine::new(self.nodes, policy);

@@ -1,20 +1,16 @@
 //! Each engine against the strategy of the registry whose schedule it makes, and against an obvious
 //! twin.
 
-use bookahead_core::predictions::UserIndex;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use bookahead_core::failures::FailureTrace;
-use bookahead_core::scheduling::PolicySettings;
+use bookahead_core::predictions::UserIndex;
 use bookahead_core::scheduling::stream::*;
-use bookahead_core::workload::{
-    CleaningRules, Job, JobId, ParsedTrace, TraceFolder, clean, lublin_feitelson,
-};
+use bookahead_core::workload::{CleaningRules, ParsedTrace, TraceFolder, clean, lublin_feitelson};
 
-use crate::simulate;
+use super::*;
 
 const MACHINE: Nodes = Nodes(8);
 

@@ -13,7 +13,7 @@ use super::MachineQueueOutcome;
 use super::description::{Backfilling, MachineQueueJob, QueueMachine};
 use super::pass::{BackfillLimits, Pass};
 use super::queue::Queue;
-use super::site::Site;
+use super::site::{Event, Site};
 
 /// A machine with partitions and the client of its jobs, which are in order of submission.
 ///
@@ -43,30 +43,6 @@ pub struct MachineQueuePlan {
     arriving: VecDeque<MachineQueueJob>,
     /// The time for which a backfilling pass was last scheduled.
     next_backfilling: Option<Seconds>,
-}
-
-/// Events; each is followed by a pass.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    /// The end of the job at this place in the order of submission.
-    End(usize),
-    WindowEnd,
-    /// The submission of the next job.
-    Submission,
-    /// No event of its own: a pass is due.
-    Pass,
-}
-
-impl Event {
-    /// The order of events of one second.
-    pub(super) fn class(self) -> u8 {
-        match self {
-            Self::End(_) => 0,
-            Self::WindowEnd => 1,
-            Self::Submission => 2,
-            Self::Pass => 3,
-        }
-    }
 }
 
 impl Machine for MachineQueuePlan {

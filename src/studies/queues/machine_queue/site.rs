@@ -8,12 +8,35 @@ use bookahead_core::units::{Nodes, Seconds};
 
 use super::description::{MachineQueueJob, QueueMachine};
 use super::limits::{LimitBook, Scopes};
-use super::machine::Event;
 use super::nodes::NodePool;
 use super::priority::Priorities;
 use super::queue::Details;
 use super::shapes::{Kinds, Shape};
 use super::{Announcement, MachineQueueOutcome, Refusal};
+
+/// What is followed by a pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// Of the job at this place in the order of submission.
+    End(usize),
+    WindowEnd,
+    /// Of the next job.
+    Submission,
+    /// Nothing: a pass is due.
+    Pass,
+}
+
+impl Event {
+    /// Which events of a second come first.
+    pub(super) fn class(self) -> u8 {
+        match self {
+            Self::End(_) => 0,
+            Self::WindowEnd => 1,
+            Self::Submission => 2,
+            Self::Pass => 3,
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Running {
