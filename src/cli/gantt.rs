@@ -214,7 +214,7 @@ impl<'d> Drawing<'d> {
     ) -> Result<Self, GanttError> {
         let missing = |count| GanttError::Cluster { cluster, count };
         match &point.plan {
-            ReplayedPlan::Nodes { inputs, replay } => {
+            ReplayedPlan::Nodes(replay) => {
                 if cluster != 0 {
                     return Err(missing(1));
                 }
@@ -223,12 +223,12 @@ impl<'d> Drawing<'d> {
                 let (from, to) = window(held, wanted)?;
                 Ok(Self::Nodes(Gantt {
                     title,
-                    nodes: inputs.nodes,
+                    nodes: replay.nodes,
                     from,
                     to,
                     allocations,
                     outcomes: &replay.outcomes,
-                    events: &inputs.failures.events,
+                    events: &replay.failures.events,
                 }))
             }
             ReplayedPlan::Counts(machines) => {

@@ -16,9 +16,7 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::overbooking::OverbookingStudy;
-use crate::studies::predicted_queue::{self, PredictedQueueStudy};
-use crate::study::{StudySpec, name_of};
+use crate::studies::{policy_alone, predicting_queue};
 use crate::sweep::{
     JobsHash, Point, PointAxes, RESULT_FORMAT, RunInput, Seen, SimulationSpec, Sweep, digest,
 };
@@ -179,11 +177,8 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
     let queue = arguments.predictions.queue();
     let (strategy, study) = match (queue, arguments.policy()) {
-        (Some(settings), _) => (
-            name_of(predicted_queue::STRATEGY),
-            StudySpec::of(PredictedQueueStudy { settings }),
-        ),
-        (None, policy) => (policy.name(), StudySpec::of(OverbookingStudy::default())),
+        (Some(settings), _) => predicting_queue(settings),
+        (None, policy) => (policy.name(), policy_alone()),
     };
     SimulationSpec {
         workload: WorkloadSettings {

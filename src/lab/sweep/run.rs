@@ -16,9 +16,9 @@ use super::shard::Shard;
 use super::sink::ResultStore;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
 use super::tasks::tasks;
-use crate::inputs::parallel::map_in_parallel;
-use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
 use crate::study::Studies;
+use crate::study::inputs::parallel::map_in_parallel;
+use crate::study::inputs::{InputError, InputFolders, InputSources, Inputs};
 
 /// How a sweep is run; nothing here changes a result.
 #[derive(Clone, Debug)]

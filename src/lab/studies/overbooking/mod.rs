@@ -14,17 +14,18 @@ use self::settings::{calibration_read, nodes_read, per_job, read_by, without_ove
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
-use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
     PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
-    measure_intervals, promise_measures, registry,
+    measure_intervals, promise_measures, registry, replay,
 };
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::study::{
-    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    Asked, CommonSettings, JOB_BYTES, NodeReplay, ReplayFailure, Simulation, SimulationResult,
+    Starter, Strategy, Study,
 };
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
@@ -265,12 +266,32 @@ impl Study for OverbookingStudy {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
     }
 
-    fn policy_simulation(
+    fn replay(
         &self,
         spec: &SimulationSpec,
         inputs: &Inputs,
-    ) -> Result<Option<PolicySimulation>, Arc<InputError>> {
-        with_inputs(self, spec, inputs).map(Some)
+    ) -> Result<Option<NodeReplay>, ReplayFailure> {
+        let read = with_inputs(self, spec, inputs).map_err(ReplayFailure::Input)?;
+        let strategy = read
+            .strategy
+            .ok_or_else(|| SimulationError::UnknownStrategy(read.policy.strategy.clone()))?;
+        let replay = replay(
+            strategy.build,
+            read.nodes,
+            &read.policy,
+            read.estimates,
+            &read.before,
+            &read.jobs,
+            &read.failures,
+            read.clients,
+        );
+        Ok(Some(NodeReplay {
+            nodes: read.nodes,
+            failures: read.failures,
+            metrics: replay.metrics,
+            outcomes: replay.outcomes,
+            allocations: replay.allocations,
+        }))
     }
 }
 

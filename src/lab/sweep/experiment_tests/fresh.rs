@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::actors::Player;
-use crate::inputs::{InputFolders, InputSources, Inputs};
 use crate::studies::STUDIES;
+use crate::study::inputs::{InputFolders, InputSources, Inputs};
 use crate::sweep::{Identity, starter};
 
 /// The first experiment of a study with so many replications, identified, and what it reads.
