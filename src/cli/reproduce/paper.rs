@@ -494,5 +494,4 @@ impl Paper {
 }
 
 #[cfg(test)]
-#[path = "paper_tests.rs"]
 mod tests;

@@ -341,5 +341,4 @@ impl Plan {
 }
 
 #[cfg(test)]
-#[path = "experiment_tests.rs"]
 mod tests;

@@ -442,5 +442,4 @@ impl<'p> Group<'p> {
 }
 
 #[cfg(test)]
-#[path = "pairs_tests.rs"]
 mod tests;

@@ -267,5 +267,4 @@ fn about_the_peak(reader: &Reader<'_>, check: &CellCheck, expected: f64) -> Opti
 }
 
 #[cfg(test)]
-#[path = "second_tests.rs"]
 mod tests;
