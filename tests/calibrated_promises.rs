@@ -8,6 +8,7 @@ use bookahead::estimates::{
     LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
+use bookahead::scheduling::Work;
 use bookahead::scheduling::registry::{self, Build};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, learn_from_batteries, replay};
 use bookahead::units::{Nodes, Seconds};
@@ -85,9 +86,8 @@ fn run(
         settings,
         Some(Arc::clone(model)),
         before,
-        jobs,
+        Work::Jobs(jobs.into()),
         &failures,
-        None,
     )
     .outcomes
 }

@@ -9,6 +9,7 @@ use bookahead::estimates::{
 };
 use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
+use bookahead::scheduling::Work;
 use bookahead::scheduling::registry;
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, Verdict, replay};
 use bookahead::units::{Nodes, Seconds};
@@ -83,7 +84,8 @@ fn run(settings: &PolicySettings, model: EstimateModel, jobs: &[Job]) -> Vec<Job
     let model = Some(Arc::new(model));
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
     let build = strategy.build;
-    replay(build, NODES, settings, model, &[], jobs, &failures, None).outcomes
+    let jobs = Work::Jobs(jobs.into());
+    replay(build, NODES, settings, model, &[], jobs, &failures).outcomes
 }
 
 fn learned(jobs: &[Job], settings: &EstimateSettings) -> EstimateModel {

@@ -7,6 +7,7 @@ use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
+use bookahead::scheduling::Work;
 use bookahead::scheduling::registry;
 use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySettings, Reliability, Replay, SimulationMetrics, Verdict, replay,
@@ -127,9 +128,8 @@ impl Case {
             settings,
             Some(Arc::new(model)),
             &[],
-            &self.jobs,
+            Work::Jobs(self.jobs.as_slice().into()),
             &self.failures,
-            None,
         )
     }
 }

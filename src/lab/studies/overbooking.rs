@@ -275,15 +275,18 @@ impl Study for OverbookingStudy {
         let strategy = read
             .strategy
             .ok_or_else(|| SimulationError::UnknownStrategy(read.policy.strategy.clone()))?;
+        let work = match read.clients {
+            None => Work::Jobs(read.jobs),
+            Some(clients) => Work::Clients(Box::new(clients)),
+        };
         let replay = replay(
             strategy.build,
             read.nodes,
             &read.policy,
             read.estimates,
             &read.before,
-            &read.jobs,
+            work,
             &read.failures,
-            read.clients,
         );
         Ok(Some(NodeReplay {
             nodes: read.nodes,

@@ -120,7 +120,7 @@ impl Study for ReservationsStudy {
 
     fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
-            machine: replanning(&keys, problems)?,
+            machine: replanning(keys, problems)?,
             requests: asked.requests.cloned(),
         })
     }

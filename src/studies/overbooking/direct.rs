@@ -124,7 +124,7 @@ pub struct Replay {
     pub allocations: Vec<Allocation>,
 }
 
-/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs;
+/// As [`simulate`] after [`learn_from_batteries`], with jobs or with clients that wait for answers;
 /// writes down which nodes jobs held and when.
 #[must_use]
 pub fn replay(
@@ -133,17 +133,12 @@ pub fn replay(
     settings: &PolicySettings,
     estimates: Option<Arc<EstimateModel>>,
     before: &[(Arc<[Job]>, Arc<FailureTrace>)],
-    jobs: &[Job],
+    work: Work,
     failures: &FailureTrace,
-    clients: Option<ClosedLoop>,
 ) -> Replay {
     let learned = learn_from_batteries(build, nodes, settings, estimates.as_ref(), before);
     let mut machine = machine_of(build, nodes, settings, estimates, learned);
     machine.record_allocations();
-    let work = match clients {
-        Some(clients) => Work::Clients(Box::new(clients)),
-        None => Work::Jobs(jobs.into()),
-    };
     let failures = Arc::new(failures.clone());
     let mut played = play(machine, work, &failures);
     let mut allocations = played.machine.take_allocations();
