@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use bookahead::cli::{self, Program};
+
 fn main() -> ExitCode {
-    bookahead::cli::main(std::env::args_os())
+    cli::main(Program::default(), std::env::args_os())
 }

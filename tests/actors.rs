@@ -53,6 +53,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             clients: None,
             before: Vec::new(),
             nodes: Nodes(4),
+            strategy: Some(strategy),
             policy,
             jobs: jobs.clone().into(),
             estimates: learned,
@@ -81,7 +82,7 @@ fn every_study_is_played_by_actors_and_comes_to_what_plain_calls_come_to() {
         let sweep = Experiment::load(STUDIES, &path, None)
             .expect("a sound experiment")
             .sweep;
-        let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+        let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true);
         for spec in sweep.simulations.iter() {
             let simulation = inputs.simulation(&spec).expect("the inputs can be made");
             let (actors, calls) = (Player::by_actors(), Player::by_calls());

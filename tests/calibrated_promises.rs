@@ -8,6 +8,7 @@ use bookahead::estimates::{
     LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
+use bookahead::scheduling::registry::{self, Build};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, learn_from_batteries, replay};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
@@ -79,6 +80,7 @@ fn run(
 ) -> Vec<JobOutcome> {
     let failures = FailureTrace::default();
     replay(
+        build_of(settings),
         NODES,
         settings,
         Some(Arc::clone(model)),
@@ -87,8 +89,13 @@ fn run(
         &failures,
         None,
     )
-    .expect("the strategy is registered")
     .outcomes
+}
+
+fn build_of(settings: &PolicySettings) -> Build {
+    registry::strategy(&settings.strategy)
+        .expect("a registered strategy")
+        .build
 }
 
 const OVERBOOKING: [&str; 2] = ["comprehensive-overbooking", "heuristic-overbooking"];
@@ -131,7 +138,7 @@ proptest! {
             let settings = settings(strategy, method);
             let with = run(&settings, &model, std::slice::from_ref(&before), &battery);
             prop_assert_eq!(&with, &run(&settings, &model, std::slice::from_ref(&before), &battery));
-            let learned = learn_from_batteries(NODES, &settings, Some(&model), std::slice::from_ref(&before));
+            let learned = learn_from_batteries(build_of(&settings), NODES, &settings, Some(&model), std::slice::from_ref(&before));
             prop_assert!(learned.is_some());
             for outcome in with {
                 let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else { continue };

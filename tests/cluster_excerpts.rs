@@ -279,7 +279,11 @@ impl Grids {
             Ok(experiment) => experiment.sweep,
             Err(error) => panic!("{error}"),
         };
-        let inputs = Inputs::new(InputSources::new(&InputFolders::from_environment()), true);
+        let inputs = Inputs::new(
+            STUDIES,
+            InputSources::new(&InputFolders::from_environment()),
+            true,
+        );
         inputs.identify(&mut sweep).expect("the workload is there");
         let specs: Vec<_> = sweep.simulations.iter().collect();
         for spec in &specs {
@@ -391,7 +395,7 @@ fn more_requests_than_templates_are_refused_before_anything_runs() {
     let mut sweep = Experiment::parse(STUDIES, "grid.toml", &text, None)
         .expect("valid")
         .sweep;
-    let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+    let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true);
     inputs.identify(&mut sweep).expect("a model");
     let error = inputs
         .prepare(sweep.simulations.kind(0))

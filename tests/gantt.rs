@@ -28,7 +28,7 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
         let point =
             replay_point(STUDIES, &source, &InputFolders::default(), false).expect("it agrees");
         assert!(point.agrees);
-        let ReplayedPlan::Nodes { inputs, replay } = point.plan else {
+        let ReplayedPlan::Nodes(replay) = point.plan else {
             panic!("{strategy} names nodes");
         };
         // Every node's holders follow each other.
@@ -49,7 +49,7 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             last.insert(allocation.job, allocation);
         }
         // No node is down in the middle of an allocation.
-        for event in inputs.failures.events.iter().filter(|event| !event.up) {
+        for event in replay.failures.events.iter().filter(|event| !event.up) {
             let holder = replay.allocations.iter().find(|allocation| {
                 allocation.start < event.time
                     && event.time < allocation.end

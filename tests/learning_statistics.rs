@@ -9,6 +9,7 @@ use bookahead::estimates::{
 };
 use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
+use bookahead::scheduling::registry;
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, Verdict, replay};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
@@ -80,9 +81,9 @@ fn predicted_by(name: &str) -> Option<PredictionSettings> {
 fn run(settings: &PolicySettings, model: EstimateModel, jobs: &[Job]) -> Vec<JobOutcome> {
     let failures = FailureTrace::default();
     let model = Some(Arc::new(model));
-    replay(NODES, settings, model, &[], jobs, &failures, None)
-        .expect("the strategy is registered")
-        .outcomes
+    let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
+    let build = strategy.build;
+    replay(build, NODES, settings, model, &[], jobs, &failures, None).outcomes
 }
 
 fn learned(jobs: &[Job], settings: &EstimateSettings) -> EstimateModel {

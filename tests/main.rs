@@ -1,5 +1,4 @@
 //! Tests that cross modules, one module a subject.
-
 mod actors;
 mod advise;
 mod architecture;
@@ -34,6 +33,7 @@ mod machine_queue;
 mod machines;
 mod memory;
 mod oracles;
+mod outside;
 mod overbooked_parts;
 mod packaging;
 #[cfg(target_os = "linux")]
@@ -57,7 +57,6 @@ mod simulate_stored;
 mod slow_readers;
 mod support;
 mod sweeps;
-mod toy_study;
 mod what_holds;
 mod what_is_paired;
 mod workflows;

@@ -10,6 +10,7 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
+use bookahead::scheduling::registry;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::study::Simulation as _;
@@ -83,6 +84,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
         clients: None,
         before: Vec::new(),
         nodes: NODES,
+        strategy: registry::strategy(strategy),
         policy: PolicySettings {
             strategy: strategy.to_owned(),
             ..PolicySettings::default()

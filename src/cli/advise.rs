@@ -23,13 +23,13 @@ use self::source::source;
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use super::run::complain;
+use crate::cli::studies;
 use crate::estimates::EstimateError;
 use crate::machines::MachineError;
 use crate::output::write_file;
 use crate::report::ReportError;
 use crate::report::advice::{self, AdviceRun};
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
-use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
@@ -191,7 +191,7 @@ pub fn execute(arguments: &AdviseArguments) -> ExitCode {
 }
 
 fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
-    let mut options = SweepOptions::new(STUDIES, arguments.store.clone());
+    let mut options = SweepOptions::new(studies(), arguments.store.clone());
     options.durability = arguments.durability.into();
     options.folders.memory = arguments.memory.budget();
     options.quiet = arguments.quiet;
@@ -237,7 +237,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let mut runs = Vec::new();
     for (question, text) in &experiments {
         options.outcomes = kept(*question);
-        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
+        let experiment = Experiment::parse(studies(), &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         if !arguments.quiet {
             super::say(format_args!(
@@ -253,7 +253,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
             // The log has said that the same command goes on.
             return Ok(summary.exit_code());
         }
-        let store = Store::open_read_only(STUDIES, &options.store)?;
+        let store = Store::open_read_only(studies(), &options.store)?;
         let run = store.run(&RunSelector::Id(summary.run.unwrap_or_default()))?;
         let run = AdviceRun {
             name,
@@ -329,7 +329,7 @@ fn plan(
 ) -> Result<(), AdviseError> {
     let mut out = super::output::people();
     for (question, text) in experiments {
-        let experiment = Experiment::parse(STUDIES, &file_of(*question), text, None)?;
+        let experiment = Experiment::parse(studies(), &file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();
         options.outcomes = kept(*question);
         let (_, plan) = dry_run(experiment.sweep, options)?;

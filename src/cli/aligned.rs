@@ -1,5 +1,5 @@
-//! Rows in aligned columns, streamed: the first rows decide the widths, the others follow without
-//! being held.
+//! Rows in aligned columns, streamed: the first rows decide the widths, the others are printed
+//! without being stored.
 
 use std::io::{self, Write};
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::screen::LookError;
+use crate::cli::studies;
 use crate::store::Store;
-use crate::studies::STUDIES;
 use crate::sweep::while_working;
 
 /// Copies a store.
@@ -23,7 +23,7 @@ pub struct BackupArguments {
 ///
 /// When the store cannot be read, the copy cannot be written, or rows are not as they were written.
 pub fn execute(arguments: &BackupArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(STUDIES, &arguments.store)?;
+    let store = Store::open_read_only(studies(), &arguments.store)?;
     let found = while_working("copying the store", false, || store.back_up(&arguments.to))?;
     super::say(format_args!(
         "{}: {}",

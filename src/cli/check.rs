@@ -1,5 +1,5 @@
-//! `bookahead check CONFIG`: everything that `run` looks at before it runs.
-//! `bookahead check --store FILE`: whether a store is as it was written.
+//! `bookahead check CONFIG`: all checks that `run` makes before it runs.
+//! `bookahead check --store FILE`: whether a store is unchanged since it was written.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -13,8 +13,8 @@ use super::memory::MemoryArguments;
 use super::paragraphs::{names, paragraph};
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
+use crate::cli::studies;
 use crate::store::Store;
-use crate::studies::STUDIES;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
 
@@ -61,7 +61,7 @@ pub fn check(arguments: &CheckArguments) -> ExitCode {
 
 /// Exit code 1 where something is not as it was written.
 fn check_store(path: &Path, as_json: bool) -> Result<ExitCode, LookError> {
-    let store = Store::open_read_only(STUDIES, path)?;
+    let store = Store::open_read_only(studies(), path)?;
     let found = while_working("checking the store", false, || store.verify())?;
     if as_json {
         print_json(&json!({
@@ -98,12 +98,12 @@ fn check_experiment(
     store: &Path,
 ) -> Result<(), RunError> {
     let Experiment { sweep, warnings } = while_working("reading the experiment", false, || {
-        Experiment::load(STUDIES, config, arguments.seed)
+        Experiment::load(studies(), config, arguments.seed)
     })?;
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(STUDIES, store.to_owned());
+    let mut options = SweepOptions::new(studies(), store.to_owned());
     options.folders.memory = arguments.memory.budget();
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use self::table::{caution, table};
 use super::screen::{LookError, axes_json, print_json};
+use crate::cli::studies;
 use crate::report::ReportError;
 use crate::report::comparison::{
     self, Candidate, ComparedRun, Difference, Judgement, Method, Pairing, Quantity, of_specs,
     of_texts,
 };
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
-use crate::studies::STUDIES;
 use crate::sweep::shown;
 use head::{headline, shortfall, summary};
 
@@ -110,7 +110,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     for pairing in &pairings {
         compared.push(rows(pairing, arguments.by.as_deref())?);
     }
-    let primary = Quantity::primary(STUDIES, runs.iter().flat_map(|run| &run.points));
+    let primary = Quantity::primary(studies(), runs.iter().flat_map(|run| &run.points));
     judge(&mut compared, primary);
     let judged: Vec<Option<Judgement>> = (compared.iter().flatten())
         .map(|row| row.judgement)
@@ -168,7 +168,7 @@ fn read(arguments: &CompareArguments) -> Result<Vec<ComparedRun>, LookError> {
     for text in &arguments.runs {
         let named = NamedRun::parse(text, Path::is_file);
         let path = named.store.unwrap_or(&arguments.store);
-        let store = Store::open_read_only(STUDIES, path)?;
+        let store = Store::open_read_only(studies(), path)?;
         let run = ComparedRun::read(&store, path, &named.run);
         runs.push(run.map_err(|error| match (&error, text.rsplit_once(':')) {
             (StoreError::NoRun { .. }, Some((before, _))) if named.store.is_none() => {
@@ -224,7 +224,7 @@ fn rows<'p>(pairing: &Pairing<'p>, by: Option<&str>) -> Result<Vec<Row<'p>>, Loo
         None => vec![pairing.whole()],
     };
     let mut rows = Vec::new();
-    for quantity in Quantity::all(STUDIES, pairing.compared()) {
+    for quantity in Quantity::all(studies(), pairing.compared()) {
         for group in &groups {
             let value = group.values.first().and_then(Option::as_ref);
             rows.push(Row {
@@ -345,7 +345,7 @@ fn measure(name: &str) -> Result<String, String> {
 
 /// Names that `--metric` takes.
 fn known_measures() -> Vec<&'static str> {
-    let studied = STUDIES.measures().map(|measure| measure.name);
+    let studied = studies().measures().map(|measure| measure.name);
     let metrics = METRICS.iter().map(|metric| metric.name);
     metrics.chain(studied).collect()
 }

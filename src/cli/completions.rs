@@ -1,8 +1,8 @@
-//! `bookahead completions SHELL`: what a shell needs to complete commands, options, and the runs,
-//! strategies and keys that there are.
+//! `bookahead completions SHELL`: the script with which a shell completes commands, options, and
+//! existing runs, strategies and keys.
 //!
-//! The script asks this program at every press of the key, so that it completes what is in the
-//! store at hand.
+//! The script asks this program at every press of the key, so it completes names of the current
+//! store.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -13,7 +13,6 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use crate::store::Store;
-use crate::studies::STUDIES;
 use crate::sweep::beginnings;
 use crate::sweep::keys::Keys;
 
@@ -118,7 +117,11 @@ fn store() -> Option<Store> {
             None => None,
         }
     });
-    Store::open_read_only(STUDIES, &named.unwrap_or_else(|| super::STORE.into())).ok()
+    Store::open_read_only(
+        super::studies(),
+        &named.unwrap_or_else(|| super::STORE.into()),
+    )
+    .ok()
 }
 
 fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
@@ -161,18 +164,18 @@ fn is_typed(name: &str) -> bool {
 
 /// Studies and policies.
 fn studies() -> Vec<CompletionCandidate> {
-    beginnings(STUDIES)
+    beginnings(super::studies())
         .map(|known| candidate(known.name, &known.about))
         .collect()
 }
 
 /// Tables and keys of experiment files.
 fn tables_and_keys() -> Vec<CompletionCandidate> {
-    const KEYS: Keys = Keys::of(STUDIES);
-    let tables = KEYS
+    let known = Keys::of(super::studies());
+    let tables = known
         .sections()
         .map(|section| candidate(section.path, section.about));
-    let keys = KEYS.all().map(|key| candidate(key.path, key.about));
+    let keys = known.all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }
 

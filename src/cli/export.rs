@@ -9,11 +9,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::limit::Limit;
 use super::screen::{LookError, csv_error};
 use super::spool;
+use crate::cli::studies;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
 };
-use crate::studies::STUDIES;
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any
 /// other kind.
@@ -99,15 +99,15 @@ fn places(text: &str) -> Result<BTreeSet<u64>, String> {
 }
 
 fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
-    let kinds = ExportKind::all(STUDIES).map(|kind| {
+    let kinds = ExportKind::all(studies()).map(|kind| {
         PossibleValue::new(kind.name)
             .help(kind.about)
             .aliases(kind.view())
     });
-    let tables = ExportKind::tables(STUDIES).iter();
+    let tables = ExportKind::tables(studies()).iter();
     let tables = tables.map(|table| PossibleValue::new(table.name).hide(true));
     PossibleValuesParser::new(kinds.chain(tables))
-        .map(|name| ExportKind::find(STUDIES, &name).expect("only names of kinds are possible"))
+        .map(|name| ExportKind::find(studies(), &name).expect("only names of kinds are possible"))
 }
 
 /// Writes the file and says where it is.
@@ -116,7 +116,7 @@ fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
 ///
 /// When the store cannot be read, has no such run or rows, or the file cannot be written.
 pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
-    let mut store = Store::open_read_only(STUDIES, &arguments.store)?;
+    let mut store = Store::open_read_only(studies(), &arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.what.of_outcomes {
         let (done, with_jobs) = store.simulations_with_jobs(run.id)?;

@@ -1,17 +1,17 @@
-//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or where machines only
-//! count their nodes, how many they hold over time. The one place outside of `run` that simulates:
-//! the store does not keep which nodes a job ran on, so the point is replayed and checked against
-//! what is stored.
+//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or, for machines that only
+//! count nodes, the number of held nodes over time. This is the only command besides `run` that
+//! simulates: the store does not keep the nodes of jobs, so the point is replayed and checked
+//! against the stored results.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
+use crate::cli::studies;
 use crate::output::write_file;
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
-use crate::studies::STUDIES;
 use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 
@@ -145,7 +145,7 @@ fn source(
     run: &RunSelector,
     place: Option<u32>,
 ) -> Result<(RunId, ReplaySource), GanttError> {
-    let store = Store::open_read_only(STUDIES, store)?;
+    let store = Store::open_read_only(studies(), store)?;
     let run = store.run(run)?.id;
     let place = match place {
         Some(place) => Some(place),
@@ -192,7 +192,7 @@ fn replayed(
     folders: &InputFolders,
     force: bool,
 ) -> Result<ReplayedPoint, GanttError> {
-    replay_point(STUDIES, source, folders, force).map_err(|error| GanttError::Replay {
+    replay_point(studies(), source, folders, force).map_err(|error| GanttError::Replay {
         place: source.place,
         source: error,
     })
@@ -214,7 +214,7 @@ impl<'d> Drawing<'d> {
     ) -> Result<Self, GanttError> {
         let missing = |count| GanttError::Cluster { cluster, count };
         match &point.plan {
-            ReplayedPlan::Nodes { inputs, replay } => {
+            ReplayedPlan::Nodes(replay) => {
                 if cluster != 0 {
                     return Err(missing(1));
                 }
@@ -223,12 +223,12 @@ impl<'d> Drawing<'d> {
                 let (from, to) = window(held, wanted)?;
                 Ok(Self::Nodes(Gantt {
                     title,
-                    nodes: inputs.nodes,
+                    nodes: replay.nodes,
                     from,
                     to,
                     allocations,
                     outcomes: &replay.outcomes,
-                    events: &inputs.failures.events,
+                    events: &replay.failures.events,
                 }))
             }
             ReplayedPlan::Counts(machines) => {
@@ -331,12 +331,12 @@ pub fn plan_sections(
     run: &RunSelector,
     folders: &InputFolders,
 ) -> Result<(Vec<DrawnPlan>, Vec<String>), StoreError> {
-    let store = Store::open_read_only(STUDIES, store)?;
+    let store = Store::open_read_only(studies(), store)?;
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
         // Counted plans are drawn when somebody asks for them: their simulations may take minutes.
-        if STUDIES.is_strategy(&strategy) {
+        if studies().is_strategy(&strategy) {
             continue;
         }
         let Some(source) = store.replay_source(run, place)? else {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::{LookError, write_whole};
-use crate::studies::STUDIES;
+use crate::cli::studies;
 use crate::sweep::{beginnings, keys, starter};
 
 /// Prints the file of a first experiment with a study or a policy: valid, commented, and done in
@@ -30,7 +30,7 @@ pub(super) fn after_help() -> String {
 
 /// Everything that there is a first experiment for.
 pub(super) fn names() -> Vec<String> {
-    beginnings(STUDIES)
+    beginnings(studies())
         .map(|beginning| beginning.name)
         .collect()
 }
@@ -41,7 +41,7 @@ pub(super) fn names() -> Vec<String> {
 ///
 /// When there is no such study or policy, or the file cannot be written.
 pub fn execute(arguments: &InitArguments) -> Result<(), LookError> {
-    let text = starter(STUDIES, &arguments.study).ok_or_else(|| {
+    let text = starter(studies(), &arguments.study).ok_or_else(|| {
         let names = names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         LookError::Use(format!(

@@ -1,5 +1,5 @@
-//! When a command that reads a store gives up: at Ctrl-C, or when its time is over. What it still
-//! has to print counts, too.
+//! When a command that reads a store gives up: at Ctrl-C, or when its time is over. Printing
+//! counts, too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The log: for people on standard error, and as JSON in a file where one is wanted.
+//! The log: for people on standard error, and as JSON in a file if one is asked for.
 
 use std::io;
 use std::path::{Path, PathBuf};

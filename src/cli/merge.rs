@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use super::durability::DurabilityArgument;
 use super::screen::LookError;
+use crate::cli::studies;
 use crate::store::{MergeError, MergeOptions, MergeSummary, Store};
-use crate::studies::STUDIES;
 use crate::sweep::Shard;
 
 /// Joins stores into one.
@@ -37,7 +37,7 @@ pub fn execute(arguments: &MergeArguments) -> Result<ExitCode, LookError> {
         durability: arguments.durability.into(),
     };
     let summary =
-        Store::merge(STUDIES, &arguments.out, &inputs, options).map_err(|error| match error {
+        Store::merge(studies(), &arguments.out, &inputs, options).map_err(|error| match error {
             MergeError::Store(error) => LookError::Store(error),
             other => LookError::Use(other.to_string()),
         })?;

@@ -1,9 +1,9 @@
 //! The one way from the program to a terminal.
 //!
-//! Whatever is printed may repeat a stranger's text: a name, a value of a file, an argument. So
-//! nothing else here writes to standard output or standard error (`tests/architecture.rs` holds
-//! that), and everything that goes through loses what a terminal would act on ([`printable`]). Data
-//! for programs keep their bytes where no terminal is behind them.
+//! Printed text may repeat text from elsewhere: a name, a value of a file, an argument. So no other
+//! module here writes to standard output or standard error (`tests/architecture.rs` holds that),
+//! and everything loses the characters that a terminal would act on ([`printable`]). Data for
+//! programs keep their bytes if the output is not a terminal.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};

@@ -1,5 +1,5 @@
-//! Paragraphs for a screen, and names with what they mean, wrapped beside them: what `list`, `check`
-//! and `reproduce --list` print.
+//! Names with their meanings, wrapped beside them: the output of `strategies`, `keys`, `metrics`
+//! and `traces`.
 
 use std::fmt::Write as _;
 

@@ -4,9 +4,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
+use crate::cli::studies;
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
-use crate::studies::STUDIES;
 use crate::sweep::{InputFolders, while_working};
 
 /// Writes the report of a run.
@@ -40,7 +40,7 @@ pub struct ReportArguments {
 /// When the store cannot be read, the run does not exist, or the report cannot be written.
 pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
     if arguments.verify {
-        let store = Store::open_read_only(STUDIES, &arguments.store)?;
+        let store = Store::open_read_only(studies(), &arguments.store)?;
         let run = store.run(&arguments.run)?.id;
         let found = while_working("comparing rows with their digests", false, || {
             store.verify_run(run)
@@ -50,7 +50,7 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
     let out = match &arguments.out {
         Some(out) => out.clone(),
         None => {
-            let run = Store::open_read_only(STUDIES, &arguments.store)?.run(&arguments.run)?;
+            let run = Store::open_read_only(studies(), &arguments.store)?.run(&arguments.run)?;
             PathBuf::from("reports").join(folder_name(&run.name))
         }
     };
@@ -94,9 +94,10 @@ pub fn write(
     }
     let extras = report::ReportExtras {
         plans,
+        views: crate::cli::program().views,
         ..report::ReportExtras::default()
     };
-    report::write_with(STUDIES, store, run, out, &extras)
+    report::write_with(studies(), store, run, out, &extras)
 }
 
 /// What a report found, for scripts: an estimate has its mean, the ends of its interval and how

@@ -1,4 +1,5 @@
-//! `bookahead reproduce`: a paper's evaluation again, and measured beside published.
+//! `bookahead reproduce`: repeats a paper's evaluation and compares measured with published
+//! results.
 //!
 //! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and
 //! the store are behind [`SweepRunner`].
@@ -26,11 +27,11 @@ pub use stored::{StoredCurves, known_measures};
 
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
+use crate::cli::studies;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
-use crate::studies::STUDIES;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -93,7 +94,7 @@ impl ReproduceArgs {
     /// How its sweeps are run.
     #[must_use]
     pub fn sweep_options(&self) -> SweepOptions {
-        let mut options = SweepOptions::new(STUDIES, self.store.clone());
+        let mut options = SweepOptions::new(studies(), self.store.clone());
         options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
             OutcomesArgument::Metrics => OutcomeDetail::Metrics,

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use super::aligned::{Aligned, Heading, screen};
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
+use crate::cli::studies;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
-use crate::studies::STUDIES;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
     SweepOptions, SweepSummary, shown, while_working,
@@ -178,12 +178,12 @@ pub(super) fn ended(result: Result<u8, RunError>) -> ExitCode {
 fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     let Experiment { sweep, warnings } =
         while_working("reading the experiment", arguments.quiet, || {
-            Experiment::load(STUDIES, &arguments.config, arguments.seed)
+            Experiment::load(studies(), &arguments.config, arguments.seed)
         })?;
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(STUDIES, store_of(arguments, &sweep.name));
+    let mut options = SweepOptions::new(studies(), store_of(arguments, &sweep.name));
     options.folders.memory = arguments.memory.budget();
     options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
@@ -251,7 +251,7 @@ fn told(
     if arguments.json {
         let mut told = match summary.run {
             None => serde_json::json!({"run": null}),
-            Some(run) => Store::open_read_only(STUDIES, &options.store)
+            Some(run) => Store::open_read_only(studies(), &options.store)
                 .and_then(|store| store.run(&RunSelector::Id(run)))
                 .map(|run| super::screen::run_json(&run, super::screen::now()))?,
         };

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
+use crate::cli::studies;
 use crate::store::{RunSummary, Store};
-use crate::studies::STUDIES;
 use crate::sweep::INTERRUPTED;
 pub(super) use watch::pace;
 
@@ -56,7 +56,7 @@ fn list(arguments: &RunListArguments) -> Result<(), LookError> {
     if let Some(folder) = &arguments.shards {
         return super::shares::print(folder, arguments.json);
     }
-    let mut runs = Store::open_read_only(STUDIES, &arguments.store)?.runs()?;
+    let mut runs = Store::open_read_only(studies(), &arguments.store)?.runs()?;
     runs.reverse();
     let now = now();
     if arguments.json {

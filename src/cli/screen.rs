@@ -1,5 +1,4 @@
-//! What the commands for people and scripts share: tables, JSON, ages in words, whole files, and
-//! how they fail.
+//! Shared by the commands that show a store: tables, JSON, ages in words, whole files, and errors.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,9 @@
 //! `bookahead serve`: a local web page over a store: its runs as they progress, their reports,
 //! comparisons and plans, and a box for SQL.
 //!
-//! Everything is read: the store is opened for reading alone, for as long as a page takes, and only
-//! GET is answered. What computes runs in processes of its own (`work`); who may ask is decided
-//! before anything else (`guard`), and what a reader may hold is bounded (`lines`,
-//! `answer_buffer`).
+//! Nothing is written: the store is opened for reading only, for as long as a page takes, and only
+//! GET is answered. Pages are computed in processes of their own (`work`). Every request is checked
+//! first (`guard`), and the resources of a reader are bounded (`lines`, `answer_buffer`).
 
 mod answer_buffer;
 mod answers;
@@ -31,8 +30,8 @@ use tokio::sync::watch;
 
 use super::memory::MemoryArguments;
 use super::screen::LookError;
+use crate::cli::studies;
 use crate::store::Store;
-use crate::studies::STUDIES;
 use guard::Guard;
 use live::Live;
 use work::Work;
@@ -97,7 +96,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode, LookError> {
         return work::answer(&arguments.store, arguments.memory.budget());
     }
     // Whatever is wrong with the store is said now, and not in a browser.
-    Store::open_read_only(STUDIES, &arguments.store)?.run_progress()?;
+    Store::open_read_only(studies(), &arguments.store)?.run_progress()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(32)

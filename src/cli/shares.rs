@@ -1,4 +1,4 @@
-//! The shares of an experiment in a folder, and how far each is.
+//! The shares of an experiment in a folder, and their progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -10,9 +10,9 @@ use super::aligned::{Aligned, Heading, screen};
 use super::merge::{share_of, stores_in};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
+use crate::cli::studies;
 use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};
-use crate::studies::STUDIES;
 
 /// One share, begun or not.
 pub(super) struct Share {
@@ -73,7 +73,7 @@ pub(super) fn briefly(error: &StoreError) -> String {
 pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
     let mut shares = Vec::new();
     for path in stores_in(folder)? {
-        let progress = match Store::open_read_only(STUDIES, &path) {
+        let progress = match Store::open_read_only(studies(), &path) {
             Ok(store) => store.share_progress(),
             // Just made: its tables come with the first transaction.
             Err(StoreError::Missing { .. }) => Ok(None),

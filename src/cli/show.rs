@@ -11,12 +11,12 @@ use super::screen::{
     LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
     ranges, run_json, span, took,
 };
+use crate::cli::studies;
 use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
     ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
     RunSummary, SqlValue, Store,
 };
-use crate::studies::STUDIES;
 use crate::sweep::{Axis, shown};
 
 /// Shows one run: what was run, what came of it, what is missing.
@@ -56,7 +56,7 @@ pub struct ShowArguments {
 ///
 /// When the store cannot be read, or has no such run or point.
 pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(STUDIES, &arguments.store)?;
+    let store = Store::open_read_only(studies(), &arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.configuration {
         return Ok(super::output::people().write_all(run.configuration.as_bytes())?);

@@ -1,6 +1,6 @@
-//! Rows on their way to somebody who may read slowly, or not at all. A question is never held up by
-//! its reader, as a question under way keeps the journal of a store from shrinking: what is not
-//! read yet waits in memory, then in files without a name.
+//! Rows on their way to a reader that may be slow or stop reading. A query is never held up by its
+//! reader, because a query under way keeps the journal of a store from shrinking: unread rows wait
+//! in memory, then in unnamed files.
 
 use std::collections::VecDeque;
 use std::fs::File;

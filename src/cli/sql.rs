@@ -1,4 +1,4 @@
-//! `bookahead sql "SELECT …"`: a question that no report foresaw.
+//! `bookahead sql "SELECT …"`: any other question to a store.
 
 use std::io::{self, Read as _, Write};
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use super::aligned::{Aligned, Heading, screen};
 use super::limit::Limit;
 use super::screen::{LookError, csv_error, json};
 use super::spool;
+use crate::cli::studies;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, SqlValue, Store};
-use crate::studies::STUDIES;
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -132,7 +132,7 @@ pub(super) struct Question<'a> {
 /// When the store cannot be read, the question is wrong or would write, or the answer cannot be
 /// written.
 pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
-    let mut store = Store::open_read_only(STUDIES, &arguments.store)?;
+    let mut store = Store::open_read_only(studies(), &arguments.store)?;
     if arguments.tables {
         let names = store.table_names()?.join("\n");
         return Ok(super::print(&format!("points\n{names}\n"))?);

@@ -1,8 +1,9 @@
 //! `bookahead submit`: the shares of an experiment as an array of jobs of Slurm or tasks of
 //! HyperQueue.
 //!
-//! The engine starts the jobs, and starts them again when a machine is lost; every job is
-//! `bookahead run … --shard I/N`, which goes on where it was. Nothing here talks over a network.
+//! The engine starts the jobs, and starts them again when a machine is lost. Every job is
+//! `bookahead run … --shard I/N`, which goes on where it stopped. Nothing here talks over a
+//! network.
 
 mod engine;
 mod folder;
@@ -21,7 +22,7 @@ use self::engine::{Job, list};
 use super::durability::DurabilityArgument;
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
-use crate::studies::STUDIES;
+use crate::cli::studies;
 use crate::sweep::{Experiment, Shard};
 
 pub use self::engine::Engine;
@@ -101,7 +102,7 @@ impl FromStr for Numbers {
 ///
 /// When the folder belongs to another experiment, or when the engine cannot be called or refuses.
 pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
-    let experiment = match Experiment::load(STUDIES, &arguments.config, arguments.seed) {
+    let experiment = match Experiment::load(studies(), &arguments.config, arguments.seed) {
         Ok(experiment) => experiment,
         Err(error) => {
             complain(&error);

@@ -1,11 +1,11 @@
-//! What every simulation stands on: the order of events, machines that virtual time passes over,
-//! and how they are driven.
+//! The base of every simulation: the order of events, machines that virtual time passes over, and
+//! how they are driven.
 //!
-//! A [`Machine`] holds the state of a simulation and works off its own events. [`Source`]s hand it
-//! what comes from outside: clients submit jobs, an injector lets nodes fail. A machine that needs
-//! others (a broker and its clusters) asks [`Service`]s. Together they are a [`Scene`]. [`drive`]
-//! plays a scene by plain calls; the laboratory plays the same scene by messages between actors,
-//! with the same [`Clock`] and the same result.
+//! A [`Machine`] holds the state of a simulation and processes its own events. [`Source`]s give it
+//! input: clients submit jobs, an injector lets nodes fail. A machine that depends on others (a
+//! broker on its clusters) asks [`Service`]s. Together they are a [`Scene`]. [`drive`] plays a
+//! scene by plain calls; the laboratory plays the same scene by messages between actors, with the
+//! same [`Clock`] and the same result.
 
 mod agenda;
 mod clock;

@@ -1,9 +1,7 @@
-//! Who holds which nodes when: the counted profile, the node-mapped plan and the list of free
-//! slots.
+//! Plans of nodes over time: the counted profile, the node-mapped plan and the list of free slots.
 //!
-//! A plan answers where a request fits and remembers what was promised. It does not decide whether
-//! a promise is worth giving (that is [`crate::scheduling`]), and it knows nothing of what really
-//! runs.
+//! A plan says where a request fits and remembers what was promised. It does not decide whether a
+//! promise is worth giving (that is [`crate::scheduling`]), and it does not know what really runs.
 
 mod node_plan;
 mod node_set;

@@ -1,8 +1,7 @@
 //! Named random streams.
 //!
 //! Every random number comes from a stream derived from (seed, workload key, replication, stream
-//! name), never from a thread, a clock or the order in which points run (rule 4 of
-//! ARCHITECTURE.md).
+//! name), never from a thread, a clock or the order in which points run.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

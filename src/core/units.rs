@@ -1,8 +1,8 @@
 //! Quantities that must not be mixed up: seconds, node counts, booked node-time and money.
 //!
-//! All virtual time is a whole number of seconds (rule 3 of ARCHITECTURE.md), all booked node-time
-//! is a whole number of node-seconds, so sums are exact and independent of their order. Only ratios
-//! and money derived from them are `f64`.
+//! All virtual time is a whole number of seconds, all booked node-time is a whole number of
+//! node-seconds, so sums are exact and independent of their order. Only ratios and money derived
+//! from them are `f64`.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};

@@ -17,16 +17,13 @@ pub mod actors;
 // Keys of experiment files: declarations, reading, problems.
 pub mod keys;
 
-// What simulations read, prepared once and shared.
-pub mod inputs;
-
 // Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
 pub mod machines;
 
 // What a table of the store is.
 pub mod tables;
 
-// What a study is, and the list of them that a program hands over.
+// What a study is, what its simulations read, and the list of studies that a program hands over.
 pub mod study;
 
 // The studies of this program.

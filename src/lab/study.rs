@@ -8,6 +8,7 @@
 mod common;
 mod erased;
 mod held;
+pub mod inputs;
 mod list;
 mod result;
 mod spec;
@@ -23,14 +24,13 @@ pub use self::common::{Asked, CommonSettings};
 pub use self::erased::{AnyStudy, StudyKeys, StudySpec, study};
 pub use self::held::{Held, MachineUse};
 pub use self::list::Studies;
-pub use self::result::{Simulation, SimulationResult, StudyRows};
+pub use self::result::{NodeReplay, ReplayFailure, Simulation, SimulationResult, StudyRows};
 pub use self::spec::{SimulationSpec, jobs_of};
-use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::keys::declaration::Tables;
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::registry;
-use crate::studies::PolicySimulation;
+use crate::study::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::tables::Definition;
 
 /// Bytes of one stored job outcome, indexes included.
@@ -204,16 +204,17 @@ pub trait Study:
         }])
     }
 
-    /// The simulation of a policy on one cluster, whose plan names nodes; `None` for other studies.
+    /// Carries a simulation out once more where its plan names nodes; `None` for studies whose
+    /// machines count them.
     ///
     /// # Errors
     ///
-    /// When something that it reads cannot be made.
-    fn policy_simulation(
+    /// When something that it reads cannot be made, or the simulation fails.
+    fn replay(
         &self,
         _spec: &SimulationSpec,
         _inputs: &Inputs,
-    ) -> Result<Option<PolicySimulation>, Arc<InputError>> {
+    ) -> Result<Option<NodeReplay>, ReplayFailure> {
         Ok(None)
     }
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use rusqlite::Connection;
 
-use crate::study::Studies;
+use crate::scheduling::measures::Measure;
 
 pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
 pub(crate) use shape::{Kind, Table, Tables};
@@ -38,7 +38,7 @@ pub struct Definition {
     /// What the views about the outcomes of all studies show of them.
     pub outcomes: Outcomes,
     /// Enters what lookup tables must know of this program; run again by every migration.
-    pub enter_lookups: fn(&Connection, Studies) -> rusqlite::Result<()>,
+    pub enter_lookups: fn(&Connection, &[&'static Measure]) -> rusqlite::Result<()>,
 }
 
 impl Definition {

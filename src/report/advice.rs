@@ -1,10 +1,10 @@
 //! Advice about a machine from its log: one page that answers an operator's questions from the runs
 //! of a few experiments.
 //!
-//! Which experiments there are, and how large, is decided where they are made; this module asks the
-//! store about them (`planning`, `queue`, `machine`, `reservation`, `ties`), with the queries that
-//! stand under the tables, and lays out what it says (`page`). How users estimate is the one thing
-//! that comes from the log itself.
+//! The experiments and their sizes are decided where they are made. This module asks the store
+//! about them (`planning`, `queue`, `machine`, `reservation`, `ties`), with the queries that stand
+//! under the tables, and lays out the results (`page`). Only the estimates of users come from the
+//! log itself.
 
 mod machine;
 mod page;
@@ -46,7 +46,7 @@ pub struct AdviceRun {
 pub struct AskedReservation {
     /// Its nodes.
     pub nodes: u32,
-    /// The cores of these nodes; nodes again, where cores are not told apart.
+    /// The cores of these nodes; the number of nodes if cores are not known.
     pub cores: u64,
     /// How long it is, in hours.
     pub hours: f64,

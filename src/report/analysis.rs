@@ -1,5 +1,5 @@
-//! From points to numbers: replications folded into means, and differences against the baseline
-//! paired by replication where both saw the same jobs and failures.
+//! Turns points into numbers: replications are folded into means, and differences against the
+//! baseline are paired by replication where both saw the same jobs and failures.
 
 mod fold;
 mod seen;

@@ -1,5 +1,5 @@
-//! What came out, in a few sentences: which strategy, which threshold, how sure; of a study how its
-//! first quantity changes.
+//! The result in a few sentences: the best strategy and threshold, and how certain that is; for a
+//! study, how its first quantity changes.
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
@@ -28,8 +28,8 @@ impl Statement {
     }
 }
 
-/// What an answer is about: one quantity in the settings that are compared. It decides how much the
-/// answer can be trusted.
+/// The subject of an answer: one quantity in the compared settings. It decides how much the answer
+/// can be trusted.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     /// The heading of the quantity.
@@ -190,7 +190,7 @@ impl EarningStrategies<'_> {
         found
     }
 
-    /// Whether the second is told apart from the first.
+    /// Whether the second differs significantly from the first.
     fn beside(&self, best: &Combination, next: &Combination) -> String {
         let Some(difference) = self.pairs.difference(&self.gain, best, next) else {
             return String::new();

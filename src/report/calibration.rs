@@ -1,8 +1,8 @@
 //! Do the promised probabilities of failure come true?
 //!
-//! Answered for each strategy by itself, and for each situation and threshold of a sweep:
-//! strategies err in opposite directions, and pooled they look better than any of them is.
-//! `docs/calibration.md` explains every figure.
+//! The answer is given for each strategy, and for each situation and threshold of a sweep.
+//! Strategies err in opposite directions, so pooled promises would look better than those of any
+//! strategy. `docs/calibration.md` explains every figure.
 
 mod counts;
 mod figures;

@@ -1,9 +1,9 @@
-//! Runs compared with the first of them, of one store or several: which points share axis values
-//! and saw the same jobs and failures, what differs between them with its interval, which settings,
-//! programs and inputs differ, and all of it as a folder of pages, tables and figures.
+//! Comparison of runs, of one store or several, with the first of them: which points share axis
+//! values and saw the same jobs and failures, what differs between them with its interval, and
+//! which settings, programs and inputs differ. The result is a folder of pages, tables and figures.
 //!
-//! The unit of all statistics is the replication (`pairs`). Where points that both runs should have
-//! are without a result, nothing is computed from the others.
+//! The unit of all statistics is the replication (`pairs`). If points that both runs should have
+//! lack a result, nothing is computed from the others.
 
 mod answer;
 mod differences;

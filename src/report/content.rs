@@ -1,4 +1,4 @@
-//! What a report shows, whatever the form: read from the store once, and folded.
+//! The content of a report, independent of its form: read from the store once, and folded.
 
 use super::analysis::Analysis;
 use super::answer::{Statement, Subject, statements};
@@ -76,12 +76,15 @@ impl<'e> Content<'e> {
         let missing_points = store.missing_points(run.id, MOST_MISSING)?;
         let points = store.points(run.id)?;
         let analysis = Analysis::new(&points)?;
-        let views = views::shown(&Reported {
-            store,
-            run: &run,
-            points: &points,
-            analysis: &analysis,
-        })?;
+        let views = views::shown(
+            extras.views,
+            &Reported {
+                store,
+                run: &run,
+                points: &points,
+                analysis: &analysis,
+            },
+        )?;
         let dependence = Dependence::of(&run, &analysis, &points);
         let pairs =
             Pairs::new(&points, &extras.published).of_neighbours(dependence.is_of_neighbours);

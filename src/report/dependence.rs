@@ -1,5 +1,6 @@
-//! What replications share: stretches of one log, one load, one clock of failures, excerpts that
-//! overlap. Intervals over them then say less of another log than of these replications.
+//! Dependence between replications, which may share stretches of one log, one load, one clock of
+//! failures, or overlapping excerpts. Intervals over them then say less about another log than
+//! about these replications.
 
 use super::analysis::Analysis;
 use super::answer::{Setting, Subject};

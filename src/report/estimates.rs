@@ -1,6 +1,6 @@
-//! How the users of a log estimate: distributions by class, and which attributes tell them apart
-//! (chapter 4 of the 2012 thesis, for any log). It shows a file that the command line read, and no
-//! store.
+//! The estimates of the users of a log: distributions by class, and the attributes that separate
+//! the classes best (chapter 4 of the 2012 thesis, for any log). The input is a file that the
+//! command line has read, not a store.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,10 +14,11 @@ use super::table::{Cell, Column, Table};
 use super::write::{Folder, KeptFiles};
 use crate::estimates::{RATIO_BINS, RatioCounts, RatioDistribution};
 
-/// More curves than this cannot be told apart: those of the classes with the most jobs are drawn.
+/// More curves than this cannot be distinguished: those of the classes with the most jobs are
+/// drawn.
 const MOST_CURVES: usize = 12;
-/// Empty classes are shown in tables of at most so many: of a pair of attributes most combinations
-/// may be empty.
+/// Empty classes are shown in tables of at most this many classes: of a pair of attributes most
+/// combinations may be empty.
 const FEW_CLASSES: usize = 40;
 /// Percents of the estimate that a place of the drawn distribution holds.
 const GROUP: usize = 5;

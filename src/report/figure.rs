@@ -1,5 +1,5 @@
-//! A figure before it is drawn: data with names, so that the SVG file, the page and the CSV file of
-//! a figure say the same.
+//! A figure before it is drawn: named data, so that its SVG file, its CSV file and the page show
+//! the same.
 
 use super::findings::PublishedNumber;
 

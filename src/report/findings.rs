@@ -4,8 +4,8 @@
 //! A finding is a value at a place, a bound, a trend or a comparison of curves, quantified over the
 //! axes that it leaves open, or a quantity of a table's cell ([`tables`]). [`parse`] reads the
 //! files (`configs/PAPER/findings.toml`), [`evaluate`] judges them,
-//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. Nothing here reads a store:
-//! what was measured is asked of [`MeasuredCurves`].
+//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. This module reads no store:
+//! [`MeasuredCurves`] provides the measured values.
 
 mod again;
 mod compare;
@@ -51,7 +51,7 @@ pub struct FindingsFile {
     pub findings: Vec<Finding>,
     /// Runs that are differences of others.
     pub derived: Vec<Derived>,
-    /// Runs that tell what two settings grant differently.
+    /// Runs that show which requests one of two settings grants and the other does not.
     pub paired: Vec<Paired>,
     /// Axes that moved together.
     pub zipped: Vec<Zipped>,
@@ -59,8 +59,8 @@ pub struct FindingsFile {
     pub cells: Option<tables::Layout>,
     /// The tolerances of quantities of tables, with the reason for each.
     pub tolerances: Vec<tables::ToleranceRule>,
-    /// Files of published points by their stems, as far as checks name them: read by whoever knows
-    /// the folder.
+    /// Files of published points by their stems, as far as checks name them; read by the caller,
+    /// who knows the folder.
     pub published: BTreeMap<String, PublishedPoints>,
 }
 
@@ -77,8 +77,8 @@ impl FindingsFile {
             .collect()
     }
 
-    /// The run that a name stands for: that of a configuration, where the name is that of a derived
-    /// or paired run.
+    /// The run that a name means: the run of a configuration, if the name is that of a derived or
+    /// paired run.
     #[must_use]
     pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
         let derived = self
@@ -93,7 +93,7 @@ impl FindingsFile {
     }
 }
 
-/// One statement about what was measured.
+/// One statement about measured values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Its short name, such as `H1` or `F23-a`.
@@ -102,25 +102,25 @@ pub struct Finding {
     pub section: String,
     /// What is claimed, in one sentence.
     pub statement: String,
-    /// Where it comes from.
+    /// Its origin.
     pub provenance: Provenance,
-    /// The trace that it is about; `None` where it is about several, or none.
+    /// Its trace; `None` if it is about several, or none.
     pub trace: Option<String>,
     /// The unit of the judged number, shown after it.
     pub unit: Option<String>,
-    /// What a reader of the verdict should know.
+    /// A note for readers of the verdict.
     pub note: Option<String>,
-    /// The published number is held out for independent validation: what was measured is shown,
+    /// The published number is held out for independent validation: the measured value is shown and
     /// nothing is judged.
     pub held_out: bool,
-    /// It is about these inputs alone and not judged again on others.
+    /// It applies to these inputs only, and is not judged again on others.
     pub is_once: bool,
-    /// What must hold.
+    /// The check that must hold.
     pub check: Check,
 }
 
 impl Finding {
-    /// Whether it belongs to a selection of one trace: its own, or any where it names none.
+    /// Whether it belongs to a selection of one trace: it does if it names this trace or none.
     #[must_use]
     pub fn concerns(&self, trace: Option<&str>) -> bool {
         match (trace, &self.trace) {
@@ -129,7 +129,7 @@ impl Finding {
         }
     }
 
-    /// The runs (stems of configurations) and measures that it asks for.
+    /// The runs (stems of configurations) and measures that it needs.
     #[must_use]
     pub fn sources(&self) -> Vec<(&str, &str)> {
         self.check
@@ -143,15 +143,14 @@ impl Finding {
             .collect()
     }
 
-    /// What must hold, in the symbols of the check:
-    /// `rejected (strategy reject) − rejected (strategy move) >= 20`.
+    /// The check in symbols: `rejected (strategy reject) − rejected (strategy move) >= 20`.
     #[must_use]
     pub fn expected(&self) -> String {
         words::expected(self)
     }
 }
 
-/// Where a finding comes from.
+/// The origin of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
@@ -178,8 +177,8 @@ impl Provenance {
     }
 }
 
-/// What must hold. Means over replications are judged; equality is equality up to rounding (1e-9 of
-/// the larger side).
+/// A check. Means over replications are judged; equality means equality up to rounding (1e-9 of the
+/// larger side).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
@@ -193,15 +192,15 @@ pub enum Check {
     Compare(CompareCheck),
     /// A quantity of a table's cell has about this value.
     Cell(tables::CellCheck),
-    /// Many published points and the measured ones stand in the same order.
+    /// Many published points and the measured ones have the same order.
     Points(PointsCheck),
 }
 
 /// A value for each axis that is fixed, by the axis's dotted key.
 pub type Fixed = BTreeMap<String, crate::sweep::AxisValue>;
 
-/// The values of an axis that are looked at, by the axis's dotted key; all values of an axis that
-/// is not named.
+/// The selected values of an axis, by the axis's dotted key; all values of an axis that is not
+/// named.
 pub type AxisFilter = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 
 /// One cell has about this value.
@@ -209,8 +208,8 @@ pub type AxisFilter = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 pub struct ValueCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
-    /// one `/` another.
+    /// The measured quantity: a measure, `deviation of` one, its `least` or `greatest` replication,
+    /// or one `/` another.
     pub measure: String,
     /// The cell: a value for every axis of the run that has more than one.
     pub at: Fixed,
@@ -235,13 +234,12 @@ pub enum Tolerance {
     Absolute(f64),
     /// A mean at most this far from it, as a share of it.
     Relative(f64),
-    /// Replications around it: it lies between the least and the greatest of them, or outside by no
-    /// more than this, half a unit of its last printed digit. For a number that was published of
-    /// one single run.
+    /// The published number lies between the least and the greatest replication, or outside by no
+    /// more than `rounding`. For a number that was published of a single run.
     Range {
         /// Half a unit of the last digit that was printed; 0 for a number that was not rounded.
         rounding: f64,
-        /// By which share of themselves the least and the greatest are moved outwards.
+        /// The share of themselves by which the least and the greatest are moved outwards.
         widened: f64,
     },
 }
@@ -260,14 +258,14 @@ impl Tolerance {
     }
 }
 
-/// Many published points and the measured ones stand in the same order: a rank correlation
-/// (Spearman's) that is high enough.
+/// Many published points and the measured ones have the same order: their rank correlation
+/// (Spearman's) is high enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointsCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured.
+    /// The measured quantity.
     pub measure: String,
     /// The stem of the file of published points (see [`PublishedPoints`]).
     pub points: String,
@@ -283,8 +281,8 @@ pub struct PointsCheck {
 pub struct BoundCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
-    /// one `/` another.
+    /// The measured quantity: a measure, `deviation of` one, its `least` or `greatest` replication,
+    /// or one `/` another.
     pub measure: String,
     /// The cells.
     #[serde(default, rename = "where", deserialize_with = "file::filter")]
@@ -306,17 +304,17 @@ pub struct BoundCheck {
 pub struct TrendCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
-    /// one `/` another.
+    /// The measured quantity: a measure, `deviation of` one, its `least` or `greatest` replication,
+    /// or one `/` another.
     pub measure: String,
     /// The axis: its numbers ascending, its names in the order of the file.
     pub along: String,
-    /// Where the curve must go; `None` where that is held out.
+    /// The direction of the curve; `None` where it is held out.
     pub direction: Option<Direction>,
     /// The cells. A curve is one combination of the other axes.
     #[serde(default, rename = "where", deserialize_with = "file::filter")]
     pub filter: AxisFilter,
-    /// How much a step may go the wrong way and still be noise, in the unit of the measure.
+    /// The largest step in the wrong direction that counts as noise, in the unit of the measure.
     #[serde(default)]
     pub slack: f64,
     /// The share of curves that may fail, 0 to below 1.
@@ -324,7 +322,7 @@ pub struct TrendCheck {
     pub exceptions: f64,
 }
 
-/// Where a curve must go. No step may go the wrong way by more than the slack.
+/// The direction of a curve. No step may go the wrong way by more than the slack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -358,16 +356,16 @@ pub struct CompareCheck {
     pub left: Side,
     /// The curve on its right.
     pub right: Side,
-    /// How what is compared relates to the number; `None` where that is held out.
+    /// The relation between the compared quantity and the number; `None` where it is held out.
     pub relation: Option<Relation>,
-    /// What is compared, with the number.
+    /// The compared quantity, and the number that it is compared with.
     pub by: Contrast,
     /// With `==`: the largest difference from the number that holds.
     pub tolerance: f64,
-    /// The axes over which it is quantified; `None` for all that a side leaves open. An axis that
-    /// both sides leave open takes the same value on both.
+    /// The axes over which the check is quantified; `None` for all that a side leaves open. An axis
+    /// that both sides leave open has the same value on both.
     pub for_each: Option<Vec<String>>,
-    /// The cells of both sides; it says nothing about an axis that a side fixes.
+    /// The selected cells of both sides. It has no effect on an axis that a side fixes.
     #[serde(rename = "where")]
     pub filter: AxisFilter,
     /// The share of pairs that may fail, 0 to below 1.
@@ -384,22 +382,22 @@ pub struct CompareCheck {
 pub struct Side {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or
-    /// one `/` another.
+    /// The measured quantity: a measure, `deviation of` one, its `least` or `greatest` replication,
+    /// or one `/` another.
     pub measure: String,
     /// The axes that are fixed.
     #[serde(default, deserialize_with = "file::fixed")]
     pub at: Fixed,
 }
 
-/// What a comparison compares with which number.
+/// The quantity that a comparison compares with a number, and that number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contrast {
     /// left − right.
     Difference(f64),
-    /// left ÷ right, of the means. Something over nothing is infinite, nothing over nothing is no
-    /// number and holds nowhere.
+    /// left ÷ right, of the means. A number divided by zero is infinite; zero divided by zero is no
+    /// number, and no check holds for it.
     Ratio(f64),
 }
 

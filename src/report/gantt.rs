@@ -1,7 +1,8 @@
-//! The plan, seen: nodes × time, as SVG and as a page that zooms.
+//! The plan as a picture: nodes × time, as SVG and as a page that zooms.
 //!
-//! Few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a pixel
-//! or bars too many to look at, the picture shows the busy share of cells instead, and says so.
+//! A few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a
+//! pixel, or bars too many to look at, the picture shows the busy share of cells instead, and says
+//! so.
 
 mod zooming_page;
 
@@ -26,9 +27,9 @@ pub struct Gantt<'g> {
     pub from: Seconds,
     /// … to this one.
     pub to: Seconds,
-    /// Who held which nodes when.
+    /// Which jobs held which nodes when.
     pub allocations: &'g [Allocation],
-    /// What became of the jobs, by id.
+    /// The outcomes of the jobs, by id.
     pub outcomes: &'g [JobOutcome],
     /// Failures and repairs, in order of time.
     pub events: &'g [NodeEvent],

@@ -1,9 +1,9 @@
-//! The report as one page: a single file without network, that sorts, filters and shows values
-//! under the pointer.
+//! The report as one page: a single file without network access, which sorts, filters and shows
+//! values under the pointer.
 //!
 //! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and
-//! computes nothing. What depends on the machine and the clock stands in `run.md`, which the page
-//! names.
+//! computes nothing. Everything that depends on the machine and the clock is in `run.md`, which the
+//! page names.
 
 mod figures;
 

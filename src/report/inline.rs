@@ -1,5 +1,5 @@
-//! What the pages of this program bring along to be run by a browser, so that a server can tell the
-//! browser to run nothing else.
+//! The scripts and styles of the pages of this program, so that a server can tell the browser to
+//! run nothing else.
 
 use super::{comparison, gantt, html, profile};
 

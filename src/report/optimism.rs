@@ -1,5 +1,5 @@
-//! What the best of several settings is worth on batteries that did not choose it, beside what it
-//! shows on those that did.
+//! The value of the best of several settings on batteries that did not choose it, compared with its
+//! value on those that did.
 
 use crate::study::Studies;
 use std::collections::{BTreeMap, HashMap};
@@ -13,11 +13,11 @@ use super::statistics::{Choice, distinct};
 use super::summary_tables::axis_column;
 use super::table::{Cell, Column, Table, grouped};
 
-/// More optimism than this, in percent, is worth a warning: so near to each other are neighbouring
-/// settings.
+/// More optimism than this, in percent, is worth a warning: neighbouring settings are this close to
+/// each other.
 const SMALL_PERCENT: f64 = 1.0;
 
-/// What is known of a choice of the setting with the highest mean gain.
+/// The value of choosing the setting with the highest mean gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ChoiceValue {
     /// Each battery was left out once.

@@ -1,5 +1,5 @@
-//! What a report draws: one file a kind of figure, each from readers of the store or from the
-//! folded points.
+//! The figures of a report: one file for each kind of figure, made from readers of the store or
+//! from the folded points.
 
 pub(super) mod bars;
 mod curves;

@@ -1,5 +1,5 @@
-//! The plan of a machine that counts its nodes, seen: how many are held over time, stacked by what
-//! holds them.
+//! The plan of a machine that counts its nodes, as a picture: the number of held nodes over time,
+//! stacked by their holders.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const LEFT: f64 = 84.0;
 const RIGHT: f64 = 34.0;
 const TOP: f64 = 44.0;
 const HEIGHT: f64 = 420.0;
-/// The picture shows the mean of each of so many parts of its time, or every second.
+/// The picture shows every second, or the mean of each of at most this many parts of its time.
 const MOST_COLUMNS: i64 = 800;
 
 /// What is drawn.

@@ -1,9 +1,9 @@
-//! Score cards: what one trace measured beside what a paper says, for people (Markdown, terminal,
-//! the page of a report) and programs (JSON).
+//! Score cards: the measured results of one trace beside those of a paper, for people (Markdown,
+//! terminal, the page of a report) and programs (JSON).
 //!
 //! A score card computes nothing about the simulation: it arranges the results of
-//! [`super::findings`]. Numbers of tables stand in tables (`tables`), statements about curves below
-//! the sections of the specification (`sections`).
+//! [`super::findings`]. Numbers of tables are shown in tables (`tables`), statements about curves
+//! below the sections of the specification (`sections`).
 
 mod cells;
 mod judgements;
@@ -100,7 +100,7 @@ impl ScoreCard {
         Tallies::of(&self.results)
     }
 
-    /// Why a finding was missed, where it was and somebody knows.
+    /// The explanation of a missed finding, if there is one.
     fn why(&self, result: &FindingResult) -> Option<&Explanation> {
         explain(&self.explanations, result)
     }

@@ -1,4 +1,4 @@
-//! A schedule of a workflow, seen: resources × time, as SVG.
+//! A schedule of a workflow as a picture: resources × time, as SVG.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,6 @@
-//! Parts of a report that others bring along, and why a report cannot be made.
+//! Parts of a report that other modules provide, and the reasons why a report cannot be made.
 
+use super::views::Views;
 use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
@@ -27,7 +28,7 @@ pub struct PlanSection {
 pub struct ClaimsSection {
     /// The paper.
     pub title: String,
-    /// One sentence: so many held, missed, not tested.
+    /// One sentence: how many held, missed, and were not tested.
     pub tally: String,
     /// How many of them were missed.
     pub missed: usize,
@@ -47,6 +48,8 @@ pub struct ReportExtras {
     pub plans: Vec<(PlanSection, String)>,
     /// Where the page belongs that a server hands out.
     pub served: Option<Served>,
+    /// What the program shows of single studies.
+    pub views: Views,
 }
 
 /// What stands above a page that a server hands out, because no folder is beside it.

@@ -1,4 +1,4 @@
-//! The queries that give the numbers of the tables, as text for the report. A test runs them and
+//! The queries behind the numbers of the tables, as text for the report. A test runs them and
 //! compares.
 
 use super::analysis::{Analysis, STRATEGY_AXIS};

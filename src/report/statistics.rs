@@ -24,7 +24,7 @@ pub use self::neighbours::{FEWEST_NEIGHBOURS, Neighbours, Replicated};
 pub use self::weeks::{Blocks, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
 pub use self::welch::Welch;
 
-/// Where every report sends a reader who wants to know what its intervals and marks mean.
+/// The page that explains intervals and marks to readers of every report.
 pub const EXPLAINED: &str =
     "Units, pairs, intervals and marks are explained in docs/statistics.md.";
 

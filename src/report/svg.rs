@@ -1,6 +1,6 @@
 //! Figures as SVG, written by hand: no font, script or network needed.
 //!
-//! Colours are classes, so that a page can give them other values in the dark; a file of its own
+//! Colours are classes, so that a page can give them other values in dark mode. A separate file
 //! brings a style with both.
 
 mod canvas;
@@ -253,12 +253,12 @@ fn measured(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     (xs, ys)
 }
 
-/// Digits of places and data in a page: more than anybody sees, and all that an axis of a sweep
+/// Digits of positions and data in a page: more than is visible, and all that an axis of a sweep
 /// has. The files have more.
 pub(super) const PAGE_DIGITS: usize = 7;
 
-/// A number with so many significant digits: the last bits may depend on the processor, a page must
-/// not.
+/// A number with this many significant digits: the last bits may depend on the processor, a page
+/// must not.
 pub(super) fn rounded(value: f64, digits: usize) -> String {
     format!("{value:.*e}", digits - 1)
         .parse::<f64>()

@@ -150,12 +150,15 @@ fn viewed(path: &Path) -> ViewContent {
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    views::shown(&Reported {
-        store: &store,
-        run: &run,
-        points: &points,
-        analysis: &analysis,
-    })
+    views::shown(
+        views::Views::default(),
+        &Reported {
+            store: &store,
+            run: &run,
+            points: &points,
+            analysis: &analysis,
+        },
+    )
     .unwrap()
 }
 

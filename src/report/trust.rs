@@ -1,4 +1,4 @@
-//! "Can I trust it?": what speaks for and against the numbers of a report, graded.
+//! "Can I trust it?": arguments for and against the numbers of a report, graded.
 
 use super::analysis::{Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
 use super::answer::Subject;

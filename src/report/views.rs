@@ -1,8 +1,10 @@
 //! What reports show of each study beyond what they show of every run: one file or folder a study,
 //! and a line in the list below.
 //!
-//! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`);
-//! no other file of reports knows a study.
+//! Distributions, curves of measures and tables of combinations are general (`plots`, `summary_tables`);
+//! no other file of reports knows a study. A program may bring further ones ([`Views`]).
+
+use std::fmt;
 
 use super::analysis::Analysis;
 use super::figure::Figure;
@@ -11,7 +13,7 @@ use super::table::Table;
 use crate::store::{PointColumns, RunSummary, Store, StoreError};
 
 /// A study's part of a report.
-pub(super) trait View: Sync {
+pub trait View: Sync {
     /// Adds what it shows of a run that has points of the study.
     ///
     /// # Errors
@@ -28,7 +30,7 @@ mod slots;
 mod virtual_reservations;
 
 /// What reports show of single studies, by the study's name.
-const VIEWS: &[(&str, &dyn View)] = &[
+const VIEWS: &[NamedView] = &[
     ("overbooking", &overbooking::Overbooking),
     ("reservations", &reservations::Reservations),
     ("slots", &slots::Slots),
@@ -40,42 +42,64 @@ const VIEWS: &[(&str, &dyn View)] = &[
     ("provisioning", &provisioning::Provisioning),
 ];
 
+/// The name of a study and what reports show of it.
+pub type NamedView = (&'static str, &'static dyn View);
+
+/// What reports show of single studies: of those that the laboratory has, and of further ones.
+#[derive(Clone, Copy, Default)]
+pub struct Views {
+    /// Of studies that the laboratory does not have.
+    pub more: &'static [NamedView],
+}
+
+impl fmt::Debug for Views {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = VIEWS.iter().chain(self.more).map(|(name, _)| name);
+        formatter.debug_list().entries(names).finish()
+    }
+}
+
 /// A run, and what was read of it.
-pub(super) struct Reported<'a> {
-    pub(super) store: &'a Store,
-    pub(super) run: &'a RunSummary,
-    pub(super) points: &'a PointColumns,
-    pub(super) analysis: &'a Analysis,
+pub struct Reported<'a> {
+    /// Its store.
+    pub store: &'a Store,
+    /// The run.
+    pub run: &'a RunSummary,
+    /// Its points.
+    pub points: &'a PointColumns,
+    /// Its combinations, all replications folded.
+    pub analysis: &'a Analysis,
 }
 
 impl Reported<'_> {
     /// What its queries find it by.
-    pub(super) fn hash(&self) -> &str {
+    #[must_use]
+    pub fn hash(&self) -> &str {
         &self.run.configuration_hash
     }
 }
 
-/// What the views of a run add to its report.
+/// The additions of the views of a run to its report.
 #[derive(Default)]
-pub(super) struct ViewContent {
+pub struct ViewContent {
     /// Figures right behind those of metrics and measures …
-    pub(super) first_figures: Vec<Figure>,
+    pub first_figures: Vec<Figure>,
     /// … and behind the distributions.
-    pub(super) figures: Vec<Figure>,
+    pub figures: Vec<Figure>,
     /// Tables before that of every combination …
-    pub(super) first_tables: Vec<Table>,
+    pub first_tables: Vec<Table>,
     /// … and behind it.
-    pub(super) tables: Vec<Table>,
+    pub tables: Vec<Table>,
     /// Drawings of plans, with their files.
-    pub(super) plans: Vec<(PlanSection, String)>,
+    pub plans: Vec<(PlanSection, String)>,
 }
 
 /// What the views of the studies that a run has points of add to its report.
-pub(super) fn shown(run: &Reported<'_>) -> Result<ViewContent, StoreError> {
+pub(super) fn shown(views: Views, run: &Reported<'_>) -> Result<ViewContent, StoreError> {
     let mut shown = ViewContent::default();
     let combinations = &run.analysis.combinations;
     let studies = run.analysis.studies;
-    for (name, view) in VIEWS {
+    for (name, view) in VIEWS.iter().chain(views.more) {
         let is_of_study = |strategy: &str| {
             let study = studies.of_strategy(strategy);
             study.is_some_and(|study| study.name() == *name)

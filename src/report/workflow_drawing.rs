@@ -1,7 +1,7 @@
-//! A workflow, seen: its levels from top to bottom, as SVG.
+//! A workflow as a picture: its levels from top to bottom, as SVG.
 //!
-//! A level of up to [`MOST_BOXES`] tasks shows each of them. A larger one shows one box for each
-//! module with the number of its tasks: thousands of boxes say nothing.
+//! A level of up to [`MOST_BOXES`] tasks shows each task. A larger one shows one box for each
+//! module with the number of its tasks, because thousands of boxes would be unreadable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

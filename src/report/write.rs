@@ -1,4 +1,4 @@
-//! From a run in a store to a folder of files.
+//! Writes the report of a run in a store as a folder of files.
 
 mod folder;
 mod manifest;
@@ -22,17 +22,17 @@ use super::trust;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 use crate::study::Studies;
 
-/// What was written, for the screen.
+/// A summary of a written report, for the screen.
 #[derive(Clone, Debug)]
 pub struct ReportSummary {
     /// The run.
     pub run: RunSummary,
-    /// The table that answers what came out.
+    /// The table with the main result.
     pub best: Table,
-    /// What each axis does alone, in brief, where there are several.
+    /// The effect of each single axis in brief, if there are several axes.
     pub each_axis: Option<Table>,
-    /// What the page says below "Can I trust it?" of the best, of what replications share, and of
-    /// promised risks.
+    /// The sentences below "Can I trust it?" on the page: about the choice of the best, about what
+    /// replications share, and about promised risks.
     pub remarks: Vec<String>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
@@ -40,7 +40,7 @@ pub struct ReportSummary {
     pub missing: u64,
     /// The report's first file.
     pub report: PathBuf,
-    /// What the folder keeps of an earlier report.
+    /// Files of an earlier report that the folder keeps.
     pub kept: KeptFiles,
 }
 
@@ -60,7 +60,7 @@ pub fn write(
     write_with(studies, store, run, out, &ReportExtras::default())
 }
 
-/// The page of a report alone, for a browser that asks for it: `index.html` as [`write_with`] would
+/// Only the page of a report, for a browser that asks for it: `index.html` as [`write_with`] would
 /// write it now.
 ///
 /// # Errors
@@ -174,7 +174,7 @@ fn markdown_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()>
     )
 }
 
-/// The first figures of every section below its heading.
+/// Writes the first figures of every section below the heading of the section.
 fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Result<()> {
     let mut sections: Vec<Section> = figures.iter().map(|figure| figure.section).collect();
     sections.sort_unstable();
@@ -190,7 +190,7 @@ fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Resul
     Ok(())
 }
 
-/// The data of a figure, one row a mark.
+/// Writes the data of a figure, one row for each mark.
 pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     let digits = |value: f64| {
         format!("{value:.11e}")
@@ -202,7 +202,7 @@ pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Re
         "series", "x", "mean", "low", "high", "q05", "q25", "median", "q75", "q95", "count",
     ])?;
     for series in &figure.series {
-        // Mean, ends of the interval, five quantiles; then how many values.
+        // The columns: mean, ends of the interval, five quantiles, then the number of values.
         let mut row = |name: &str, x: f64, values: [Option<f64>; 8], count: Option<u64>| {
             let values = values.map(|value| value.map_or_else(String::new, digits));
             let place = svg::place_name_or_digits(&figure.x, x);
@@ -293,7 +293,7 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     )
 }
 
-/// The part that differs between two runs of the same configuration.
+/// Writes the part that differs between two runs of the same configuration.
 fn write_run(content: &Content<'_>, target: &mut Vec<u8>) -> std::io::Result<()> {
     let run = &content.run;
     writeln!(target, "# Run {} of {}\n", run.id.0, code(&run.name))?;

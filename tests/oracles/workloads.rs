@@ -7,6 +7,7 @@ use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
+use bookahead::scheduling::registry;
 use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySettings, Reliability, Replay, SimulationMetrics, Verdict, replay,
 };
@@ -119,7 +120,9 @@ impl Case {
             ..EstimateSettings::default()
         };
         let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
+        let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
         replay(
+            strategy.build,
             Nodes(self.nodes),
             settings,
             Some(Arc::new(model)),
@@ -128,7 +131,6 @@ impl Case {
             &self.failures,
             None,
         )
-        .expect("a registered strategy")
     }
 }
 

@@ -62,7 +62,7 @@ fn run(experiment: &str, seed: u64, value: fn(&SimulationMetrics, f64) -> f64) -
     let sweep = Experiment::parse(STUDIES, "statistics.toml", experiment, Some(seed))
         .expect("a sound experiment")
         .sweep;
-    let inputs = Inputs::new(InputSources::new(&InputFolders::default()), false);
+    let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), false);
     let metrics: Vec<SimulationMetrics> = (sweep.simulations.iter())
         .map(|spec| {
             let simulation = inputs.simulation(&spec).expect("the inputs can be made");

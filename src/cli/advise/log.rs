@@ -1,5 +1,5 @@
-//! What is known of a log before anything is simulated: whether it can be advised about, and how
-//! much of it is looked at.
+//! Properties of a log before anything is simulated: whether advice is possible, and how much of it
+//! is used.
 
 use std::collections::HashMap;
 

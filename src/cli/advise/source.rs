@@ -1,4 +1,4 @@
-//! Everything that the page of advice is made of.
+//! The input of the page of advice.
 
 use std::io;
 use std::path::Path;

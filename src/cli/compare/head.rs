@@ -1,4 +1,4 @@
-//! What stands above the table of a comparison: what the runs have in common, what is paired, and
+//! The lines above the table of a comparison: what the runs have in common, what is paired, and
 //! what is missing.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! The table of differences on the screen, and what its intervals can carry.
+//! The table of differences on the screen, and the limits of its intervals.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -71,8 +71,8 @@ pub(super) fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     drawn.finish().map(|_| ())
 }
 
-/// What the intervals of the table can carry: replications that lack points, and how many intervals
-/// are read at once.
+/// The limits of the table's intervals: replications that lack points, and the number of intervals
+/// that are read at once.
 pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String {
     let mut text = String::new();
     let gaps: BTreeSet<&str> = rows
@@ -130,10 +130,10 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
     text
 }
 
-/// Rows of which it is said what neighbouring batteries say of their log.
+/// At most this many rows are listed with what neighbouring batteries say about their log.
 const MOST_OF_LOG: usize = 5;
 
-/// What the differences of neighbouring batteries say of their log.
+/// What the differences of neighbouring batteries say about their log.
 fn about_the_log(rows: &[&Row<'_>]) -> String {
     let of_log = |row: &&Row<'_>| {
         let log = row.difference.log.filter(|_| row.difference.differs())?;
@@ -166,7 +166,7 @@ fn about_the_log(rows: &[&Row<'_>]) -> String {
     )
 }
 
-/// About five significant digits; a difference that is there never looks like zero.
+/// About five significant digits; a difference other than zero never looks like zero.
 fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && size < 1e-4 {

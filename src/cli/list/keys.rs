@@ -2,7 +2,7 @@
 
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::LookError;
-use crate::studies::STUDIES;
+use crate::cli::studies;
 use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 
 /// Explains the tables of experiment files, or the keys of one of them.
@@ -19,8 +19,10 @@ pub struct KeysArguments {
     pub table: Option<String>,
 }
 
-/// The keys of this program.
-const KEYS: Keys = Keys::of(STUDIES);
+/// The keys of the program under way.
+fn known() -> Keys {
+    Keys::of(studies())
+}
 
 /// Prints them.
 ///
@@ -30,7 +32,7 @@ const KEYS: Keys = Keys::of(STUDIES);
 pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let mut text = String::new();
     let Some(wanted) = &arguments.table else {
-        let rows: Vec<(String, Vec<String>)> = KEYS.sections().map(of_section).collect();
+        let rows: Vec<(String, Vec<String>)> = known().sections().map(of_section).collect();
         paragraph(
             &mut text,
             "Tables of experiment files; `bookahead list keys TABLE` explains their keys.",
@@ -44,9 +46,9 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     };
     let wanted = wanted.trim_matches(['[', ']']);
     let within = format!("{wanted}.");
-    let is_table = KEYS.sections().any(|section| section.path == wanted);
-    let is_key = KEYS.find(wanted).is_some();
-    for section in KEYS.sections() {
+    let is_table = known().sections().any(|section| section.path == wanted);
+    let is_key = known().find(wanted).is_some();
+    for section in known().sections() {
         let is_wanted = |key: &&Key| match (is_table, is_key) {
             (true, _) => key.path.starts_with(&within),
             (_, true) => key.path == wanted,
@@ -65,8 +67,8 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
         names(&mut text, &rows);
     }
     if text.is_empty() {
-        let tables: Vec<&str> = KEYS.sections().map(|section| section.path).collect();
-        let all: Vec<&str> = KEYS.all().map(|key| key.path).collect();
+        let tables: Vec<&str> = known().sections().map(|section| section.path).collect();
+        let all: Vec<&str> = known().all().map(|key| key.path).collect();
         let help = match keys::nearest(wanted, &all) {
             Some(name) => format!("did you mean `{name}`?"),
             None => keys::suggest(wanted, &tables),
@@ -80,7 +82,7 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
 
 /// A table with what it is, and whose.
 fn of_section(section: &Section) -> (String, Vec<String>) {
-    let about = match KEYS.study_of(section) {
+    let about = match known().study_of(section) {
         Some(study) => format!("{} (study {study})", section.about),
         None => section.about.to_owned(),
     };

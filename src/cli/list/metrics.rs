@@ -2,9 +2,9 @@
 
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::LookError;
+use crate::cli::studies;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
-use crate::studies::STUDIES;
 use crate::sweep::keys;
 
 /// Lists the quantities that points are measured by: what `compare --metric` takes, and the columns
@@ -62,7 +62,7 @@ pub(in crate::cli) fn all() -> Vec<(&'static str, Topic, String)> {
     let metrics = METRICS
         .iter()
         .map(|metric| (metric.name, metric.topic, unit(metric.meaning, metric.unit)));
-    let measures = STUDIES
+    let measures = studies()
         .measures()
         .map(|measure| (measure.name, measure.topic, measure.title.to_owned()));
     metrics.chain(measures).collect()

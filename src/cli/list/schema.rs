@@ -1,6 +1,6 @@
 //! `bookahead list schema`: the JSON Schema of experiment files.
 
-use crate::studies::STUDIES;
+use crate::cli::studies;
 use crate::sweep::keys::Keys;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct SchemaArguments {
 ///
 /// When the file or standard output cannot be written.
 pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
-    let text = format!("{:#}\n", Keys::of(STUDIES).schema());
+    let text = format!("{:#}\n", Keys::of(studies()).schema());
     match &arguments.out {
         Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
         None => Ok(crate::cli::output::people().write_all(text.as_bytes())?),

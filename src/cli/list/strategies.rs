@@ -1,4 +1,4 @@
-//! `bookahead list strategies`: everything that an experiment chooses by name, with what it is.
+//! `bookahead list strategies`: everything that an experiment chooses by name, with descriptions.
 
 use std::fmt::Write as _;
 
@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::brokering::co_reservation::Algorithm;
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::{LookError, print_json};
+use crate::cli::studies;
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::PlanKind;
-use crate::studies::STUDIES;
 use crate::sweep::keys::Keys;
 
 /// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are
@@ -48,8 +48,8 @@ fn plans_with(plan: PlanKind) -> &'static str {
 
 /// The names of all policies and studies, for help texts.
 pub(in crate::cli) fn after_help() -> String {
-    let policies: Vec<&str> = STUDIES.policies().map(|policy| policy.name).collect();
-    let studies: Vec<&str> = STUDIES.strategies().map(|study| study.name).collect();
+    let policies: Vec<&str> = studies().policies().map(|policy| policy.name).collect();
+    let studies: Vec<&str> = studies().strategies().map(|study| study.name).collect();
     format!(
         "Strategies of experiment files: {}; of studies with a machine of their own: {}. `bookahead list strategies` says what each is, \
          `bookahead init NAME` writes a first experiment.",
@@ -65,13 +65,13 @@ pub(in crate::cli) fn after_help() -> String {
 /// When standard output cannot be written.
 pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
     if arguments.json {
-        let policies = STUDIES.policies().map(|policy| {
+        let policies = studies().policies().map(|policy| {
             json!({
                 "name": policy.name, "summary": policy.summary, "study": null, "plans_with": plans_with(policy.plan),
                 "overbooks": policy.overbooks, "baseline": policy.baseline,
             })
         });
-        let studies = STUDIES.strategies().map(
+        let studies = studies().strategies().map(
             |study| json!({ "name": study.name, "summary": study.about, "study": study.name }),
         );
         return Ok(print_json(&policies.chain(studies).collect())?);
@@ -81,7 +81,7 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         &mut text,
         "Policies on one cluster: scheduling.strategy = \"NAME\"",
     );
-    let rows: Vec<(String, Vec<String>)> = STUDIES
+    let rows: Vec<(String, Vec<String>)> = studies()
         .policies()
         .map(|policy| {
             let baseline = policy.baseline.map_or(String::new(), |baseline| {
@@ -100,7 +100,7 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         &mut text,
         "Studies with a machine of their own: scheduling.strategy = \"NAME\"",
     );
-    let rows: Vec<(String, Vec<String>)> = STUDIES
+    let rows: Vec<(String, Vec<String>)> = studies()
         .strategies()
         .map(|study| (study.name.to_owned(), vec![study.about.to_owned()]))
         .collect();
@@ -144,7 +144,7 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         text,
         "\nOrders and rules (`bookahead list keys KEY` says more)"
     );
-    let keys = Keys::of(STUDIES);
+    let keys = Keys::of(studies());
     let rows: Vec<(String, Vec<String>)> = PLAIN
         .iter()
         .filter_map(|key| keys.find(key))

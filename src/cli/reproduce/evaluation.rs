@@ -1,5 +1,5 @@
-//! One paper while it is reproduced: its configurations are run trace by trace, under one reading
-//! or several, and its findings judged on what they gave.
+//! The reproduction of one paper: its configurations are run trace by trace, under one reading or
+//! several, and its findings are judged on the results.
 
 use std::collections::BTreeSet;
 
@@ -361,6 +361,7 @@ impl<'p> Pass<'p> {
             if self.runs.len() > first && !self.of.is_aside(trace, stem) {
                 let extras = ReportExtras {
                     published: self.of.findings.published_of(stem),
+                    views: crate::cli::program().views,
                     ..ReportExtras::default()
                 };
                 session.report(&outcome, &folder.join(stem), &extras)?;
@@ -378,6 +379,7 @@ impl<'p> Pass<'p> {
             let extras = ReportExtras {
                 claims: Some(card.section()),
                 published: self.of.findings.published_of(stem),
+                views: crate::cli::program().views,
                 ..ReportExtras::default()
             };
             session.report(run, &folder, &extras)?;

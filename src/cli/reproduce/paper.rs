@@ -1,5 +1,5 @@
-//! What `reproduce` can run: papers, which are folders of files. `configs/<paper>/paper.toml` names
-//! the traces and what is run on each:
+//! Papers that `reproduce` can run: each is a folder of files. `configs/<paper>/paper.toml` names
+//! the traces and the runs on each:
 //!
 //! ```toml
 //! title = "A. Author: A paper, 2020"
@@ -494,5 +494,4 @@ impl Paper {
 }
 
 #[cfg(test)]
-#[path = "paper_tests.rs"]
 mod tests;

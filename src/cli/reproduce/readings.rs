@@ -1,8 +1,8 @@
-//! Which readings of a paper are run, and its configurations under each of them.
+//! The readings of a paper that are run, and its configurations under each of them.
 
 use super::{Configuration, Paper, ReproduceError, names};
+use crate::cli::studies;
 use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
-use crate::studies::STUDIES;
 use crate::sweep::keys::Keys;
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
@@ -134,13 +134,13 @@ impl Readings {
         }
         let own = reading.set.iter().map(|(key, value)| (key.as_str(), value));
         let text = with_values(
-            Keys::of(STUDIES),
+            Keys::of(studies()),
             &configuration.text,
             header.iter().map(|(key, value)| (*key, value)).chain(own),
         )
         .map_err(|error| refuse(error.to_string()))?;
         if let Err(ExperimentError::Invalid(problems)) =
-            Experiment::parse(STUDIES, &name, &text, None)
+            Experiment::parse(studies(), &name, &text, None)
         {
             // What else is wrong with the file is told when it is run, with its own name and line.
             let of_reading = problems

@@ -1,14 +1,14 @@
-//! Reproducing with the real sweeps, traces and store behind [`SweepRunner`].
+//! The real sweeps, traces and store behind [`SweepRunner`].
 
 use std::path::{Path, PathBuf};
 
 use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
+use crate::cli::studies;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
-use crate::studies::STUDIES;
 use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
 
@@ -36,9 +36,13 @@ impl SweepRunner for StoredRunner {
     }
 
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
-        let experiment =
-            Experiment::parse(STUDIES, &configuration.origin(), &configuration.text, None)
-                .inspect_err(complain)?;
+        let experiment = Experiment::parse(
+            studies(),
+            &configuration.origin(),
+            &configuration.text,
+            None,
+        )
+        .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
         let summary = run_sweep(experiment.sweep, &self.options)?;
@@ -57,7 +61,7 @@ impl SweepRunner for StoredRunner {
         runs: &[(&str, SweepOutcome)],
         findings: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, AnyError> {
-        let store = Store::open_read_only(STUDIES, &self.options.store)?;
+        let store = Store::open_read_only(studies(), &self.options.store)?;
         Ok(Box::new(StoredCurves::read(&store, runs, findings)?))
     }
 
@@ -68,7 +72,7 @@ impl SweepRunner for StoredRunner {
         extras: &ReportExtras,
     ) -> Result<(), AnyError> {
         let run = RunSelector::Id(run.run);
-        let summary = report::write_with(STUDIES, &self.options.store, &run, folder, extras)?;
+        let summary = report::write_with(studies(), &self.options.store, &run, folder, extras)?;
         if let Some(kept) = summary.kept.sentence(folder) {
             crate::cli::say(kept);
         }

@@ -1,11 +1,11 @@
-//! Curves as the store has them, for whoever judges findings.
+//! Curves from the store, for judging findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
+use crate::cli::studies;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
-use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.
@@ -119,7 +119,7 @@ impl MeasuredCurves for StoredCurves {
 /// studies, totals of jobs, and what tells pairs of requests apart.
 #[must_use]
 pub fn known_measures() -> Vec<&'static str> {
-    STUDIES
+    studies()
         .measures()
         .map(|measure| measure.name)
         .chain(metric_names())
@@ -133,6 +133,7 @@ mod tests {
     use crate::report::findings::{self, evaluate};
     use crate::store_fixtures::grid::grid;
     use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+    use crate::studies::STUDIES;
 
     const FILE: &str = r#"
 

@@ -1,5 +1,4 @@
-//! `bookahead runs --watch`: the runs as they progress, until nothing runs or somebody has seen
-//! enough.
+//! `bookahead runs --watch`: the runs as they progress, until none is running or the user stops it.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -10,8 +9,8 @@ use bookahead_core::printable::one_line;
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output::{people, take_away};
 use crate::cli::screen::{LookError, age, now, span};
+use crate::cli::studies;
 use crate::store::{RunProgress, Store};
-use crate::studies::STUDIES;
 use crate::sweep::Interrupt;
 
 /// Rows that are drawn again and again; older runs do not change.
@@ -36,7 +35,7 @@ pub(super) fn watch(path: &Path) -> Result<bool, LookError> {
     let mut lines = 0;
     loop {
         let began = Instant::now();
-        let mut runs = Store::open_read_only(STUDIES, path)?.run_progress()?;
+        let mut runs = Store::open_read_only(studies(), path)?.run_progress()?;
         let took = began.elapsed();
         runs.reverse();
         if is_terminal {

@@ -1,6 +1,6 @@
-//! Answers on their way: each is kept, in memory or in a file without a name, until its reader has
-//! it, so that the store is free before somebody with a slow line has read it, and so that an error
-//! is a page and not half an answer. What all of them take is bounded.
+//! Buffers of answers. Each answer is kept, in memory or in an unnamed file, until its reader has
+//! received it. So the store is free before a reader with a slow line has read the answer, and an
+//! error is a page and not half an answer. The total size of all answers is bounded.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is answered for each address: the list of runs at once, everything else by a process that
+//! The answers to each address: the list of runs at once, everything else by a process that
 //! computes it.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The worked questions of `docs/schema.md`, for the box: they stand in that page and nowhere else.
+//! The example questions of `docs/schema.md`, for the SQL box: that page is their only source.
 
 use std::sync::LazyLock;
 

@@ -1,10 +1,9 @@
-//! Who may ask: only this machine's browser, only for pages of this server, and with the token
-//! where one is needed.
+//! Access control: only browsers of this machine may ask, only for pages of this server, and with
+//! the token where one is needed.
 //!
-//! A page of somebody else in the same browser can send requests here. It is refused by what
-//! browsers say of where a request comes from (`Origin`, `Sec-Fetch-Site`), and a name that it
-//! makes point to this machine is refused by the `Host` header. No header lets another page read an
-//! answer.
+//! A foreign page in the same browser can send requests here. It is refused by the browser's
+//! statement of where a request comes from (`Origin`, `Sec-Fetch-Site`); a foreign name that points
+//! to this machine is refused by the `Host` header. No header lets another page read an answer.
 
 use std::fmt::Write as _;
 use std::io;

@@ -1,9 +1,9 @@
-//! The lines to readers: how many there are, how long one may take for a request and for an answer,
-//! and which one makes room for another.
+//! The connections of readers: how many there are, how long one may take for a request and for an
+//! answer, and which one is closed for another.
 //!
-//! A line needs a file of the system, of which a process has few. Who opens lines and asks nothing,
-//! or half a request, cannot keep others from being answered: where there are too many, the one
-//! that has waited longest for its request is closed.
+//! A connection needs a file descriptor, of which a process has few. A reader that opens
+//! connections and sends nothing, or half a request, cannot keep others from being answered: when
+//! there are too many, the one that has waited longest for its request is closed.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

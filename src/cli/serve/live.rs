@@ -1,5 +1,5 @@
-//! The runs as they progress, told to every page that shows them: one look at the store for all of
-//! them, and none while nobody watches.
+//! The progress of runs, sent to every page that shows it: one look at the store serves all of
+//! them, and none happens while no page watches.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use super::pages::{self, PageFailure};
 use super::work::in_background;
 use crate::cli::run_list::pace;
 use crate::cli::screen::now;
+use crate::cli::studies;
 use crate::store::{RunProgress, Store};
-use crate::studies::STUDIES;
 
 /// What was seen last; nothing before the first look.
 type Seen = Option<Result<Arc<Vec<RunProgress>>, String>>;
@@ -42,7 +42,7 @@ impl Live {
 
 /// The runs of the store, newest first, through a connection that is closed again.
 pub(super) fn look(store: &std::path::Path) -> Result<Vec<RunProgress>, PageFailure> {
-    let mut runs = Store::open_read_only(STUDIES, store)?.run_progress()?;
+    let mut runs = Store::open_read_only(studies(), store)?.run_progress()?;
     runs.reverse();
     Ok(runs)
 }

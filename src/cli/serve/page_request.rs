@@ -1,4 +1,4 @@
-//! What a server wants of the process that computes a page, and how the page comes about there:
+//! A request of the server to the process that computes a page, and how the page is made there:
 //! reports, comparisons and plans are those of their commands.
 
 use std::io::Write;
@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::{self, PageFailure};
 use super::question;
-use crate::cli::gantt;
+use crate::cli::{gantt, studies};
 use crate::report::{self, ReportExtras, comparison};
 use crate::store::{RunSelector, Store};
-use crate::studies::STUDIES;
 use crate::sweep::InputFolders;
 
 /// A page, or a file of rows.
@@ -88,7 +87,7 @@ fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
 }
 
 fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
-    let run = Store::open_read_only(STUDIES, store)?
+    let run = Store::open_read_only(studies(), store)?
         .run(&selector(run))?
         .id;
     let extras = ReportExtras {
@@ -96,10 +95,11 @@ fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
             command: format!("bookahead report {} --store {}", run.0, store.display()),
         }),
+        views: crate::cli::program().views,
         ..ReportExtras::default()
     };
     Ok(report::page(
-        STUDIES,
+        studies(),
         store,
         &RunSelector::Id(run.0),
         &extras,
@@ -107,7 +107,7 @@ fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
 }
 
 fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
-    let store = Store::open_read_only(STUDIES, path)?;
+    let store = Store::open_read_only(studies(), path)?;
     let mut runs = Vec::new();
     for run in numbers {
         let selector = RunSelector::Id(*run);
@@ -129,7 +129,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
 
 /// The best point of every strategy, and any other.
 fn plans(path: &Path, run: &str) -> Result<String, PageFailure> {
-    let store = Store::open_read_only(STUDIES, path)?;
+    let store = Store::open_read_only(studies(), path)?;
     let run = store.run(&selector(run))?;
     let places = store.best_places(run.id)?;
     let number = run.id.0;

@@ -1,5 +1,5 @@
-//! The pages of the server itself: the list of runs, what troubles there are, and the frame that
-//! all share. Reports bring their own.
+//! The pages of the server itself: the list of runs, error pages, and the frame that all share.
+//! Reports bring their own.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The box for SQL: a question, its rows as a table or as CSV, and the worked questions. What a
-//! question may do and take is what `bookahead sql` allows.
+//! The SQL box: a question, its rows as a table or as CSV, and the example questions. A question
+//! has the limits of `bookahead sql`.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,8 +18,8 @@ use super::pages::{self, PageFailure};
 use super::work::in_background;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
+use crate::cli::studies;
 use crate::store::{QueryError, SqlValue, Store};
-use crate::studies::STUDIES;
 
 /// Rows of a table; CSV has all of them.
 const MOST_ROWS: usize = 1_000;
@@ -50,7 +50,7 @@ pub(super) async fn answer(
     if example.is_some() || question.is_empty() {
         let path = served.store.clone();
         let tables =
-            in_background(move || Ok(Store::open_read_only(STUDIES, &path)?.table_names()?))
+            in_background(move || Ok(Store::open_read_only(studies(), &path)?.table_names()?))
                 .await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
@@ -74,7 +74,7 @@ pub(super) async fn answer(
 ///
 /// When the store cannot be read, or the question has no answer.
 pub(super) fn table(store: &Path, question: &str) -> Result<String, PageFailure> {
-    let store = Store::open_read_only(STUDIES, store)?;
+    let store = Store::open_read_only(studies(), store)?;
     let rows = rows(&store, question)?;
     Ok(page(question, &rows_html(&rows), &store.table_names()?).0)
 }
@@ -93,7 +93,7 @@ pub(super) fn write_rows(
         text: question,
         parameters: &[],
     };
-    let store = Store::open_read_only(STUDIES, store)?;
+    let store = Store::open_read_only(studies(), store)?;
     match written(&store, &question, RowFormat::Csv, target, None) {
         Ok(_) => Ok(()),
         Err(LookError::Query(error)) => Err(error.into()),

@@ -1,8 +1,8 @@
-//! What computes: a few processes at a time, each of which makes one page and ends with it.
+//! Computes pages: a few processes at a time, each of which makes one page and ends with it.
 //!
-//! A page that nobody waits for any more is no longer computed, whatever it does at that moment:
-//! what has its own process can be killed. It cannot take the server with it either. A process ends
-//! with its standard input, so none outlives the server.
+//! A page that no reader waits for any more is not computed further: its process is killed,
+//! whatever it is doing, and a failing process cannot take the server with it. A process ends with
+//! its standard input, so none outlives the server.
 
 use std::io::{self, BufWriter, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is printed: the schedule's figures, and how long they took.
+//! The printed answer: the schedule's figures, and the time that they took.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What can go wrong in `bookahead simulate`.
+//! Errors of `bookahead simulate`.
 
 use std::path::PathBuf;
 

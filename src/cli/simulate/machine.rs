@@ -1,5 +1,5 @@
-//! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a machine as it is configured,
-//! and their waits beside those that the trace recorded.
+//! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a configured machine, with
+//! their waits beside the recorded ones.
 
 mod against_log;
 mod announced;

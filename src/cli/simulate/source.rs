@@ -1,5 +1,5 @@
-//! Where the jobs of a simulation come from: a file that is streamed, a file that had to be sorted
-//! in memory, or a model.
+//! Sources of the jobs of a simulation: a file that is streamed, a file that had to be sorted in
+//! memory, or a model.
 
 use std::path::PathBuf;
 use std::sync::Arc;

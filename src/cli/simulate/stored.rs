@@ -11,14 +11,12 @@ use serde_json::json;
 use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
+use crate::cli::studies;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::STUDIES;
-use crate::studies::overbooking::OverbookingStudy;
-use crate::studies::predicted_queue::{self, PredictedQueueStudy};
-use crate::study::{StudySpec, name_of};
+use crate::studies::{policy_alone, predicting_queue};
 use crate::sweep::{
     JobsHash, Point, PointAxes, RESULT_FORMAT, RunInput, Seen, SimulationSpec, Sweep, digest,
 };
@@ -58,7 +56,7 @@ impl StoredJobs {
             seen.add(&job);
         }
         let sweep = sweep(source, arguments, &shape, workload.clone().finish());
-        let store = Store::open(STUDIES, path)?.with_durability(arguments.durability.into())?;
+        let store = Store::open(studies(), path)?.with_durability(arguments.durability.into())?;
         let (run, stream) =
             store.stream_outcomes(&sweep, &source.name(), workload, Seen::jobs_alone(seen))?;
         Ok(Self {
@@ -179,11 +177,8 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
     let queue = arguments.predictions.queue();
     let (strategy, study) = match (queue, arguments.policy()) {
-        (Some(settings), _) => (
-            name_of(predicted_queue::STRATEGY),
-            StudySpec::of(PredictedQueueStudy { settings }),
-        ),
-        (None, policy) => (policy.name(), StudySpec::of(OverbookingStudy::default())),
+        (Some(settings), _) => predicting_queue(settings),
+        (None, policy) => (policy.name(), policy_alone()),
     };
     SimulationSpec {
         workload: WorkloadSettings {
@@ -228,7 +223,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
         replication: 0,
         seed: arguments.seed,
     }
-    .normalised()
+    .normalised(studies())
 }
 
 /// What the command was told, for people.

@@ -1,4 +1,5 @@
-//! What differs between the engines: the script's head, the command that submits it, how to watch.
+//! The differences between the engines: the script's head, the command that submits it, and the one
+//! that watches it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! The folder of the shares: to which experiment it belongs, which shares are still to be
-//! submitted, its scripts.
+//! The folder of the shares: its experiment, the shares that are still to be submitted, and its
+//! scripts.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! What `bookahead trace` prints for a person to read.
+//! The output of `bookahead trace` for people.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! `bookahead trace estimates`: how the users of a log estimate, by class.
+//! `bookahead trace estimates`: the estimates of the users of a log, by class.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

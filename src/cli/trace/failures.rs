@@ -1,4 +1,4 @@
-//! `bookahead trace failures`: what a table of failures says.
+//! `bookahead trace failures`: an analysis of a table of failures.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

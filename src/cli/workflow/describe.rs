@@ -1,4 +1,4 @@
-//! What `bookahead workflow info` prints for a person to read.
+//! The output of `bookahead workflow info` for people.
 
 use std::fmt::Write as _;
 

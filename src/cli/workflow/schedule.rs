@@ -323,5 +323,4 @@ fn seconds(value: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "schedule_tests.rs"]
 mod tests;

@@ -1,18 +1,18 @@
-//! What is still to happen, in the order in which it will.
+//! Pending events in the order in which they will happen.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::units::Seconds;
 
-/// Pending events in order of (time, class, sequence): of one instant those of the lowest class
-/// come first, and of one class those that were entered first, or those of the lowest rank where
-/// they were [entered with one](Agenda::push_ranked). Nothing is ever taken back; owners let stale
-/// events pass.
+/// Pending events in order of (time, class, sequence). Of one instant the lowest class comes first.
+/// Within a class events come in the order in which they were entered, or by rank where they were
+/// [entered with one](Agenda::push_ranked). No event is ever taken back: owners ignore stale
+/// events.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<Pending<E>>>,
-    /// Events that were entered in their order: they need no heap.
+    /// Events that were entered in order of time: they need no heap.
     in_order: VecDeque<Pending<E>>,
     sequence: u64,
 }
@@ -81,15 +81,15 @@ impl<E> Agenda<E> {
         self.push_ranked(time, class, self.sequence, event);
     }
 
-    /// Enters an event of a class whose events come in another order than they were entered. All of
-    /// this class need a rank then.
+    /// Enters an event of a class whose events do not come in the order of entering. Every event of
+    /// this class needs a rank then.
     pub fn push_ranked(&mut self, time: Seconds, class: u8, rank: u64, event: E) {
         self.heap
             .push(Reverse(Pending::new(time, class, rank, event)));
     }
 
-    /// Does as [`Agenda::push`], faster if the event comes after all that were entered so:
-    /// submissions of a list.
+    /// The same as [`Agenda::push`], but faster if the event comes after all that were entered in
+    /// this way: for the submissions of a list.
     #[inline]
     pub fn push_next(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;

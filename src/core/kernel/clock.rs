@@ -1,13 +1,13 @@
-//! The clock: which window of virtual time may be worked off next.
+//! The clock: it decides which window of virtual time is processed next.
 
 use super::BoxedSource;
 use crate::units::Seconds;
 
-/// How long a source that reacts takes to do so, at least: what it hands over in a second depends
-/// on earlier seconds only.
+/// The shortest time in which a source reacts: what it hands over in a second depends on earlier
+/// seconds only.
 pub const REACTION: Seconds = Seconds(1);
 
-/// What a source says of itself.
+/// What a clock has to know of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
     /// [`Source::next_event`](super::Source::next_event).
@@ -21,7 +21,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// What a source says now.
+    /// The present state of a source.
     #[must_use]
     pub fn of<I: 'static, O: 'static>(source: &BoxedSource<I, O>) -> Self {
         Self {
@@ -34,8 +34,8 @@ impl Pending {
 }
 
 /// Grants windows of virtual time, one after the other. A window begins with the earliest pending
-/// event, so that empty stretches cost nothing, and is not longer than a fixed length, so that a
-/// source never hands over more than that. The length has no influence on results.
+/// event, so that empty stretches cost nothing. It is never longer than a fixed length, which
+/// bounds what a source hands over at once. The length has no influence on results.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     now: Seconds,
@@ -52,8 +52,8 @@ impl Clock {
         }
     }
 
-    /// When the next window begins, as far as a source that reacts has no say in it; `None` when
-    /// nothing is left to happen.
+    /// When the next window begins, leaving aside a source that reacts; `None` when nothing is left
+    /// to happen.
     #[must_use]
     pub fn next(
         &self,
@@ -80,8 +80,8 @@ impl Clock {
         begin.map(|begin| begin.max(self.now))
     }
 
-    /// Has a source that reacts hand over what it has in the first second of the next window;
-    /// returns when that begins, if it does. `others` is what [`Clock::next`] says.
+    /// Lets a source that reacts hand over its input of the first second of the next window.
+    /// Returns when the window begins, if it does. `others` is the result of [`Clock::next`].
     pub fn first_second<I: 'static, O: 'static>(
         &self,
         source: &mut BoxedSource<I, O>,
@@ -94,8 +94,8 @@ impl Clock {
         Some(begin)
     }
 
-    /// The end of the window that begins then, exclusive: before anything more of a source that
-    /// reacts.
+    /// The exclusive end of the window that begins at `begin`: it lies before any further input of
+    /// a source that reacts.
     #[must_use]
     pub fn end(&self, begin: Seconds, sources: impl IntoIterator<Item = Pending>) -> Seconds {
         let reacting = sources.into_iter().filter(|source| source.reacts);
@@ -104,7 +104,7 @@ impl Clock {
         events.fold(longest, |end, event| end.min(event.max(begin + REACTION)))
     }
 
-    /// Everything before this was worked off.
+    /// Notes that everything before `time` has been processed.
     pub fn reached(&mut self, time: Seconds) {
         self.now = time;
     }

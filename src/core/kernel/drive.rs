@@ -5,7 +5,7 @@ use crate::units::Seconds;
 
 const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 
-/// A source of a machine, and what it is called in messages and logs.
+/// A source of a machine, with its name in messages and logs.
 pub type NamedSource<M> = (
     &'static str,
     BoxedSource<<M as Machine>::Input, <M as Machine>::Output>,
@@ -13,38 +13,37 @@ pub type NamedSource<M> = (
 
 /// Everything that takes part in a simulation.
 pub struct Scene<M: Machine> {
-    /// What time passes over.
+    /// The machine that is simulated.
     pub machine: M,
-    /// What it is called in messages and logs.
+    /// Its name in messages and logs.
     pub machine_name: &'static str,
-    /// Whom it asks, by index.
+    /// The services that it asks, by index.
     pub services: Vec<M::Service>,
-    /// What each of those is called.
+    /// The name of each service in messages and logs.
     pub service_name: &'static str,
-    /// What comes from outside, with a name each for messages and logs.
+    /// The sources of its input, with names for messages and logs.
     pub sources: Vec<NamedSource<M>>,
-    /// How much of what comes from outside is handed over at once: no influence on results.
+    /// The length of time for which sources hand over input at once: no influence on results.
     pub window: Seconds,
 }
 
-/// What is left of a [`Scene`] at the end.
+/// The result of playing a [`Scene`].
 pub struct Played<M: Machine> {
-    /// The machine as it is then.
+    /// The machine in its last state.
     pub machine: M,
-    /// Those that it asked.
+    /// The services that it asked.
     pub services: Vec<M::Service>,
     /// The sources in their order.
     pub sources: Vec<BoxedSource<M::Input, M::Output>>,
-    /// What the machine handed out, a window each; empty unless it was to be kept.
+    /// The output of the machine, one for each window; empty unless it was to be kept.
     pub outputs: Vec<M::Output>,
-    /// Whether everything is over. If not, the machine waits for something that will never happen:
-    /// its policy has lost something.
+    /// Whether everything has ended. If not, the machine waits for something that will never
+    /// happen, which is a defect of its policy.
     pub is_over: bool,
 }
 
 impl<M: Machine> Scene<M> {
-    /// A scene with a machine that asks nobody and windows of a week, into which nothing comes from
-    /// outside.
+    /// A scene with windows of a week, without services and sources.
     #[must_use]
     pub fn new(machine_name: &'static str, machine: M) -> Self {
         Self {
@@ -83,8 +82,8 @@ impl<M: Machine> Played<M> {
     }
 }
 
-/// Plays a scene to its end, in this thread and without a message. Keeps what the machine hands out
-/// where that is wanted.
+/// Plays a scene to its end, in this thread and without messages. Keeps the output of the machine
+/// if `keep` is set.
 #[must_use]
 pub fn drive<M: Machine>(scene: Scene<M>, keep: bool) -> Played<M> {
     let Scene {

@@ -1,67 +1,67 @@
-//! What virtual time passes over.
+//! Machines: what a simulation simulates.
 
 use std::convert::Infallible;
 
 use crate::units::Seconds;
 
-/// A state machine of a simulation. It never reads a clock: time passes when it is told to advance.
+/// A state machine of a simulation. It never reads a clock: time passes when [`Machine::advance`]
+/// is called.
 pub trait Machine: Send + 'static {
-    /// What sources hand it for a window of time.
+    /// The input that sources give it for a window of time.
     type Input: Default + Send + 'static;
-    /// What became final in a window.
+    /// The results that became final in a window.
     type Output: Send + 'static;
-    /// Whom it asks; [`NoService`] where it needs nobody.
+    /// The kind of service that it asks; [`NoService`] if it asks none.
     type Service: Service;
 
-    /// Takes what happens from outside in the window that begins, in any order; nothing of it lies
-    /// in the past.
+    /// Takes the input of the window that begins, in any order. Nothing of it lies in the past.
     fn take(&mut self, input: Self::Input);
 
-    /// Works off every event before `until`, or until it needs an answer ([`Machine::answered`]),
-    /// after which it is called again. It may stop before, where something became final that a
-    /// source reacts to.
+    /// Processes every event before `until`, or stops when it needs an answer
+    /// ([`Machine::answered`]), after which it is called again. It may stop earlier, when something
+    /// became final that a source reacts to.
     fn advance(&mut self, until: Seconds) -> Step<Self::Service>;
 
     /// Takes the answers to the questions that [`Machine::advance`] returned, in their order. A
     /// machine that asks nothing has nothing to do here.
     fn answered(&mut self, _answers: Vec<<Self::Service as Service>::Answer>) {}
 
-    /// When something happens by itself next.
+    /// The time of its next own event.
     fn next_event(&self) -> Option<Seconds>;
 
-    /// Whether everything that was handed over is over.
+    /// Whether all of its input has been dealt with.
     fn is_idle(&self) -> bool;
 
-    /// Whether nothing more is wanted of it, whatever else would happen.
+    /// Whether no further result is needed from it, whatever else would happen.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// What became final since the last call.
+    /// The results that became final since the last call.
     fn hand_out(&mut self) -> Self::Output;
 }
 
-/// What a call of [`Machine::advance`] came to.
+/// The result of a call of [`Machine::advance`].
 pub enum Step<S: Service> {
-    /// The machine asks services by their indices, each once at most. None of the answers may
-    /// depend on another one.
+    /// The machine asks services by their indices, each at most once. No answer may depend on
+    /// another one.
     Ask(Vec<(usize, S::Question)>),
-    /// Every event before this time is worked off.
+    /// Every event before this time has been processed.
     Reached(Seconds),
 }
 
-/// What answers the questions of a machine: a cluster behind a broker.
+/// Answers the questions of a machine: a cluster behind a broker, for instance.
 pub trait Service: Send + 'static {
-    /// What may be asked of it or ordered.
+    /// A question or an order.
     type Question: Send + 'static;
-    /// What it says.
+    /// An answer.
     type Answer: Send + 'static;
 
-    /// Does what is asked. Time passes for it only as far as a question says.
+    /// Answers a question. Time passes for the service only as far as the question says.
     fn answer(&mut self, question: Self::Question) -> Self::Answer;
 }
 
-/// The service of machines that ask nobody.
+/// The service of machines that ask none.
 #[derive(Clone, Copy, Debug)]
 pub enum NoService {}
 

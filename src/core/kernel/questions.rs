@@ -1,4 +1,5 @@
-//! Computations that ask in the middle: written as asynchronous code, driven question by question.
+//! Computations that ask questions while they run: written as asynchronous code, driven question by
+//! question.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -77,11 +78,11 @@ impl<S: Service, T> Questions<S, T> {
         }
     }
 
-    /// Goes on to the next questions, or to the result. Not to be called after that.
+    /// Runs on to the next questions, or to the result. Must not be called after the result.
     ///
     /// # Panics
     ///
-    /// When the computation waits for something else than answers: nobody would ever wake it.
+    /// When the computation waits for something else than answers: nothing would ever wake it.
     pub fn go_on(&mut self) -> Result<T, Vec<(usize, S::Question)>> {
         let mut nobody = Context::from_waker(Waker::noop());
         match self.computation.as_mut().poll(&mut nobody) {
@@ -95,7 +96,7 @@ impl<S: Service, T> Questions<S, T> {
         }
     }
 
-    /// The answers to the last questions.
+    /// Hands over the answers to the last questions.
     pub fn answered(&mut self, answers: Vec<S::Answer>) {
         self.channel.put(Open::Answers(answers));
     }

@@ -1,51 +1,49 @@
-//! What comes to a machine from outside.
+//! Sources: the input of a machine.
 
 use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::units::Seconds;
 
-/// Something that hands input to a machine: clients, an injector of failures. `I` is the input of
-/// the machine, `O` its output.
+/// Gives a machine its input: clients, an injector of failures. `I` is the input of the machine,
+/// `O` its output.
 pub trait Source<I, O>: Any + Send {
-    /// When it hands over something next, as far as that is known.
+    /// When it has its next input, as far as that is known.
     fn next_event(&self) -> Option<Seconds>;
 
-    /// Adds everything before `until` to the input, in order of time. One that reacts may add more,
-    /// as far as nothing can come in between.
+    /// Adds everything before `until` to the input, in order of time. A source that reacts may add
+    /// more, up to the first time at which an outcome could change it.
     fn hand_over(&mut self, until: Seconds, input: &mut I);
 
-    /// Whether the simulation goes on for its sake alone. Failures matter only while there is
-    /// something to fail.
+    /// Whether the simulation has to go on as long as this source has input. It does not for
+    /// failures: they matter only while jobs can fail.
     fn keeps_going(&self) -> bool {
         true
     }
 
-    /// Whether what it hands over may follow from what became of earlier things; if so, a second
-    /// later at the earliest. A machine may have one such source; it says with its input what it
-    /// waits for.
+    /// Whether its input may depend on earlier outcomes; if so, at least a second later. A machine
+    /// may have one such source, whose input says which outcomes it waits for.
     fn reacts(&self) -> bool {
         false
     }
 
-    /// Whether it wants to be told what became final.
+    /// Whether it is to be told the output of the machine.
     fn listens(&self) -> bool {
         self.reacts()
     }
 
-    /// Takes note of what became final, where it listens.
+    /// Takes note of the output, if it listens.
     fn told(&mut self, _output: &O) {}
 }
 
-/// A source of whatever kind. What it knows at the end of a simulation is had by casting it back
-/// (`dyn Any`).
+/// Any source. At the end of a simulation it can be cast back to its type through `dyn Any`.
 pub type BoxedSource<I, O> = Box<dyn Source<I, O>>;
 
-/// How items of a list are added to the input.
+/// Adds items of a list to the input.
 type Hand<I, T> = Box<dyn Fn(&mut I, &[T]) + Send>;
 
-/// A list that is handed over as it stands, whatever becomes of it: an open loop of clients, a
-/// trace of failures.
+/// A list that is handed over as it is, whatever the outcomes: an open loop of clients, or a trace
+/// of failures.
 pub struct Listed<L, T, I> {
     list: L,
     next: usize,
@@ -73,7 +71,7 @@ impl<L: AsRef<[T]>, T, I> Listed<L, T, I> {
         }
     }
 
-    /// The same list, for whose sake alone no simulation goes on.
+    /// The same list, but it alone does not keep a simulation going.
     #[must_use]
     pub fn beside(mut self) -> Self {
         self.keeps_going = false;

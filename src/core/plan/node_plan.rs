@@ -1,4 +1,4 @@
-//! The node-mapped plan: which job holds which concrete nodes when.
+//! The node-mapped plan: it knows the concrete nodes of each job over time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -10,9 +10,9 @@ use crate::workload::{Job, JobId};
 /// A reservation of concrete nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// Whose it is.
+    /// The job.
     pub job: JobId,
-    /// Which nodes.
+    /// Its nodes.
     pub nodes: NodeSet,
     /// First second held.
     pub start: Seconds,
@@ -20,8 +20,8 @@ pub struct Reservation {
     pub end: Seconds,
 }
 
-/// All open reservations of a cluster, with a counted profile beside them that rules most candidate
-/// starts out.
+/// All open reservations of a cluster. A counted profile beside them rules out most candidate
+/// starts.
 ///
 /// With `r` open reservations and `w = nodes / 64` words a set, a question about concrete nodes
 /// costs O(r · w): on the machines of the archive a few microseconds.
@@ -32,7 +32,7 @@ pub struct NodePlan {
     reservations: Vec<Reservation>,
     /// Places in `reservations`, by end; of equal ends the greatest job first.
     by_end: Vec<usize>,
-    /// Jobs whose nodes are given to nobody before their start, either.
+    /// Jobs whose nodes are given to no other job before their start either.
     held: BTreeSet<JobId>,
     counted: Profile,
 }
@@ -85,8 +85,8 @@ impl NodePlan {
         self.reservations.insert(place, reservation);
     }
 
-    /// From now on, and as long as its reservation stays, nobody is given nodes of `job` before its
-    /// start.
+    /// From now on, as long as its reservation stays, no other job is given nodes of `job` before
+    /// its start.
     pub fn hold(&mut self, job: JobId) {
         self.held.insert(job);
     }
@@ -187,8 +187,8 @@ impl NodePlan {
         None
     }
 
-    /// The nodes without any reservation on `[from, to)` that nobody holds for a later start; of a
-    /// start at `now` only the usable ones.
+    /// The nodes without any reservation on `[from, to)` that are not held for a later start
+    /// either; of a start at `now` only the usable ones.
     #[must_use]
     pub fn free_throughout(
         &self,
@@ -290,7 +290,7 @@ impl NodePlan {
             .map_or(Seconds::FAR, |reservation| reservation.start)
     }
 
-    /// Whether anybody but `except` holds one of `nodes` at `time`.
+    /// Whether a job other than `except` holds one of `nodes` at `time`.
     #[must_use]
     pub fn is_held(&self, nodes: &NodeSet, time: Seconds, except: JobId) -> bool {
         self.reservations
@@ -335,15 +335,15 @@ pub struct PlanSweep<'a> {
     /// Nodes without a reservation at `time`.
     free: NodeSet,
     time: Option<Seconds>,
-    /// So many reservations had begun by then, in order of start.
+    /// The number of reservations that have begun by then, in order of start.
     started: usize,
-    /// And so many had ended, in order of end.
+    /// The number of reservations that have ended by then, in order of end.
     ended: usize,
 }
 
 impl PlanSweep<'_> {
-    /// The nodes without a reservation at `time`, which is none that has been passed, that nobody
-    /// holds for a later start; of a start at `now` only the usable ones. As
+    /// The nodes without a reservation at `time` that are not held for a later start either; of a
+    /// start at `now` only the usable ones. Times must not fall from call to call. As
     /// [`NodePlan::free_throughout`] for one second.
     fn free_at(&mut self, time: Seconds, usable_now: Option<(Seconds, &NodeSet)>) -> NodeSet {
         debug_assert!(self.time.is_none_or(|before| before <= time));

@@ -352,10 +352,10 @@ impl Profile {
         }
     }
 
-    /// What [`Profile::earliest_fit`] says of a job with a start of its own, where it is known that
-    /// whoever starts so that it ends, or comes to its own start, at `near` or before, does not
-    /// fit: only the plan around `near` and behind it is searched. `near` is not behind
-    /// `fit.latest`, and no nodes are down.
+    /// The same as [`Profile::earliest_fit`] for a job with a start of its own, if it is known that
+    /// no start fits from which the job would end, or reach its own start, at `near` or before.
+    /// Only the plan around `near` and behind it is searched. `near` is not behind `fit.latest`,
+    /// and no nodes are down.
     ///
     /// # Errors
     /// Where there is no such start, for how long at most the nodes are free around `near` and
@@ -375,7 +375,7 @@ impl Profile {
         self.earliest_run_from(segment, start, &fit, own_start)
     }
 
-    /// Where the stretch with at least so many free nodes begins that this segment belongs to.
+    /// The beginning of the stretch with at least this many free nodes that contains this segment.
     fn run_start(&self, position: Position, wanted: i32) -> Position {
         let Position {
             mut block,

@@ -1,5 +1,5 @@
-//! The slot: a free rectangle that a provider offers, what parts of it may be bought, and for how
-//! much.
+//! The slot: a free rectangle that a provider offers, with rules for buying parts of it, and its
+//! price.
 
 use serde::{Deserialize, Serialize};
 

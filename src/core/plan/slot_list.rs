@@ -57,7 +57,7 @@ impl SlotList {
         Self::from_slots([Slot::edge(origin, nodes)], rules)
     }
 
-    /// A list of these slots, which must be disjoint: what somebody owns, or a published list.
+    /// A list of these slots, which must be disjoint: owned slots, or a published list.
     ///
     /// Slots without nodes or time are left out.
     #[must_use]

@@ -1,12 +1,12 @@
-//! When an overbooked slot is accepted: by its probability of failure, or by the time that its job
+//! Acceptance tests of overbooked slots: by the probability of failure, or by the time that the job
 //! may need.
 //!
 //! The tests of the dissertation compare a probability of failure with a threshold (spec §3.4). The
-//! others are the rules by which clouds overcommit memory and processors, carried over to time: the
-//! N-sigma rule, a percentile of the sum, and the larger of both (Bashir et al., "Take It to the
-//! Limit", EuroSys 2021, whose peak predictors they are). What is summed there are the demands of
-//! tasks, here the time until the jobs in front have ended and the job's own run time; what must
-//! hold it is there a machine, here a gap.
+//! others are rules by which clouds overcommit memory and processors, applied to time: the N-sigma
+//! rule, a percentile of the sum, and the larger of both (the peak predictors of Bashir et al.,
+//! "Take It to the Limit", EuroSys 2021). There the demands of tasks are summed and must fit into a
+//! machine. Here the remaining time of the jobs in front and the job's own run time are summed and
+//! must fit into a gap.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use crate::estimates::{Moments, RatioDistribution};
 
 /// When an overbooked slot is acceptable (spec §3.4; `docs/model.md`, "Acceptance tests").
 ///
-/// In the rules of time, T is what passes from the job's earliest start until it has ended: the
-/// wait for its predecessors, as far as the strategy counts on them, plus its own run time. T must
-/// fit between that start and the end of the slot. Node failures do not enter.
+/// In the rules of time, T is the time from the job's earliest start to its end: the wait for its
+/// predecessors, as far as the strategy counts on them, plus its own run time. T must fit between
+/// that start and the end of the slot. Node failures are not considered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "test")]
 pub enum Acceptance {
@@ -43,7 +43,7 @@ pub enum Acceptance {
         /// In percent, from 0 to 100.
         percentile: f64,
     },
-    /// Accept iff both fit, so the larger of them.
+    /// Accept iff both fit, that is, the larger of both.
     Maximum {
         /// As of [`Acceptance::MeanSigma`].
         sigmas: f64,
@@ -52,11 +52,11 @@ pub enum Acceptance {
     },
 }
 
-/// Strict comparisons of probabilities keep this distance (A-04), so that `1 − 0.8` does not pass
+/// The margin of strict comparisons of probabilities (A-04), so that `1 − 0.8` does not pass
 /// `< 0.2`.
 pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
 
-/// A time that is longer than the room by this share of a second or of an estimate still fits:
+/// A time that exceeds the room by this share of a second or of an estimate still fits, so that the
 /// rounding of square roots decides nothing.
 const TIME_TOLERANCE: f64 = 1e-9;
 
@@ -66,18 +66,18 @@ pub struct Tested<M: FnOnce() -> Moments> {
     pub pof: f64,
     /// The probability that T fits.
     pub executable: f64,
-    /// Mean and variance of T; asked for by rules that read them only.
+    /// Mean and variance of T; called only by rules that need them.
     pub time: M,
-    /// What T must fit into, in the unit of `time`.
+    /// The time that T must fit into, in the unit of `time`.
     pub room: f64,
 }
 
 impl Acceptance {
     /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
     ///
-    /// For a rule of time it is the probability that T does not fit which a slot may have at the
-    /// most: 1 − p of a percentile, 1 / (1 + N²) of N standard deviations (Cantelli's inequality:
-    /// whatever the distribution is), the smaller of both.
+    /// For a rule of time it is the highest allowed probability that T does not fit. For a
+    /// percentile that is 1 − p; for N standard deviations 1 / (1 + N²), by Cantelli's inequality,
+    /// which holds for any distribution; for both rules together the smaller of the two.
     #[must_use]
     pub fn threshold(self) -> f64 {
         match self {
@@ -95,7 +95,7 @@ impl Acceptance {
         }
     }
 
-    /// Whether it asks if the time suffices, and not for a probability of failure.
+    /// Whether this is a rule of time, and not a test of the probability of failure.
     #[must_use]
     pub fn is_of_time(self) -> bool {
         match self {
@@ -104,8 +104,8 @@ impl Acceptance {
         }
     }
 
-    /// As it is written into a specification for a strategy that overbooks: a risk test is the PoF
-    /// test with its threshold.
+    /// The form in which a specification holds it, for a strategy that overbooks: a risk test
+    /// becomes the PoF test with the same threshold.
     #[must_use]
     pub fn normalised(self) -> Self {
         match self {
@@ -116,9 +116,9 @@ impl Acceptance {
         }
     }
 
-    /// The same test with `factor` times the security factor S. The PoF test is the risk test with
-    /// ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so that it becomes PoF < PoF_max ÷ (PoF_max + (1 −
-    /// PoF_max) · `factor`). A rule of time has no security factor and stays what it is.
+    /// The same test with the security factor S multiplied by `factor`. The PoF test is the risk
+    /// test with ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so it becomes PoF < PoF_max ÷ (PoF_max + (1 −
+    /// PoF_max) · `factor`). A rule of time has no security factor and does not change.
     #[must_use]
     pub fn with_security_times(self, factor: f64) -> Self {
         match self {
@@ -161,18 +161,18 @@ impl Acceptance {
         }
     }
 
-    /// Whether a slot of full length is accepted where such slots are tested, too (A-03). A rule of
-    /// time accepts it: no job gets more than its estimate, so nothing can outlast it.
+    /// Whether a slot of full length is accepted, where such slots are tested too (A-03). A rule of
+    /// time accepts it: no job gets more than its estimate, so none can outlast the slot.
     #[must_use]
     pub fn accepts_full_length(self, pof: f64) -> bool {
         self.is_of_time() || self.accepts(pof)
     }
 
-    /// By how much the algorithm of 2008 cuts an estimate of a class with these ratios: maxPoF of
+    /// How much the algorithm of 2008 shortens an estimate of a class with these ratios: maxPoF in
     /// `x' = x / (1 + maxPoF)`.
     ///
-    /// For a rule of time `x'` is that time of the class's own ratio distribution, from 1 % of the
-    /// estimate to all of it.
+    /// For a rule of time `x'` is the time that the rule gives for the class's own ratio
+    /// distribution, between 1 % and 100 % of the estimate.
     #[must_use]
     pub fn shortening(self, ratios: &RatioDistribution) -> f64 {
         let by_moments = |sigmas| ratios.moments().upper(sigmas);

@@ -1,19 +1,20 @@
-//! The bandwidth that jobs share which write checkpoints at the same time.
+//! The bandwidth shared by jobs that write checkpoints at the same time.
 //!
-//! There are `capacity` shares, and all shares are equal (processor sharing): while the writers
-//! have `n > capacity` of them together, each second brings each writer `capacity / n` of a second
-//! of writing. Where jobs share, each has one share, of which there is one; where nodes share, a
-//! job has as many as nodes, as it writes so much. Seconds are whole: who writes changes between
-//! two seconds only, and a write that is through within a second ends with it.
+//! There are `capacity` shares, and all shares are equal (processor sharing). While the writers
+//! have `n > capacity` shares together, each second gives each writer `capacity / n` of a second of
+//! writing. If jobs share, `capacity` is 1 and each job has one share. If nodes share, a job has
+//! one share for each of its nodes, as it writes that much more. Seconds are whole: the set of
+//! writers changes between seconds only, and a write that completes within a second ends with it.
 
 use crate::units::Seconds;
 use crate::workload::JobId;
 
-/// Into how many parts a second of writing is divided: the least common multiple of 1 to 16. So
-/// many writers with one share share it exactly; otherwise each gets its parts rounded down.
+/// The number of parts that a second of writing is divided into: the least common multiple of 1 to
+/// 16. Up to 16 writers with one share each share it exactly; otherwise each gets its parts rounded
+/// down.
 const PARTS: i64 = 720_720;
 
-/// Who writes on a cluster, and how far they are.
+/// The writers of a cluster, with their progress.
 #[derive(Clone, Debug)]
 pub(super) struct SharedBandwidth {
     /// What each write takes alone, in parts.
@@ -39,7 +40,7 @@ struct Writer {
 }
 
 impl SharedBandwidth {
-    /// Nobody writes; a write that is alone takes `cost` seconds, at least one.
+    /// No writers yet; an undisturbed write takes `cost` seconds, at least one.
     pub(super) fn new(cost: Seconds, capacity: i64) -> Self {
         Self {
             cost: cost.0.max(1) * PARTS,
@@ -61,7 +62,7 @@ impl SharedBandwidth {
         self.most
     }
 
-    /// The job begins to write now, with so many shares.
+    /// The job begins to write now, with this many shares.
     pub(super) fn join(&mut self, now: Seconds, job: JobId, shares: i64) {
         self.reckon(now);
         self.writers.push(Writer {
@@ -94,7 +95,7 @@ impl SharedBandwidth {
         jobs.map(|one| (one.job, self.waited(one, now))).collect()
     }
 
-    /// When the next write is through, if nobody begins or leaves before.
+    /// The end of the next write, if no writer begins or leaves before.
     pub(super) fn next_end(&self) -> Option<Seconds> {
         let least = self.writers.iter().map(|writer| writer.left).min()?;
         let speed = self.speed();

@@ -1,9 +1,9 @@
-//! Checkpoints: what a job writes while it runs, what that costs, and what is left of its work when
-//! it is stopped.
+//! Checkpoints: when a job writes them, what they cost, and how much work remains when the job is
+//! stopped.
 //!
-//! A run computes `interval` seconds, writes a checkpoint for `cost` seconds, and so on until it
-//! has done its work; behind the last stretch of work nothing is written. A run that goes on from a
-//! checkpoint reads it first, for `restart` seconds. What a run has done counts once it is written.
+//! A run computes for `interval` seconds, writes a checkpoint for `cost` seconds, and so on until
+//! its work is done; nothing is written after the last stretch of work. A run that goes on from a
+//! checkpoint reads it first, for `restart` seconds. Work counts once it is written.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,29 +18,29 @@ const NEVER: Seconds = Seconds(1 << 40);
 /// `[checkpoint]`: whether and how jobs save their work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointSettings {
-    /// How much a job computes between two checkpoints.
+    /// The work between two checkpoints.
     pub interval: CheckpointInterval,
-    /// C: how long a job stands still while it writes one.
+    /// C: the time in which a job writes one and computes nothing.
     pub cost: Seconds,
-    /// R: how long a job reads one before it goes on.
+    /// R: the time in which a job reads one before it goes on.
     pub restart: Seconds,
-    /// Whose time checkpoints take.
+    /// Whose time the checkpoints take: the provider's or the customer's.
     pub payer: CheckpointPayer,
     /// What is done when a window ends before the job in it.
     pub gap_end: GapEnd,
-    /// In which gaps a job goes on.
+    /// The gaps in which a job may go on.
     pub resume: ResumeRule,
-    /// What the memory of a suspended job costs, in virtual coins a node-hour; read with
+    /// The price of the memory of a suspended job, in virtual coins a node-hour; read with
     /// [`GapEnd::Suspend`] only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory_price: f64,
-    /// Whose bandwidth a checkpoint is written with.
+    /// Whether writers share bandwidth.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bandwidth: Bandwidth,
 }
 
 impl CheckpointSettings {
-    /// Without what is not read.
+    /// The same settings without those that are not read.
     #[must_use]
     pub fn normalised(self) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl CheckpointSettings {
         self.bandwidth != Bandwidth::Own && self.cost > Seconds::ZERO
     }
 
-    /// How long a job stands still before the end of a window that is too short.
+    /// The time before the end of a too short window in which a job writes and computes nothing.
     #[must_use]
     pub fn closing(&self) -> Seconds {
         match self.gap_end {
@@ -72,8 +72,8 @@ impl CheckpointSettings {
         }
     }
 
-    /// How long a job that is stopped at the end of a window reads afterwards, if all that it did
-    /// is kept.
+    /// The time in which a job that was stopped at the end of a window reads when it goes on, if
+    /// all its work was kept.
     #[must_use]
     pub fn reopening(&self) -> Seconds {
         match self.gap_end {
@@ -83,11 +83,11 @@ impl CheckpointSettings {
     }
 }
 
-/// How much a job computes between two checkpoints.
+/// The work between two checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckpointInterval {
-    /// So much, whatever the job.
+    /// This time, for every job.
     Fixed(Seconds),
     /// Young's approximation, [`young_interval`].
     Young,
@@ -95,7 +95,7 @@ pub enum CheckpointInterval {
     Daly,
 }
 
-/// Whose time checkpoints take. Work that is done twice and restarts are the provider's in any
+/// Whose time the checkpoints take. Repeated work and restarts take the provider's time in any
 /// case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -113,34 +113,36 @@ pub enum CheckpointPayer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapEnd {
-    /// The end is known, so a checkpoint is written just before it.
+    /// A checkpoint is written just before the end, which is known.
     #[default]
     Checkpoint,
     /// Nothing: what was computed since the last checkpoint is lost.
     Kill,
-    /// The job is suspended: its state is kept in memory, which costs no time but money, until it
-    /// goes on. A node that fails under it afterwards takes it back to its last checkpoint.
+    /// The job is suspended until it goes on: its state is kept in memory, which costs money but no
+    /// time. If one of its nodes fails meanwhile, the job falls back to its last checkpoint.
     Suspend,
 }
 
-/// Whose bandwidth a checkpoint is written with.
+/// Whether writers share bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {
-    /// Each job's own: a write takes what it costs, whoever else writes.
+    /// Each job has its own: the duration of a write is its cost, regardless of other writers.
     #[default]
     Own,
-    /// That of the cluster, in equal shares for all jobs that write: a write takes what it costs
-    /// while nobody else writes, and k times as long while k jobs write. Plans know nothing of it.
+    /// All writing jobs share the bandwidth of the cluster equally: the duration of a write is its
+    /// cost while no other job writes, and k times its cost while k jobs write. Plans do not
+    /// consider this.
     SharedByJobs,
-    /// That of the cluster, in equal shares for all nodes of jobs that write: a write takes what it
-    /// costs while no more nodes write than these, and m / these times as long while m nodes write.
-    /// Plans know nothing of it.
+    /// All nodes of writing jobs share the bandwidth of the cluster equally. As long as at most
+    /// this many nodes write, the duration of a write is its cost. While m nodes write, more than
+    /// this number, the duration is m divided by this number times the cost. Plans do not consider
+    /// this.
     SharedByNodes(Nodes),
 }
 
 impl Bandwidth {
-    /// How many shares there are before anybody is slowed down; at least one.
+    /// The number of shares up to which no writer is slowed down; at least one.
     pub(super) fn capacity(self) -> i64 {
         match self {
             Self::Own => i64::MAX,
@@ -149,7 +151,7 @@ impl Bandwidth {
         }
     }
 
-    /// How many shares a job on so many nodes has.
+    /// The number of shares of a job on this many nodes.
     pub(super) fn shares(self, nodes: Nodes) -> i64 {
         match self {
             Self::Own | Self::SharedByJobs => 1,
@@ -158,21 +160,21 @@ impl Bandwidth {
     }
 }
 
-/// In which gaps a job goes on that was stopped.
+/// The gaps in which a stopped job may go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResumeRule {
-    /// Where all of the rest fits; else in the first gap whose probability of failure passes the
-    /// test of new jobs; else in the longest, as the promise stands. In no gap where more is read
-    /// and written than computed.
+    /// A gap that holds the whole rest; else the first gap whose probability of failure passes the
+    /// test of new jobs; else the longest gap, as the promise stands. No gap in which more time
+    /// goes into reading and writing than into computing.
     #[default]
     Any,
-    /// Not in the longest, where it does not pass the test.
+    /// The same, but not the longest gap if it fails the test.
     Tested,
 }
 
-/// Young's first-order optimum, √(2·C·M), in the unit of its arguments: C what a checkpoint costs,
-/// M the mean time between failures of the job (Young 1974).
+/// Young's first-order optimum, √(2·C·M), in the unit of its arguments: C is the cost of a
+/// checkpoint, M the mean time between failures of the job (Young 1974).
 #[must_use]
 pub fn young_interval(cost: f64, mean_time_to_failure: f64) -> f64 {
     libm::sqrt(2.0 * cost * mean_time_to_failure)
@@ -190,16 +192,16 @@ pub fn daly_interval(cost: f64, mean_time_to_failure: f64) -> f64 {
         - cost
 }
 
-/// Checkpoints on a cluster: the settings, and the failure rate from which intervals follow.
+/// Checkpoints on a cluster: the settings, and the failure rate that determines intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checkpointing {
     settings: CheckpointSettings,
-    /// λ of the planner, per node-hour.
+    /// The planner's λ, per node-hour.
     failure_rate_per_hour: f64,
 }
 
 impl Checkpointing {
-    /// Checkpoints on nodes that the planner takes to fail at this rate.
+    /// Checkpoints on nodes with the failure rate that the planner assumes.
     #[must_use]
     pub fn new(settings: CheckpointSettings, failure_rate_per_hour: f64) -> Self {
         Self {
@@ -214,7 +216,8 @@ impl Checkpointing {
         &self.settings
     }
 
-    /// When a job on so many nodes writes: M = 1 / (n·λ), in whole seconds, at least one.
+    /// The checkpoint schedule of a job on this many nodes: M = 1 / (n·λ), in whole seconds, at
+    /// least one.
     #[must_use]
     pub fn rhythm(&self, nodes: Nodes) -> Rhythm {
         let cost = self.settings.cost;
@@ -238,8 +241,8 @@ impl Checkpointing {
         }
     }
 
-    /// How much work a job is granted: its whole estimate, or what is done in it beside the
-    /// checkpoints.
+    /// The work that a job is granted: its whole estimate, or the part of it that remains beside
+    /// its checkpoints.
     #[must_use]
     pub fn granted(&self, job: &Job) -> Seconds {
         match self.settings.payer {
@@ -248,7 +251,7 @@ impl Checkpointing {
         }
     }
 
-    /// How long a job reads before it goes on from this much saved work.
+    /// The time in which a job reads before it goes on from this much saved work.
     #[must_use]
     pub fn reads(&self, saved: Seconds) -> Seconds {
         if saved > Seconds::ZERO {
@@ -269,7 +272,7 @@ pub struct Rhythm {
 }
 
 impl Rhythm {
-    /// How long a run takes for so much work, `w + C · (⌈w/τ⌉ − 1)`.
+    /// The duration of a run that does this much work, `w + C · (⌈w/τ⌉ − 1)`.
     #[must_use]
     pub fn held_for(self, work: Seconds) -> Seconds {
         if work <= Seconds::ZERO {
@@ -279,7 +282,7 @@ impl Rhythm {
         work + Seconds(self.cost.0 * writes)
     }
 
-    /// How much a run has computed after so long.
+    /// The work that a run has done after this time.
     #[must_use]
     pub fn work_in(self, held: Seconds) -> Seconds {
         let held = held.max(Seconds::ZERO);
@@ -287,7 +290,7 @@ impl Rhythm {
         Seconds(held.0 / cycle * self.interval.0 + (held.0 % cycle).min(self.interval.0))
     }
 
-    /// How much of it is written.
+    /// The part of this work that is written.
     #[must_use]
     pub fn saved_in(self, held: Seconds) -> Seconds {
         let held = held.max(Seconds::ZERO);
@@ -295,28 +298,28 @@ impl Rhythm {
     }
 }
 
-/// What all runs of a job added up to. The time on its nodes is `useful + lost + written + read`.
+/// Totals of all runs of a job. The time on its nodes is `useful + lost + written + read`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execution {
     /// Work that counts: written, or done by the run that ended by itself.
     pub useful: Seconds,
-    /// Work that was done and not written when the job was stopped.
+    /// Work that had not been written when the job was stopped.
     pub lost: Seconds,
     /// Time in which checkpoints were written, or begun to be written.
     pub written: Seconds,
-    /// How much of it others took who wrote at the same time.
+    /// The part of it by which other writers delayed this job.
     #[serde(default)]
     pub waited: Seconds,
     /// Time in which checkpoints were read.
     pub read: Seconds,
     /// How often it was stopped at the end of a window.
     pub stops: u32,
-    /// How often it went on from what it had saved.
+    /// How often it went on from a saved state.
     pub resumed: u32,
     /// Time in which it was suspended.
     #[serde(default)]
     pub suspended: Seconds,
-    /// What that cost, in node-seconds at the price of one coin a node-hour.
+    /// The cost of being suspended, in node-seconds at the price of one coin a node-hour.
     #[serde(default)]
     pub rent: NodeSeconds,
 }
@@ -329,7 +332,7 @@ impl Execution {
     }
 }
 
-/// What checkpoints did in a simulation, over all accepted jobs.
+/// Totals of checkpoints in a simulation, over all accepted jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointTotals {
     /// Jobs that ran and might have saved their work.
@@ -394,7 +397,7 @@ impl CheckpointTotals {
         }
     }
 
-    /// Counts a job on so many nodes.
+    /// Counts a job on this many nodes.
     pub(super) fn count(
         &mut self,
         nodes: Nodes,
@@ -407,7 +410,7 @@ impl CheckpointTotals {
         self.stops += u64::from(execution.stops);
         self.resumed += u64::from(execution.resumed);
         self.kept += u64::from(was_interrupted && is_successful);
-        // What a job did that failed in the end is of no use to anybody.
+        // The work of a job that failed in the end is useless.
         let end = if is_successful {
             &mut self.work
         } else {

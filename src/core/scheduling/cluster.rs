@@ -1,4 +1,4 @@
-//! The cluster as a state machine: which node runs what, the events of jobs and nodes in their
+//! The cluster as a state machine: the jobs on its nodes, the events of jobs and nodes in their
 //! order, and the outcomes.
 //!
 //! It carries out the plans of a [`Policy`](super::policy::Policy) and decides nothing itself.
@@ -39,7 +39,7 @@ pub struct Cluster {
     up: NodeSet,
     /// Up and not running a job.
     idle: NodeSet,
-    /// Who runs, by rising ids.
+    /// The running jobs, by rising ids.
     running: Vec<JobId>,
     jobs: JobTable,
     events: Agenda<Event>,
@@ -51,13 +51,13 @@ pub struct Cluster {
     cancelled: Vec<(Seconds, JobId)>,
     /// What the policy did; it counts for itself.
     pub work: WorkCounters,
-    /// Which nodes jobs held and when, where somebody wants to know.
+    /// The nodes of jobs over time, if they are recorded.
     allocations: Option<Vec<Allocation>>,
-    /// Jobs that save their work and were stopped or lost a node, where somebody wants to know.
+    /// Jobs that save their work and were stopped or lost a node, if they are recorded.
     interrupted: Option<Vec<JobId>>,
     /// How jobs save their work; `None` where they do not.
     checkpointing: Option<Checkpointing>,
-    /// Who writes, where jobs share the bandwidth.
+    /// The writers, where jobs share the bandwidth.
     bandwidth: Option<SharedBandwidth>,
     /// How the penalty grows with lateness; `None` where a deadline is the end.
     penalty: Option<PenaltySettings>,
@@ -168,8 +168,8 @@ impl Cluster {
         record.start.filter(|_| record.phase == Phase::Running)
     }
 
-    /// The longest that the job may hold its nodes: its estimate, or what it was promised where
-    /// that is more; what is left of it with its checkpoints, where it saves its work.
+    /// The longest time that the job may hold its nodes: its estimate, or its promised time if that
+    /// is longer; for a job that saves its work, the time for the rest with its checkpoints.
     #[must_use]
     pub fn longest_run(&self, job: JobId) -> Seconds {
         let record = self.jobs.get(job);

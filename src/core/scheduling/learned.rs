@@ -1,6 +1,12 @@
 //! What a policy learns while it runs: how often promises are kept, what users' last jobs took,
 //! and, where statistics go on learning, how much of their estimates the jobs of a class need and
 //! how long jobs will run.
+//!
+//! History, statistics and predictions begin with what the [`EstimateModel`] has of them.
+//! The cluster tells its policy each outcome when it is final
+//! ([`Policy::decided`](super::policy::Policy::decided)), so nothing of the future can enter. A
+//! promise keeps the computed probability beside the promised one
+//! ([`Promise`](super::outcome::Promise)).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What a study measures beside the metrics of its jobs: quantities with their units, and values by
-//! name. Each study lists its own in its folder (`studies`).
+//! The measures of a study beside the metrics of its jobs: quantities with their units, and values
+//! by name. Each study lists its own in its folder (`studies`).
 
 /// A quantity with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub enum Topic {
     Messages,
     /// What co-reservations do to local jobs.
     Fairness,
-    /// Parts that clusters lost, and what became of their requests.
+    /// Parts that clusters lost, and the outcomes of their requests.
     LostParts,
     /// Promised risk, and what it cost.
     Risk,

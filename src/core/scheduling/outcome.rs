@@ -1,4 +1,4 @@
-//! What became of a job, and what a whole simulation adds up to.
+//! The outcome of a job, and the totals of a simulation.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
@@ -23,9 +23,8 @@ pub struct JobOutcome {
     pub verdict: Verdict,
     /// Index of the estimate class whose distribution was used, where a policy looked one up.
     pub class: Option<u16>,
-    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise
-    /// nothing (to anybody but fixed reservations, which are promised their window by every
-    /// policy).
+    /// The promise given at acceptance; `None` for dropped jobs, and for policies that promise
+    /// nothing. (Every policy promises fixed reservations their window.)
     pub promise: Option<Promise>,
     /// The last actual start, if the job ever started.
     pub start: Option<Seconds>,
@@ -110,7 +109,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// A slot of full length that nobody doubts: no probability was asked for.
+    /// A slot of full length that is certain: no probability was computed for it.
     #[must_use]
     pub fn certain(start: Seconds, end: Seconds) -> Self {
         Self {
@@ -235,7 +234,7 @@ pub struct WorkCounters {
     /// Probabilities of failure that were evaluated in full.
     pub pof_evaluations: u64,
     /// Completion-time distributions that jobs were given, each a convolution of a joint with a
-    /// runtime distribution (worked out when somebody asks for it).
+    /// runtime distribution (computed when it is needed).
     pub convolutions: u64,
     /// Times the plan was rebuilt.
     pub replans: u64,
@@ -404,10 +403,10 @@ impl SimulationMetrics {
     }
 }
 
-/// How well the distributions that jobs had at their acceptance describe how long they take: the
-/// share of decided jobs whose real run time lies between their 5 % and 95 % quantiles, killed or
-/// not, beside the share that the distributions promise and how wide they are. Rejected jobs and
-/// fixed reservations have no such distribution; empty where nobody has.
+/// How well the distributions of jobs at their acceptance describe their run times. It is the share
+/// of decided jobs whose real run time lies between the 5 % and 95 % quantiles, killed or not,
+/// beside the share that the distributions promise, and the width of these intervals. Rejected jobs
+/// and fixed reservations have no such distribution; empty if no job has one.
 pub fn measure_intervals(outcomes: &[JobOutcome], measured: &mut Measured) {
     let (mut jobs, mut within, mut promised, mut width) = (0_u64, 0_u64, 0.0, 0.0);
     for outcome in outcomes {

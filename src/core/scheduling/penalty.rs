@@ -1,4 +1,4 @@
-//! What a job owes that ends late: all or nothing, or more the later it is.
+//! The penalty of a job that ends late: all or nothing, or growing with its lateness.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub enum PenaltyFunction {
 /// How late a job ended that ended after its deadline, and what that costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Late {
-    /// By so much.
+    /// The lateness.
     pub by: Seconds,
     /// The share of the penalty that is owed, from 0 to 1.
     pub penalty: f64,

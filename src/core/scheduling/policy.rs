@@ -23,16 +23,16 @@ use crate::workload::{Job, JobId};
 /// §14.1: neither moved nor overbooked). Every policy keeps these rules:
 ///
 /// * It is accepted if its nodes are free in the whole window in the current plan, and otherwise
-///   dropped ([`crate::scheduling::Verdict::DroppedNoSlot`]). Nobody is moved or shortened for it,
-///   there is no counter-offer, and no probability is asked for: whatever the acceptance test and
+///   dropped ([`crate::scheduling::Verdict::DroppedNoSlot`]). No job is moved or shortened for it,
+///   there is no counter-offer, and no probability is computed: whatever the acceptance test and
 ///   the statistics say, it gets its nodes for its estimate. Acceptance is
 ///   [`Cluster::promise_reservation`].
-/// * Its window belongs to it: whoever is planned or started in front of it has left its nodes at
-///   its start, killed there if need be, and nobody is placed on top of it in the hope of its early
-///   end. When it does end early, its nodes are free like those of any job.
-/// * It is not moved, not even forward: it starts exactly at its release or never. Where nodes are
-///   down it starts at that instant on others if enough are idle and not planned for somebody else
-///   in its window; else it fails at once ([`crate::scheduling::Verdict::FailedUnstartable`]),
+/// * Its window belongs to it: every job that is planned or started in front of it has left its
+///   nodes at its start, killed there if necessary, and no job is placed on top of it in the hope
+///   of its early end. If it does end early, its nodes are free like those of any job.
+/// * It is not moved, not even forward: it starts exactly at its release or never. If nodes are
+///   down at that instant, it starts on others if enough are idle and not planned for another job
+///   in its window; otherwise it fails at once ([`crate::scheduling::Verdict::FailedUnstartable`]),
 ///   whatever the restart rule.
 /// * A node failure under it ends it ([`crate::scheduling::Verdict::FailedNodes`]): its window is
 ///   fixed, so there is no restart.
@@ -169,18 +169,19 @@ pub trait Policy: Send {
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.
 ///
 /// `PoS = P_available(n) · P_room · P_survives(n, end − start)`, as for a job (spec
-/// `overbooking.md` §3.9). `P_room` is the probability that so many tails have ended at the start
-/// that nobody who is planned or promised in the window loses a node, if the other tails last until
-/// their planned ends ([`crate::estimates::probability_of_room`]). A tail that has not ended has
-/// the probability `(1 − CDF(start − s)) / (1 − CDF(now − s))`, where `s` is its start and the CDF
-/// that of its class, if it runs; `1 − CDF(start − s)` with its planned start, if it does not yet
-/// run, which is an upper bound because it may start earlier. A job that outlived its statistics is
-/// taken to last until its limit. Fixed reservations and other windows are certain.
+/// `overbooking.md` §3.9). `P_room` is the probability that enough tails have ended at the start,
+/// so that no job that is planned or promised in the window loses a node, if the other tails last
+/// until their planned ends ([`crate::estimates::probability_of_room`]). The probability that a
+/// tail has not ended is `(1 − CDF(start − s)) / (1 − CDF(now − s))` for a running job, where `s`
+/// is its start and the CDF that of its class. For a job that does not yet run it is
+/// `1 − CDF(start − s)` with its planned start `s`, which is an upper bound because it may start
+/// earlier. A job that has outlived its statistics counts as lasting until its limit. Fixed
+/// reservations and other windows are certain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowQuote {
     /// The factors of the PoS; `executable` is `P_room`.
     pub success: SuccessFactors,
-    /// Whether the plan has the nodes free in the whole window, so that nobody need end early.
+    /// Whether the plan has the nodes free in the whole window, so that no job need end early.
     pub free: bool,
     /// Whether the quote must pass the test: always where the window is not free, else where
     /// full-length slots are tested, too.

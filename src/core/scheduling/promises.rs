@@ -1,14 +1,14 @@
-//! How well promised starts were kept, for queues and for plans alike: the start that a waiting job
-//! was promised first against its real one.
+//! How well promised starts were kept, for queues and for plans alike: the difference between the
+//! first promised and the real start of a waiting job.
 //!
-//! Responsible for who counts and for the figures; not for who promises what (policies, and the
-//! queue with predictions).
+//! Responsible for the choice of the jobs that count, and for the figures. Not responsible for the
+//! promises themselves (policies, and the queue with predictions).
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
 use crate::units::Seconds;
 
-/// A start that was promised to a job, and what became of it.
+/// A start that was promised to a job, and the real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromisedStart {
     /// When the promise was given.
@@ -36,8 +36,8 @@ impl PromisedStart {
     }
 }
 
-/// The measures of kept promises, over the promises of `jobs` accepted jobs. Nothing where nobody
-/// was promised a start.
+/// The measures of kept promises, over the promises of `jobs` accepted jobs. Empty if no job was
+/// promised a start.
 #[must_use]
 pub fn promise_measures(jobs: usize, promises: &[PromisedStart]) -> Measured {
     let mut measured = Measured::default();

@@ -1,6 +1,6 @@
 //! Two rules of the algorithm of 2008 that its paper states without numbers: which jobs are
-//! promising for overbooking, and what is planned for users who underestimate (spec §3.1.2,
-//! §3.1.6).
+//! promising for overbooking, and how much time is planned for users who underestimate (spec
+//! §3.1.2, §3.1.6).
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl PromisingRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnderestimatorRule {
-    /// Their jobs are planned like those of everybody else.
+    /// Their jobs are planned like all others.
     #[default]
     AsEstimated,
     /// Their jobs are never shortened; each is planned and may run longer than its estimate by the

@@ -1,19 +1,19 @@
-//! Waiting jobs in an order, and who of them starts now: the core under every queue and every plan
-//! of a queue.
+//! The core under every queue and every plan of a queue: waiting jobs in an order, and the choice
+//! of the jobs that start now.
 //!
-//! A pass (`pass`) goes over the waiting jobs in their order. Whoever fits starts; the first ones
-//! that do not are kept places which nobody behind delays. How many places is the whole difference
-//! between the usual rules ([`Backfilling`]): none is first come, first served, one is EASY, one
-//! for everybody is conservative backfilling. How long a job is planned for is its request or a
-//! prediction. By whom it starts, a pass has a `Rule`:
+//! A pass (`pass`) goes over the waiting jobs in their order. A job that fits starts; the first
+//! ones that do not fit get reserved places, which no job behind them may delay. The number of
+//! these places is the whole difference between the usual rules ([`Backfilling`]): none is first
+//! come, first served, one is EASY, one for every job is conservative backfilling. A job is planned
+//! for its request or for a prediction. A `Rule` decides which jobs start in a pass:
 //!
-//! * Where nodes are all alike, what may be had now is a `View`. Beside at most one place
-//!   (`backfill`) what is fixed is a `Room`: a profile ([`due_now`]), or only the `PlannedEnds` of
-//!   running jobs. Beside one for everybody (`conservative`) it is a profile.
-//! * Where they are not, machines of operators say who is allowed and on which nodes
+//! * On equal nodes, a `View` holds the nodes that are free now. With at most one reserved place
+//!   (`backfill`), the fixed entries are a `Room`: a profile ([`due_now`]), or only the
+//!   `PlannedEnds` of running jobs. With a place for every job (`conservative`) they are a profile.
+//! * On different nodes, the machines of operators decide which jobs may start on which nodes
 //!   (`machine_queue/pass.rs`).
 //!
-//! [`plan_queue`] goes on from pass to pass until everybody has a start.
+//! [`plan_queue`] repeats passes until every job has a start.
 
 mod conservative;
 mod ends;
@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// A job that waits. Who comes first in the order of the queue is less.
+/// A waiting job. Jobs that come earlier in the order of the queue are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Waiting {
     /// Its place in an order that is not that of arrival: lower ranks come first.

@@ -1,4 +1,4 @@
-//! What a policy may be told: every documented ambiguity of the specs is a value here, the spec's
+//! Settings of a policy: every documented ambiguity of the specs is a value, and the spec's
 //! decision its default.
 
 use serde::{Deserialize, Serialize};

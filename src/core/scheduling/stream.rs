@@ -1,10 +1,10 @@
-//! One trace under one policy as fast as it goes: jobs come in one by one, starts come out, and
-//! nothing is kept of what has started and ended.
+//! Schedules one trace under one policy at full speed: jobs come in one by one, starts come out,
+//! and nothing is kept of jobs that have ended.
 //!
-//! Responsible for schedules: who starts when. Not responsible for promises, deadlines, failures,
-//! outcomes a job or which nodes: that is what [`ClusterMachine`](super::ClusterMachine) and its
-//! policies are for. Each engine makes, job by job, the schedule of a registered strategy when no
-//! job has a deadline and no node fails:
+//! Responsible for schedules: when each job starts. Not responsible for promises, deadlines,
+//! failures, outcomes of single jobs, or the choice of nodes: those belong to
+//! [`ClusterMachine`](super::ClusterMachine) and its policies. Each engine makes, job by job, the
+//! schedule that a strategy of the registry makes when no job has a deadline and no node fails:
 //!
 //! | engine | the schedule of |
 //! |---|---|
@@ -42,34 +42,34 @@ use crate::units::{Nodes, Seconds};
 pub struct StreamRequest {
     /// Place in the order of submission, from 0.
     pub index: u64,
-    /// When it is submitted; never before the one in front of it.
+    /// When it is submitted; never before the previous one.
     pub submit: Seconds,
     /// Its nodes, from 1 to those of the machine.
     pub nodes: Nodes,
-    /// Who submitted it.
+    /// Its user.
     pub user: UserIndex,
-    /// What is booked, at least one second; the job never gets more.
+    /// The booked time, at least one second; the job never gets more.
     pub estimate: Seconds,
-    /// What it uses, from one second to its estimate. Engines read it only to know when the job
-    /// ends.
+    /// The time that it uses, from one second to its estimate. Engines read it only to know when
+    /// the job ends.
     pub runtime: Seconds,
 }
 
-/// Who is told what an engine decides.
+/// Receives the decisions of an engine.
 pub trait Listener {
-    /// The job starts at `start` and ends `runtime` later. Called once a job, not always in order
-    /// of starts: an engine says it as soon as it cannot change any more.
+    /// The job starts at `start` and ends `runtime` later. Called once for each job as soon as its
+    /// start is final, so not always in order of starts.
     fn started(&mut self, request: &StreamRequest, start: Seconds);
 
-    /// The request gets nothing.
+    /// The request is refused.
     fn refused(&mut self, request: &StreamRequest);
 }
 
 /// An engine: a policy on one machine.
 pub trait StreamScheduler {
-    /// Hands over the next job; everything before its submission happens first.
+    /// Hands over the next job. Everything before its submission happens first.
     fn submit(&mut self, request: StreamRequest, listener: &mut impl Listener);
 
-    /// Works off everything that was handed over.
+    /// Processes everything that was handed over.
     fn finish(&mut self, listener: &mut impl Listener);
 }

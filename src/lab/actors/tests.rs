@@ -342,7 +342,11 @@ fn what_actors_cost_beside_plain_calls() {
         cluster_scene(machine, Work::Clients(Box::new(clients())), &failures)
     });
     let config = "market/ctc-clusters.toml";
-    let inputs = Inputs::new(InputSources::new(&InputFolders::from_environment()), false);
+    let inputs = Inputs::new(
+        STUDIES,
+        InputSources::new(&InputFolders::from_environment()),
+        false,
+    );
     let market = inputs.simulation(&first_of(config)).unwrap();
     compare_simulations(config, 9, &[market]);
 }
@@ -358,7 +362,7 @@ fn what_actors_cost_over_the_experiments_of_every_study() {
     paths.sort();
     for path in paths {
         let sweep = Experiment::load(STUDIES, &path, None).unwrap().sweep;
-        let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+        let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true);
         let simulations: Vec<_> = (sweep.simulations.iter())
             .map(|spec| inputs.simulation(&spec).unwrap())
             .collect();

@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
 
-use crate::sweep::TableReader;
+use crate::keys::reader::TableReader;
 
 /// A value with its place in the file, where it was given.
 pub type Given<T> = Option<Spanned<T>>;
@@ -500,7 +500,7 @@ macro_rules! tables {
         impl $crate::keys::declaration::Tables for RawTables {
             const SECTIONS: &'static [$crate::keys::declaration::Section] = &[$($section, $($below,)?)*];
 
-            fn read(from: &mut $crate::sweep::TableReader<'_, '_>) -> Self {
+            fn read(from: &mut $crate::keys::reader::TableReader<'_, '_>) -> Self {
                 Self {
                     $($field: from.table($section.path),)*
                     $($($other: from.table($other_section.path),)*)?

@@ -8,7 +8,7 @@ use rusqlite::params;
 use super::read::seen;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
-use crate::studies::co_reservation::measures::ClusterMeasureName;
+use crate::studies::ClusterMeasureName;
 use crate::sweep::{AxisValue, Seen};
 
 /// A quantity at one combination of axis values of a run.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::inputs::Seen;
+use crate::study::inputs::Seen;
 
 /// What is needed of a point to find those that repeat it.
 pub(super) struct Candidate<S> {

@@ -367,8 +367,9 @@ impl Versions<'_> {
         for (name, select) in views(studies) {
             connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
         }
+        let measures: Vec<_> = studies.measures().collect();
         for tables in definitions(studies) {
-            (tables.enter_lookups)(connection, studies)?;
+            (tables.enter_lookups)(connection, &measures)?;
         }
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.pragma_update(None, "user_version", self.current())

@@ -9,6 +9,7 @@ use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::keys::workload::RawWorkload;
 use crate::scheduling::PolicySettings;
+use crate::study::Studies;
 use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// What a file asks for, as far as every study may need it.
@@ -39,6 +40,8 @@ impl Asked<'_> {
 /// What every simulation has beside its study, while it is normalised.
 #[derive(Debug)]
 pub struct CommonSettings<'a> {
+    /// The studies of the program, with their policies.
+    pub studies: Studies,
     /// The statistics.
     pub estimates: &'a mut Option<EstimateSettings>,
     /// Node failures.

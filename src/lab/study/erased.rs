@@ -11,16 +11,15 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    Asked, CommonSettings, MachineUse, Simulation, SimulationResult, SimulationSpec, Starter,
-    Strategy, Study,
+    Asked, CommonSettings, MachineUse, NodeReplay, ReplayFailure, Simulation, SimulationResult,
+    SimulationSpec, Starter, Strategy, Study,
 };
-use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::keys::declaration::{Section, Tables};
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::reader::TableReader;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::registry;
-use crate::studies::PolicySimulation;
-use crate::sweep::TableReader;
+use crate::study::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::tables::Definition;
 
 /// An entry of a list of studies.
@@ -288,6 +287,6 @@ settings! {
         -> Result<Box<dyn Simulation>, Arc<InputError>>;
     machines(&self, spec: &SimulationSpec, inputs: &Inputs, result: &SimulationResult)
         -> Result<Vec<MachineUse>, Arc<InputError>>;
-    policy_simulation(&self, spec: &SimulationSpec, inputs: &Inputs)
-        -> Result<Option<PolicySimulation>, Arc<InputError>>;
+    replay(&self, spec: &SimulationSpec, inputs: &Inputs)
+        -> Result<Option<NodeReplay>, ReplayFailure>;
 }

@@ -12,7 +12,11 @@ use crate::scheduling::registry;
 
 /// The studies of a program, in the order of tables, of keys and of their documentation.
 #[derive(Clone, Copy, Default)]
-pub struct Studies(&'static [&'static dyn AnyStudy]);
+pub struct Studies {
+    list: &'static [&'static dyn AnyStudy],
+    more: &'static [&'static dyn AnyStudy],
+    policies: &'static [registry::Strategy],
+}
 
 impl fmt::Debug for Studies {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,18 +35,36 @@ impl Studies {
     /// These studies, each made by [`study`](super::study).
     #[must_use]
     pub const fn new(studies: &'static [&'static dyn AnyStudy]) -> Self {
-        Self(studies)
+        Self {
+            list: studies,
+            more: &[],
+            policies: &[],
+        }
+    }
+
+    /// The same with these behind them.
+    #[must_use]
+    pub const fn with(self, more: &'static [&'static dyn AnyStudy]) -> Self {
+        Self { more, ..self }
+    }
+
+    /// The same with more policies on one cluster than its studies bring along.
+    #[must_use]
+    pub const fn with_policies(self, policies: &'static [registry::Strategy]) -> Self {
+        Self { policies, ..self }
     }
 
     /// Whether it is the same list, and not only one with the same studies.
     #[must_use]
     pub fn is(self, other: Self) -> bool {
-        std::ptr::eq(self.0, other.0)
+        std::ptr::eq(self.list, other.list)
+            && std::ptr::eq(self.more, other.more)
+            && std::ptr::eq(self.policies, other.policies)
     }
 
     /// One after the other.
     pub fn iter(self) -> impl Iterator<Item = &'static dyn AnyStudy> {
-        self.0.iter().copied()
+        self.list.iter().chain(self.more).copied()
     }
 
     /// The study of a strategy. A name that stands for no study is taken to be that of a policy,
@@ -71,7 +93,8 @@ impl Studies {
 
     /// Every policy, in the order of tables.
     pub fn policies(self) -> impl Iterator<Item = &'static registry::Strategy> {
-        self.iter().flat_map(AnyStudy::policies)
+        let of_studies = self.iter().flat_map(AnyStudy::policies);
+        of_studies.chain(self.policies)
     }
 
     /// Finds a policy by its name.
@@ -111,7 +134,8 @@ impl Studies {
 
     /// All measures, in the order in which tables show them.
     pub fn measures(self) -> impl Iterator<Item = &'static Measure> + Clone {
-        self.0.iter().flat_map(|study| study.measures())
+        let list = self.list.iter().chain(self.more);
+        list.flat_map(|study| study.measures())
     }
 
     /// Finds a measure by name.

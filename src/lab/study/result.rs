@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
-use crate::failures::NodeEvent;
-use crate::inputs::{Handed, Seen};
+use crate::failures::{FailureTrace, NodeEvent};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::{JobOutcome, SimulationMetrics};
+use crate::scheduling::{Allocation, JobOutcome, SimulationMetrics};
+use crate::study::inputs::{Handed, InputError, Seen};
 use crate::tables::Rows;
+use crate::units::Nodes;
 
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
@@ -49,6 +50,33 @@ pub struct SimulationResult {
     pub rows: StudyRows,
     /// What it saw, where that was asked for.
     pub seen: Seen,
+}
+
+/// A simulation carried out once more on one cluster whose nodes have numbers, with everything that
+/// can be seen of it.
+#[derive(Clone, Debug)]
+pub struct NodeReplay {
+    /// Size of the cluster.
+    pub nodes: Nodes,
+    /// The node failures that it met.
+    pub failures: Arc<FailureTrace>,
+    /// The totals.
+    pub metrics: SimulationMetrics,
+    /// The outcomes in order of job id.
+    pub outcomes: Vec<JobOutcome>,
+    /// Every attempt of every job on its nodes, by start, then job.
+    pub allocations: Vec<Allocation>,
+}
+
+/// Why a simulation cannot be carried out once more.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayFailure {
+    /// Something that it reads cannot be made.
+    #[error("{0}")]
+    Input(Arc<InputError>),
+    /// It fails.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
 }
 
 /// What a simulation leaves in the tables of its study; nothing by default.

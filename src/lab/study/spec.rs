@@ -66,7 +66,7 @@ impl SimulationSpec {
 
     /// The same simulation with everything that it does not read set to its default (spec §3.4.4).
     #[must_use]
-    pub fn normalised(mut self) -> Self {
+    pub fn normalised(mut self, studies: Studies) -> Self {
         let Self {
             estimates,
             failures,
@@ -76,6 +76,7 @@ impl SimulationSpec {
             ..
         } = &mut self;
         study.normalise(CommonSettings {
+            studies,
             estimates,
             failures,
             scheduling,

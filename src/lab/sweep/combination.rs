@@ -76,7 +76,7 @@ pub(super) fn resolved<'i>(
         replication: 0,
         seed,
     }
-    .normalised();
+    .normalised(document.keys.studies());
     Some((base, penalty_ratio))
 }
 

@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::inputs::HashDigits;
-use crate::inputs::seen::digits;
+use crate::study::inputs::HashDigits;
+use crate::study::inputs::seen::digits;
 
 /// What tells a result from others.
 pub type Identity = HashDigits;

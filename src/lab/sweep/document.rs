@@ -12,9 +12,9 @@ use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 
 use super::keys::{Key, Keys, Kind, suggest};
 use super::raw::{RawAxis, RawExperiment, RawZip};
-use crate::keys::declaration::Table;
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::reader::{self, Sections, TableReader};
 
 /// A value of the tree with its place in the file.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
@@ -167,66 +167,29 @@ impl<'i> Document<'i> {
         values: &[(&str, &Node<'i>)],
         problems: &mut Problems,
     ) -> RawExperiment {
-        let mut reader = TableReader {
+        let mut reading = Reading {
             document: self,
             values,
             problems,
         };
-        let reservations = reader.table("reservations");
-        let studies = self.keys.studies().iter();
-        let studies = studies.map(|study| study.read(&mut reader)).collect();
+        let experiment = reader::read(&mut reading, "experiment");
+        let workload = reader::read(&mut reading, "workload");
+        let scheduling = reader::read(&mut reading, "scheduling");
+        let mut tables = TableReader::new(&mut reading);
         RawExperiment {
-            experiment: self.section("experiment", values, problems),
-            workload: self.section("workload", values, problems),
-            estimates: self.optional("estimates", values, problems),
-            failures: self.optional("failures", values, problems),
-            scheduling: self.section("scheduling", values, problems),
-            acceptance: self.optional("acceptance", values, problems),
-            reliability: self.optional("reliability", values, problems),
-            checkpoint: self.optional("checkpoint", values, problems),
-            penalty: self.optional("penalty", values, problems),
-            reservations,
-            studies,
-        }
-    }
-
-    fn optional<T: DeserializeOwned + Default>(
-        &self,
-        name: &str,
-        values: &[(&str, &Node<'i>)],
-        problems: &mut Problems,
-    ) -> T {
-        self.section(name, values, problems)
-            .map(Spanned::into_inner)
-            .unwrap_or_default()
-    }
-
-    fn section<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        values: &[(&str, &Node<'i>)],
-        problems: &mut Problems,
-    ) -> Option<Spanned<T>> {
-        let mut section = self.sections.get(name).cloned();
-        for (key, value) in values {
-            let path: Vec<&str> = key.split('.').collect();
-            if path[0] == name {
-                let root = section.get_or_insert_with(|| Spanned::new(0..0, empty_table()));
-                put(root, &path[1..], value);
-            }
-        }
-        let mut section = section?;
-        loop {
-            let error = match Spanned::<T>::deserialize(ValueDeserializer::from(section.clone())) {
-                Ok(raw) => return Some(raw),
-                Err(error) => error,
-            };
-            // Without the wrong value the rest of the section can be checked in the same run.
-            let path = report(self.keys, name, &section, &error, problems);
-            let below: Vec<&str> = path.split('.').skip(1).collect();
-            if !take(&mut section, &below) {
-                return None;
-            }
+            experiment,
+            workload,
+            estimates: tables.table("estimates").keys,
+            failures: tables.table("failures").keys,
+            scheduling,
+            acceptance: tables.table("acceptance").keys,
+            reliability: tables.table("reliability").keys,
+            checkpoint: tables.table("checkpoint").keys,
+            penalty: tables.table("penalty").keys,
+            reservations: tables.table("reservations"),
+            studies: (self.keys.studies().iter())
+                .map(|study| study.read(&mut tables))
+                .collect(),
         }
     }
 }
@@ -249,21 +212,29 @@ fn first_of(table: &DeTable<'_>) -> Range<usize> {
 }
 
 /// A document with values in the place of the ones in the file.
-///
-/// [`Tables::read`](crate::keys::declaration::Tables::read) reads the tables of a study from it.
-pub struct TableReader<'a, 'i> {
+struct Reading<'a, 'i> {
     document: &'a Document<'i>,
     values: &'a [(&'a str, &'a Node<'i>)],
     problems: &'a mut Problems,
 }
 
-impl TableReader<'_, '_> {
-    /// The table with this path.
-    pub fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T> {
-        let found = self.document.section::<T>(path, self.values, self.problems);
-        let place = found.as_ref().map(Spanned::span);
-        let keys = found.map(Spanned::into_inner).unwrap_or_default();
-        Table { place, keys }
+impl<'i> Sections<'i> for Reading<'_, 'i> {
+    fn section(&self, path: &str) -> Option<Node<'i>> {
+        let mut section = self.document.sections.get(path).cloned();
+        for (key, value) in self.values {
+            let path_of_key: Vec<&str> = key.split('.').collect();
+            if path_of_key[0] == path {
+                let root = section.get_or_insert_with(|| Spanned::new(0..0, empty_table()));
+                put(root, &path_of_key[1..], value);
+            }
+        }
+        section
+    }
+
+    fn refuse(&mut self, path: &str, section: &mut Node<'i>, error: &toml::de::Error) -> bool {
+        let path = report(self.document.keys, path, section, error, self.problems);
+        let below: Vec<&str> = path.split('.').skip(1).collect();
+        take(section, &below)
     }
 }
 

@@ -21,9 +21,9 @@ use super::resolve::{self, Header};
 use super::simulations::Simulations;
 use super::spec::{Axis, Point, Sweep};
 use super::unread;
-use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use crate::study::Studies;
+use crate::study::inputs::canonical_json;
 use crate::workload::input_file::open_plain;
 
 /// A sweep that can run, and what a reader of its file should know.
@@ -341,5 +341,4 @@ impl Plan {
 }
 
 #[cfg(test)]
-#[path = "experiment_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::digest::digest;
 use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
-use crate::inputs::{ContentHashes, RunInput, write_sorted};
+use crate::study::inputs::{ContentHashes, RunInput, write_sorted};
 
 impl Sweep {
     /// Gives every simulation and every point its identity, now that the content of the inputs is

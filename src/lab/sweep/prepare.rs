@@ -7,8 +7,8 @@ use super::actors::Simulate;
 use super::spec::{SimulationSpec, Sweep};
 use crate::actors::Player;
 use crate::failures::FailureSource;
-use crate::inputs::parallel::map_in_parallel;
-use crate::inputs::{ContentHashes, InputError, Inputs};
+use crate::study::inputs::parallel::map_in_parallel;
+use crate::study::inputs::{ContentHashes, InputError, Inputs};
 use crate::study::{Simulation, SimulationResult};
 
 impl Inputs {

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use super::spec::{SimulationSpec, Sweep};
 use crate::actors::{Player, SimulationError};
-use crate::inputs::InputSources;
-use crate::inputs::{InputError, InputFolders, Inputs};
-use crate::scheduling::{Replay, SimulationMetrics, replay};
-use crate::studies::PolicySimulation;
-use crate::study::{MachineUse, Studies};
+use crate::scheduling::SimulationMetrics;
+use crate::study::inputs::InputSources;
+use crate::study::inputs::{InputError, InputFolders, Inputs};
+use crate::study::{MachineUse, NodeReplay, ReplayFailure, Studies};
 
 /// A done point of a run, with what determines it and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,9 +81,6 @@ pub enum ReplayError {
     /// The simulation fails.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
-    /// The strategy is not registered.
-    #[error("no strategy is called `{0}` in this program")]
-    Strategy(String),
 }
 
 /// A replayed point.
@@ -100,12 +96,7 @@ pub struct ReplayedPoint {
 #[derive(Clone, Debug)]
 pub enum ReplayedPlan {
     /// One cluster whose nodes are known.
-    Nodes {
-        /// What the simulation read.
-        inputs: Box<PolicySimulation>,
-        /// What it came to.
-        replay: Box<Replay>,
-    },
+    Nodes(Box<NodeReplay>),
     /// Machines that count their nodes, one at least of which held something.
     Counts(Vec<MachineUse>),
 }
@@ -127,7 +118,7 @@ pub fn replay_point(
     if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
         return Err(ReplayError::Streamed);
     }
-    let inputs = Inputs::new(InputSources::new(folders), true).keeping_samples(true);
+    let inputs = Inputs::new(studies, InputSources::new(folders), true).keeping_samples(true);
     let mut sweep = Sweep {
         name: String::new(),
         description: String::new(),
@@ -152,11 +143,17 @@ pub fn replay_point(
         });
     }
     let study = &spec.study;
-    let read = study
-        .policy_simulation(&spec, &inputs)
-        .map_err(ReplayError::Input)?;
-    let (plan, totals) = match read {
-        Some(read) => of_nodes(read)?,
+    let replay = study
+        .replay(&spec, &inputs)
+        .map_err(|failure| match failure {
+            ReplayFailure::Input(error) => ReplayError::Input(error),
+            ReplayFailure::Simulation(error) => ReplayError::Simulation(error),
+        })?;
+    let (plan, totals) = match replay {
+        Some(replay) => {
+            let totals = totals(&replay.metrics);
+            (ReplayedPlan::Nodes(Box::new(replay)), totals)
+        }
         None => {
             let simulation = study
                 .simulation(&spec, &inputs)
@@ -181,22 +178,6 @@ pub fn replay_point(
         });
     }
     Ok(ReplayedPoint { plan, agrees })
-}
-
-fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayError> {
-    let replay = replay(
-        read.nodes,
-        &read.policy,
-        read.estimates.clone(),
-        &read.before,
-        &read.jobs,
-        &read.failures,
-        read.clients.clone(),
-    )
-    .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
-    let totals = totals(&replay.metrics);
-    let (inputs, replay) = (Box::new(read), Box::new(replay));
-    Ok((ReplayedPlan::Nodes { inputs, replay }, totals))
 }
 
 /// In the order of [`ReplaySource::totals`].

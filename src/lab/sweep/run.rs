@@ -16,9 +16,9 @@ use super::shard::Shard;
 use super::sink::ResultStore;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
 use super::tasks::tasks;
-use crate::inputs::parallel::map_in_parallel;
-use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
 use crate::study::Studies;
+use crate::study::inputs::parallel::map_in_parallel;
+use crate::study::inputs::{InputError, InputFolders, InputSources, Inputs};
 
 /// How a sweep is run; nothing here changes a result.
 #[derive(Clone, Debug)]
@@ -312,8 +312,12 @@ pub fn load_inputs(
     options: &SweepOptions,
 ) -> Result<Inputs, SweepError> {
     let begun = Instant::now();
-    let inputs = Inputs::new(sources, options.outcomes != OutcomeDetail::None)
-        .keeping_samples(options.outcomes == OutcomeDetail::All);
+    let inputs = Inputs::new(
+        options.studies,
+        sources,
+        options.outcomes != OutcomeDetail::None,
+    )
+    .keeping_samples(options.outcomes == OutcomeDetail::All);
     while_working("reading the inputs", options.quiet, || {
         inputs.identify_with(sweep, options.workers)
     })

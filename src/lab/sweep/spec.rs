@@ -7,8 +7,8 @@ use super::digest::Identity;
 use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
 use super::simulations::Simulations;
-use crate::inputs::{RecordLoss, RunInput};
 pub use crate::study::SimulationSpec;
+use crate::study::inputs::{RecordLoss, RunInput};
 
 /// The version of everything that determines a result but is not configuration. Part of every
 /// point's identity: raise it when a change of the engine changes any number. Where it changes

@@ -14,8 +14,8 @@ use super::combination::{CellNodes, nodes_of, resolved};
 use super::document::{Document, Node};
 
 use super::keys::{Key, Keys};
-use crate::inputs::canonical_json;
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::study::inputs::canonical_json;
 
 /// Axis values, by key.
 pub(super) type Combination<'n, 'i> = Vec<(&'static str, &'n Node<'i>)>;

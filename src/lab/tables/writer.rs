@@ -10,7 +10,6 @@ use rusqlite::{CachedStatement, Connection, ToSql, params};
 use super::content::{Digest, Digests, Names, RowBytes};
 use super::shape::{Kind, Table, Tables};
 use crate::scheduling::measures::Measure;
-use crate::study::Studies;
 
 /// Rows that one statement inserts at a time: less of its work is done anew for each.
 const ROWS_AT_ONCE: usize = 16;
@@ -18,7 +17,7 @@ const ROWS_AT_ONCE: usize = 16;
 /// The tables of the program, with the statements that write into them.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    pub studies: Studies,
+    measures: Vec<&'static Measure>,
     pub tables: Tables,
     inserts: Vec<Inserts>,
 }
@@ -30,10 +29,10 @@ struct Inserts {
 }
 
 impl Layout {
-    pub(crate) fn of(studies: Studies, tables: Tables) -> Self {
+    pub(crate) fn of(measures: Vec<&'static Measure>, tables: Tables) -> Self {
         let inserts = tables.0.iter().map(Inserts::of).collect();
         Self {
-            studies,
+            measures,
             tables,
             inserts,
         }
@@ -85,12 +84,6 @@ pub(crate) struct Lookups {
 impl<'c> RowWriter<'c> {
     pub(crate) fn new(connection: &'c Connection, layout: &'static Layout) -> Self {
         Self::with(connection, layout, Lookups::default())
-    }
-
-    /// The studies of the program.
-    #[must_use]
-    pub fn studies(&self) -> Studies {
-        self.layout.studies
     }
 
     /// A writer that knows what an earlier one has looked up in the same store.
@@ -203,6 +196,13 @@ impl<'c> RowWriter<'c> {
             owner,
             bytes: RowBytes::of(&shape.name),
         })
+    }
+
+    /// What is known of a measure of a study.
+    #[must_use]
+    pub fn known_measure(&self, name: &str) -> Option<&'static Measure> {
+        let mut measures = self.layout.measures.iter();
+        measures.find(|measure| measure.name == name).copied()
     }
 
     /// The code of a measure, which is entered with what is known of it where it is not known.

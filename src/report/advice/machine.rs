@@ -1,5 +1,5 @@
-//! Whether the machine of a machine file is the one that the log comes from: simulated waits beside
-//! recorded ones.
+//! Whether the machine of a machine file matches that of the log: simulated waits beside recorded
+//! ones.
 
 use std::collections::{BTreeMap, HashMap};
 

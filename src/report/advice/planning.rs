@@ -1,4 +1,5 @@
-//! What a planner that promises would reject, delay and earn, and which threshold it should have.
+//! A planner that gives promises: what it would reject, delay and earn, and which threshold it
+//! should have.
 
 use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
 use super::{AdviceSource, Section, changed, interval, said};

@@ -1,4 +1,4 @@
-//! What better estimates are worth, and how reliable the starts are that a queue announces.
+//! The value of better estimates, and the reliability of the starts that a queue announces.
 
 use super::planning::{self, Gains};
 use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
@@ -63,7 +63,7 @@ const QUANTITIES: &[Quantity] = &[
     },
 ];
 
-/// What is varied in a queue's experiment, and what is said of it.
+/// The setting that a queue's experiment varies, with the words for it.
 pub(super) struct Subject {
     /// The axis by which the queue knows more or less of run times.
     pub(super) axis: &'static str,
@@ -71,9 +71,9 @@ pub(super) struct Subject {
     words: &'static [(&'static str, &'static str)],
     /// Where jobs wait.
     place: &'static str,
-    /// What an announced start is, and for whom there is one.
+    /// The meaning of an announced start, and the jobs that have one.
     announced: &'static str,
-    /// Who has one.
+    /// The jobs that have one.
     announced_to: &'static str,
 }
 

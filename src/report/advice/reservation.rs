@@ -1,4 +1,4 @@
-//! What one reservation costs others, by the hour of the week at which it begins.
+//! The cost of one reservation for other jobs, by the hour of the week at which it begins.
 
 mod trials;
 

@@ -70,8 +70,8 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// From the rows of a query: so many columns that tell settings apart, the week, and columns
-    /// that quantities are made of. Weeks are numbered from the first that any setting has.
+    /// From the rows of a query: this many columns that identify a setting, the week, and columns
+    /// from which quantities are made. Weeks are numbered from the first that any setting has.
     pub(super) fn of(rows: &[Vec<SqlValue>], keys: usize, quantities: &'static [Quantity]) -> Self {
         let week = |row: &[SqlValue]| match row.get(keys) {
             Some(SqlValue::Integer(week)) => Some(*week),

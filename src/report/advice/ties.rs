@@ -1,7 +1,7 @@
-//! What the seconds of submission decide: the queue once more, with every submission moved a
+//! The influence of the seconds of submission: the queue once more, with every submission moved a
 //! little.
 //!
-//! That is no interval of anything: other months differ by far more.
+//! This is not an interval of anything: other months differ by far more.
 
 use super::AdviceSource;
 use super::queue::Subject;

@@ -1,5 +1,5 @@
-//! Whether the settings of a run saw the same jobs and failures, by the hashes that are stored with
-//! their simulations.
+//! Checks whether the settings of a run saw the same jobs and failures, by the hashes that are
+//! stored with their simulations.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Which simulations belong together: by strategy, by situation, by threshold. A simulation is
-//! counted once in a group, however many points are read off it.
+//! Groups of simulations: by strategy, by situation, by threshold. A simulation counts once in a
+//! group, however many points are read off it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! How good promised probabilities were, and what may be said of it.
+//! Scores of promised probabilities, and the conclusions that they allow.
 
 use std::fmt;
 
@@ -237,7 +237,7 @@ pub enum Verdict {
 /// Why it is open whether promised risks come true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// So many batteries have overbooked jobs, which are too few.
+    /// Only this many batteries have overbooked jobs, which is too few.
     FewBatteries(u32),
     /// All jobs ended alike, so there is no skill.
     NoSkill,

@@ -7,7 +7,7 @@ use crate::report::sql::this_run;
 /// What a query is about.
 pub(super) struct Question<'q> {
     pub(super) configuration_hash: &'q str,
-    /// Keys of the axes that rows are told apart by, beside the strategy.
+    /// Keys of the axes that distinguish rows, beside the strategy.
     pub(super) keys: &'q [&'q str],
     /// Conditions on the axes, each with its `AND`.
     pub(super) condition: &'q str,

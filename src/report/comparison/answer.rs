@@ -1,5 +1,5 @@
-//! The answer in sentences: what the other runs earned or measured more or less, and how sure that
-//! is; or why nothing can be said.
+//! The answer in sentences: how much more or less the other runs earned or measured, and how
+//! certain that is; or why no statement is possible.
 
 use super::trust::FEWEST_REPLICATIONS;
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
@@ -135,7 +135,7 @@ pub(super) fn refusal(
     ))
 }
 
-/// The first of so many names, and how many more there are.
+/// The first of `count` names, and how many more there are.
 fn bounded(names: impl Iterator<Item = String>, count: usize) -> String {
     let mut names: Vec<String> = names.take(MOST_NAMED).collect();
     if count > MOST_NAMED {

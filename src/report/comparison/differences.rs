@@ -1,4 +1,4 @@
-//! What differs between the points of two runs: over pairs, or between two independent sets of
+//! Differences between the points of two runs: over pairs, or between two independent sets of
 //! replications.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -1,11 +1,10 @@
-//! Which differences are judged together: the answer's quantity by itself, all others as one
-//! family.
+//! Families of differences that are judged together: the answer's quantity alone, and all others.
 //!
-//! Each study declares its primary quantity before anything is run
-//! ([`Strategy::primary`](crate::study::Strategy)), so that reading many others takes nothing
-//! from its test. The others are corrected for one another by Holm's method, and those that say
-//! the same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs)
-//! count once.
+//! Each study declares its primary quantity before any run
+//! ([`Strategy::primary`](crate::study::Strategy)), so reading many other quantities does not
+//! weaken its test. The others are corrected for one another by Holm's method. Those that say the
+//! same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs) count
+//! once.
 
 use super::differences::Difference;
 use crate::report::statistics::holm;

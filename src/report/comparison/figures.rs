@@ -1,5 +1,5 @@
 //! Curves of all runs in one plot: the main quantities over the longest numeric axis that all runs
-//! have, and what differs from the first run in the quantity of the answer.
+//! have, and the differences from the first run in the answer's quantity.
 
 use std::collections::{BTreeMap, BTreeSet};
 

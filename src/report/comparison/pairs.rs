@@ -102,7 +102,7 @@ pub struct Pairing<'p> {
     /// Points that both sweeps have and that lack a result in one run. What is computed from them
     /// is refused: whatever kept them from their results may have to do with what is compared.
     pub missing: Vec<MissingPoint<'p>>,
-    /// Points of either sweep that its store does not know. Nobody can tell which statistics lack
+    /// Points of either sweep that its store does not know. It is not known which statistics lack
     /// them, so all are refused.
     pub unknown: u64,
     /// Points of both runs at the settings that both have, where they are compared without pairs.
@@ -442,5 +442,4 @@ impl<'p> Group<'p> {
 }
 
 #[cfg(test)]
-#[path = "pairs_tests.rs"]
 mod tests;

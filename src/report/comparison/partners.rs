@@ -1,4 +1,4 @@
-//! Which point of one run is the partner of which point of the other: those that saw the same.
+//! Finds partners: points of two runs that saw the same.
 
 use std::collections::BTreeMap;
 

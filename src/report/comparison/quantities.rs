@@ -1,4 +1,4 @@
-//! What is compared: metrics of jobs and measures of studies, by one name each.
+//! The compared quantities: metrics of jobs and measures of studies, under one name each.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which settings runs do not have in common.
+//! The settings in which runs differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -62,7 +62,7 @@ fn partners(comparison: &Comparison<'_>) -> String {
         seen.push_str(" AND b.failures_hash = a.failures_hash");
     }
     let mut by = format!("(b.simulation = a.simulation OR ({seen}))");
-    // Replications of one workload are told apart by their numbers.
+    // Replications of one workload are distinguished by their numbers.
     if pairings.iter().all(Pairing::pairs_by_number) {
         by.push_str(" AND b.replication = a.replication");
     }

@@ -1,5 +1,5 @@
-//! What the workloads of points are, from their specifications: whether two runs drew theirs
-//! independently, and in what they differ.
+//! The workloads of points, from their specifications: whether two runs drew theirs independently,
+//! and in what they differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 

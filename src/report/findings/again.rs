@@ -1,5 +1,5 @@
-//! Findings that are judged a second time on other inputs: the same statements about runs of
-//! another prefix.
+//! Findings that are judged again on other inputs: the same statements about runs of another
+//! prefix.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! One curve against another, cell by cell, replications paired.
+//! Compares one curve with another, cell by cell, with paired replications.
 
 use super::curves::{Field, Pair, Part, combinations};
 use super::evaluate::{Judged, ROUNDING, Sources, Survey};

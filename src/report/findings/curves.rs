@@ -1,4 +1,4 @@
-//! Measured curves: how they are asked for, and the part of one that a check looks at.
+//! Measured curves: the interface that provides them, and the part of a curve that a check needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::report::statistics::Estimate;
 use crate::report::table::value_text;
 use crate::sweep::{Axis, AxisValue, Seen};
 
-/// What was measured, for whoever judges findings.
+/// Measured values, for judging findings.
 pub trait MeasuredCurves {
     /// The axes of a run, by the stem of its configuration; `None` where it was not made.
     fn axes(&self, run: &str) -> Option<&[Axis]>;

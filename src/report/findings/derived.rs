@@ -1,5 +1,5 @@
-//! Differences of curves along an axis, as runs of their own: what a paper calls the effect of a
-//! setting ("the start factor matters less under move").
+//! Differences of curves along an axis, as runs of their own: the effect of a setting, in the words
+//! of a paper ("the start factor matters less under move").
 
 use std::collections::BTreeMap;
 

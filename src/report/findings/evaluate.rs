@@ -1,4 +1,4 @@
-//! Judging findings: which cells each one is about, what they say, and the verdict.
+//! Judges findings: the cells of each one, their values, and the verdict.
 
 mod survey;
 

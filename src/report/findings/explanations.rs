@@ -1,4 +1,5 @@
-//! Why findings did not hold, as data beside them: `configs/PAPER/explanations.toml`.
+//! Explanations of findings that did not hold, as data beside them:
+//! `configs/PAPER/explanations.toml`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The form of `findings.toml`, and what is refused.
+//! The form of `findings.toml`, with its checks.
 
 mod values;
 
@@ -14,7 +14,7 @@ use super::{
     ValueCheck, Zipped, again, tables,
 };
 use crate::ours::told;
-use crate::studies::co_reservation::measures::ClusterMeasureName;
+use crate::studies::ClusterMeasureName;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,5 @@
-//! Pairs of points of a run with the same requests, as runs of their own: which requests one
-//! setting alone grants.
+//! Pairs of points of a run with the same requests, as runs of their own: the requests that only
+//! one of two settings grants.
 
 use serde::{Deserialize, Serialize};
 

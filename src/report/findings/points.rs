@@ -1,8 +1,8 @@
-//! Many published points against the measured ones: whether both stand in the same order.
+//! Compares many published points with the measured ones: whether both have the same order.
 //!
-//! A file of published points (`configs/PAPER/NAME.csv`, or `NAME.csv.gz`) has a line a point:
-//! columns that are named as axes of a run say where it is, the others hold published numbers. An
-//! empty number was not published. Lines that begin with `#` say where it is from.
+//! A file of published points (`configs/PAPER/NAME.csv`, or `NAME.csv.gz`) has one line for each
+//! point. Columns named as axes of a run give its place, the others hold published numbers. An
+//! empty number was not published. Lines that begin with `#` name the source.
 
 use std::collections::BTreeMap;
 
@@ -138,8 +138,8 @@ pub(super) fn points(
     Ok((survey, scatter))
 }
 
-/// The axes by which points are told apart and their columns; the error is an axis with several
-/// values that has none.
+/// The axes that distinguish points, with their columns; the error is an axis with several values
+/// that has no column.
 fn keys<'a>(
     axes: &'a [Axis],
     published: &PublishedPoints,

@@ -1,5 +1,5 @@
-//! Published numbers as far as they can be drawn over measured curves: a value or a bound of one
-//! measure at values of axes.
+//! Published numbers that can be drawn over measured curves: a value or a bound of one measure at
+//! values of axes.
 
 use super::tables::{CellCheck, Expected, Quantity as CellQuantity};
 use super::{AxisFilter, BoundCheck, Check, FindingsFile, quantity::Quantity};
@@ -60,8 +60,7 @@ impl Published {
     }
 }
 
-/// What a paper's findings say of one run: the numbers that can be drawn, and which measure how
-/// many findings name.
+/// The published numbers of one run that can be drawn, and the measures that findings name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PublishedOfRun {
     /// The numbers.
@@ -71,8 +70,8 @@ pub struct PublishedOfRun {
 }
 
 impl FindingsFile {
-    /// What its findings say of a run, by the stem of its configuration. What is held out is not
-    /// there.
+    /// The published numbers of a run, by the stem of its configuration. Held-out numbers are left
+    /// out.
     #[must_use]
     pub fn published_of(&self, run: &str) -> PublishedOfRun {
         let mut found = PublishedOfRun::default();

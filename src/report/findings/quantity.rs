@@ -1,5 +1,5 @@
-//! What a check asks of replications beside the mean of a measure: their standard deviation, the
-//! least or the greatest of them, or the quotient of two means.
+//! Quantities of a check other than the mean of a measure: the standard deviation of its
+//! replications, the least or the greatest of them, or the quotient of two means.
 
 use std::collections::BTreeMap;
 use std::fmt;

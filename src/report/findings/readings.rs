@@ -25,7 +25,7 @@ pub struct Reading {
     pub name: String,
     /// What it takes the paper to say, in a sentence.
     pub summary: String,
-    /// Why somebody may read the paper so.
+    /// The reason for reading the paper in this way.
     pub reason: String,
     /// The keys that differ from the paper's configurations, with their values.
     pub set: Vec<(String, toml::Value)>,

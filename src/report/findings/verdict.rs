@@ -1,9 +1,9 @@
-//! Whether a measured value is what was published.
+//! Verdicts: whether a measured value agrees with the published one.
 
 use super::Tolerance;
 use super::tables::{Expected, Found};
 
-/// What became of a finding.
+/// The verdict on a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The measured value lies within the tolerance, or the order agrees.

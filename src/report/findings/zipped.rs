@@ -58,7 +58,7 @@ impl MeasuredCurves for WithZipped<'_> {
         }
     }
 
-    // Two rows that agree on the leading axis become two cells at one place, which whoever selects
+    // Two rows that agree on the leading axis become two cells at one place, which the selection of
     // cells refuses.
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {
         let mut cells = self.curves.cells(run, measure);

@@ -1,4 +1,4 @@
-//! Text as parts of a Markdown page. Whatever comes out of a store or a file goes through here, and
+//! Text as parts of a Markdown page. Every text from a store or a file passes through here, and
 //! stays text.
 
 use bookahead_core::printable::{one_line, printable};

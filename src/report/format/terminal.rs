@@ -141,7 +141,7 @@ fn total(columns: &[&Column], width: impl Fn(&Column) -> usize) -> usize {
 }
 
 impl<'c> Band<'c> {
-    /// Gives columns what they need, and what is left to those that break most.
+    /// Gives columns the width that they need, and the remaining width to those that wrap most.
     fn within(columns: Vec<&'c Column>, screen: usize) -> Self {
         if total(&columns, |column| column.natural) <= screen {
             return Self(

@@ -1,5 +1,5 @@
-//! Figures in a page: those that show the same in several situations as one place with a choice,
-//! each with its data.
+//! Figures in a page: figures of the same quantity in several situations share one place with a
+//! choice. Each has its data.
 
 use maud::{Markup, PreEscaped, html};
 

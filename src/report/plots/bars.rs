@@ -1,4 +1,4 @@
-//! Bars of measures that belong together: which combinations stand in one figure, and its query.
+//! Bars of related measures: the combinations of one figure, and its query.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! Quantities that are drawn over axes, each in its section: metrics of the points and measures of
-//! studies. The others stand in the tables.
+//! studies. The others are shown in tables only.
 
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::figure::{Scale, Section};

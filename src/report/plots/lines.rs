@@ -1,5 +1,5 @@
-//! Which combinations of a study make one line: its strategy is the same everywhere, so lines are
-//! told apart by the most useful of the other axes.
+//! The lines of a study's figures. Its strategy is the same everywhere, so lines differ in the most
+//! useful of the other axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! What stands beside the marks of a line: differences between settings that saw the same jobs,
-//! replication by replication, and what a paper published of them.
+//! Additions to the marks of a line: differences between settings that saw the same jobs,
+//! replication by replication, and published numbers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! What the simulator itself took. It differs from machine to machine and from run to run.
+//! The time and memory of the simulator itself. They differ from machine to machine and from run to
+//! run.
 
 use crate::report::sql::this_run;
 use crate::report::table::{Cell, Column, Table};

@@ -1,5 +1,5 @@
-//! Which distributions stand in one figure: of every situation the strategies at their best, or the
-//! lines of a study.
+//! The distributions of one figure: for every situation the strategies at their best, or the lines
+//! of a study.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,5 +1,5 @@
-//! The measures of a study over its axes, with 95 % bands: as the curves of the metrics, but a
-//! study has one strategy, so its lines are rules and settings.
+//! The measures of a study over its axes, with 95 % bands. They are drawn like the curves of the
+//! metrics, but a study has one strategy, so its lines are rules and settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 

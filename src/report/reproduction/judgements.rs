@@ -1,4 +1,4 @@
-//! How findings were judged twice, in words.
+//! The two judgements of findings, in words.
 
 use std::collections::BTreeSet;
 

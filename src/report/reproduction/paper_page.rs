@@ -1,6 +1,6 @@
-//! The page of a paper: how many of its claims hold in all, by table and by trace, its summary
-//! figures, and where the score cards are. `index.html`, `index.md`, `claims.csv` and drawings as
-//! SVG.
+//! The page of a paper: the number of its claims that hold, in all, by table and by trace, its
+//! summary figures, and links to the score cards. `index.html`, `index.md`, `claims.csv` and
+//! drawings as SVG.
 //!
 //! Like a score card it computes nothing about the simulation: it arranges score cards, some of
 //! which earlier commands made ([`recorded`](super::recorded)).
@@ -150,7 +150,7 @@ impl<'p> PaperPage<'p> {
         text + "."
     }
 
-    /// What became of the others: misses with and without explanation, and what was not tested.
+    /// The other claims: misses with and without explanation, and claims that were not tested.
     fn rest(&self) -> String {
         let all = Tallies::of(self.results().map(|(_, result)| result)).first;
         let unexplained = self.unexplained().len();
@@ -213,8 +213,8 @@ impl<'p> PaperPage<'p> {
         two_judgements(&cards, "the tolerances on the score cards")
     }
 
-    /// A row a trace, and all of them: held by both judgements, what became of misses, and not
-    /// tested.
+    /// One row for each trace, and one for all: claims held by both judgements, misses by kind, and
+    /// claims not tested.
     fn by_trace(&self) -> Grid {
         let twice = self.results().any(|(_, result)| result.second.is_some());
         let mut grid = Grid::new(&["trace", "held"]);

@@ -1,5 +1,5 @@
-//! Results read back from a score card's JSON: a paper is reproduced trace by trace, by several
-//! commands, and what earlier ones measured is not measured again for the page of the paper.
+//! Reads results back from a score card's JSON. A paper is reproduced trace by trace, by several
+//! commands, and the page of the paper uses the results of earlier ones without measuring again.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A result as programs read it.
+//! A result in the form for programs.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Measured against published, a dot a point: `ID.svg` beside the score card.
+//! Measured against published values, a dot for each point: `ID.svg` beside the score card.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

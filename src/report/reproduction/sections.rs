@@ -1,4 +1,4 @@
-//! Results of curves on a score card: statements below the sections of the specification.
+//! Results about curves on a score card: statements below the sections of the specification.
 
 use super::cells::line;
 use super::{FindingResult, Rows, ScoreCard, Tally, grouped};
@@ -218,7 +218,7 @@ fn anchor(result: &FindingResult) -> String {
     format!("#{}", id.to_lowercase())
 }
 
-/// Relations and measures with underscores, not to be taken for markup.
+/// Relations and measures with underscores, which must not be read as markup.
 fn code(text: &str, shown: impl Fn(&str) -> String) -> String {
     if text.is_empty() {
         String::new()

@@ -1,5 +1,5 @@
-//! The readings of a paper side by side: for every trace and table what was published, and what
-//! each reading measured.
+//! The readings of a paper side by side: for every trace and table the published numbers, and the
+//! measured ones of each reading.
 //!
 //! Like a score card it computes nothing: it arranges score cards of several readings, whose
 //! numbers come from the store.

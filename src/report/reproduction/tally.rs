@@ -1,4 +1,4 @@
-//! Counting verdicts, of both judgements.
+//! Counts verdicts, of both judgements.
 
 use serde::Serialize;
 

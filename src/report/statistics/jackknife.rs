@@ -1,5 +1,5 @@
-//! What a statistic of all batteries would be without each one of them, and the interval that
-//! follows.
+//! The value of a statistic without each single battery, and the interval that follows (the
+//! jackknife).
 
 use super::estimate::{Estimate, Moments};
 use crate::scheduling::measures::QuantityKind;

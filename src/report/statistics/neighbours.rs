@@ -1,4 +1,5 @@
-//! Means over replications that may be neighbouring stretches of one log, which are alike.
+//! Means over replications that may be neighbouring stretches of one log, which resemble each
+//! other.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,7 @@ impl Weekly {
         sums.1 += whole;
     }
 
-    /// Blocks of so many weeks in which something was counted.
+    /// The number of blocks of this many weeks in which something was counted.
     #[must_use]
     pub fn units(&self, weeks: u32) -> u32 {
         let linear = self.linear(weeks);

@@ -1,4 +1,4 @@
-//! What studies measure, as columns of tables.
+//! The measures of studies as columns of tables.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -110,7 +110,7 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
     }
 }
 
-/// Fewer axes are told apart by the table of every combination.
+/// Fewer axes than this are covered by the table of every combination.
 const FEWEST_AXES: usize = 3;
 
 /// Every value of every axis with the means over all values of the other axes: what each axis does

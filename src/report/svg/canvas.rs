@@ -1,5 +1,4 @@
-//! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is
-//! escaped here.
+//! A picture: its size, title, axes, legend and shapes. Text is escaped here.
 
 use bookahead_core::printable::printable;
 use std::fmt::{self, Write as _};
@@ -61,7 +60,7 @@ const SECOND_LINE: f64 = 13.0;
 
 /// What stands before a name in a legend.
 pub(in crate::report) enum Swatch {
-    /// A line of a colour, of which so many others are before it.
+    /// A line of a colour, with the number of earlier lines of this colour.
     Line(usize, usize),
     /// A box with these attributes.
     Box(String),

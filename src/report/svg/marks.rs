@@ -1,5 +1,5 @@
-//! The marks of a series: lines with bands, points, steps, boxes, bars. Every mark that can be
-//! asked carries its values in words (`data-t`), for the page's tooltips.
+//! The marks of a series: lines with bands, points, steps, boxes, bars. Every mark with a tooltip
+//! carries its values in words (`data-t`), for the page.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! Published numbers over the marks of a series: a diamond for a value, with a pale column for what
-//! counts as the same; a bar with a triangle on the allowed side for a bound. They belong to their
-//! series and to the legend's entry for all of them.
+//! Published numbers over the marks of a series: a diamond for a value, with a pale column for its
+//! tolerance; a bar with a triangle on the allowed side for a bound. They belong to their series
+//! and to the legend's entry for all of them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! From values to places in the picture, and round numbers along an axis.
+//! Scales: they turn values into positions in the picture, and choose round numbers along an axis.
 
 use super::super::figure::{Scale, ScaleKind};
 use super::super::table::grouped;

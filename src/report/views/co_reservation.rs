@@ -1,5 +1,4 @@
-//! Co-reservation: its clusters beside each other, and what happened over the time of one
-//! simulation.
+//! Co-reservation: a comparison of its clusters, and the course of one simulation over time.
 
 mod clusters;
 mod over_time;

@@ -1,5 +1,5 @@
-//! Overbooking: what taking promises at their word is worth, the gain at the threshold at which a
-//! promise just pays beside the best one.
+//! Overbooking: the value of promised risks. The gain at the threshold at which a promise just pays
+//! is compared with the best one.
 
 use std::collections::BTreeMap;
 

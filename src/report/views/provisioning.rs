@@ -1,7 +1,7 @@
-//! Provisioning of workflows. One submission, seen: the plans that a genetic search found for it,
-//! and what was bought for it, as a mean over submissions would be of no plan at all. What was
-//! bought is shown for replication 0 of the first combination of each search; the plans for the
-//! replication whose front has most of them.
+//! Provisioning of workflows: one submission with the plans that a genetic search found for it, and
+//! its purchases. A mean over submissions would show no plan that exists. Purchases are those of
+//! replication 0 of the first combination of each search; plans are those of the replication with
+//! the largest front.
 
 mod gantt;
 

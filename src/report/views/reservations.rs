@@ -1,5 +1,5 @@
-//! The machine that takes reservations: how prices and waits of granted reservations are
-//! distributed, where the outcomes of requests were kept.
+//! The machine that takes reservations: the distributions of prices and waits of granted
+//! reservations, where the outcomes of requests were kept.
 
 use std::collections::HashMap;
 

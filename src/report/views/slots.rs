@@ -1,5 +1,5 @@
-//! Advertised slots: how many there are and how wide (spec `provisioning.md` §6, Figures 4 and 7 of
-//! the dissertation), as bars.
+//! Advertised slots: their number and width (spec `provisioning.md` §6, Figures 4 and 7 of the
+//! dissertation), as bars.
 
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::Analysis;

@@ -1,5 +1,5 @@
-//! Virtual reservations: the schemes of reservation beside each other (spec `provisioning.md`
-//! §11.4), as bars.
+//! Virtual reservations: a comparison of the schemes of reservation (spec `provisioning.md` §11.4),
+//! as bars.
 
 use super::{Reported, View, ViewContent};
 use crate::report::analysis::{Analysis, Combination};

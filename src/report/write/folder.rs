@@ -1,4 +1,4 @@
-//! A report's folder: its files are written whole, and those of an earlier report go.
+//! A report's folder: files are written whole, and those of an earlier report are removed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,11 +15,12 @@ use crate::report::section::ReportError;
 use crate::report::svg;
 use crate::report::table::Table;
 
-/// The largest file that is compared with its digest. No report writes a hundredth of it.
+/// The largest file that is compared with its digest. Files of reports are less than a hundredth of
+/// it.
 const LARGEST_BYTES: u64 = 4 << 30;
 
-/// A report's folder. Files are collected and written when it is finished, so that a folder that is
-/// refused stays as it is.
+/// A report's folder. Files are collected, and written at the end, so that a refused folder does
+/// not change.
 pub(in crate::report) struct Folder<'p> {
     path: &'p Path,
     open: OutputFolder,
@@ -33,11 +34,11 @@ struct NewFile {
     digest: Option<Sha256Digest>,
 }
 
-/// What became of a report's folder.
+/// Files that were kept in a report's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptFiles {
-    /// Files that an earlier report had, that this one has not, and that were changed since or have
-    /// no digest in the list.
+    /// Files of an earlier report that are not part of this one, and that were changed since or
+    /// have no digest in the list.
     pub names: Vec<String>,
 }
 
@@ -57,7 +58,7 @@ impl KeptFiles {
 }
 
 impl<'p> Folder<'p> {
-    /// Opens the folder, and refuses one with something in it that no report leaves.
+    /// Opens the folder, and refuses one that holds something no report writes.
     pub(in crate::report) fn new(path: &'p Path) -> Result<Self, ReportError> {
         let fault = |source| FolderFault::Folder {
             folder: path.to_owned(),
@@ -85,7 +86,7 @@ impl<'p> Folder<'p> {
         Ok(())
     }
 
-    /// A figure: drawn, and its data.
+    /// Adds a figure: its drawing, and its data.
     pub(in crate::report) fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
         self.file(&format!("plots/{}.svg", figure.name), |target| {
             target.write_all(svg::file(figure).as_bytes())
@@ -140,7 +141,7 @@ impl<'p> Folder<'p> {
         Ok(path)
     }
 
-    /// Writes the files, and takes away those of an earlier report that this one has not.
+    /// Writes the files, and removes those of an earlier report that are not part of this one.
     pub(in crate::report) fn finish(self) -> Result<KeptFiles, ReportError> {
         let _lock = self.open.lock().map_err(|error| self.fault(error))?;
         // Read once more: another report may have been written since.
@@ -152,8 +153,7 @@ impl<'p> Folder<'p> {
             new.add(&file.name, file.digest);
             both.add(&file.name, file.digest);
         }
-        // A report that is killed from here on has a list of everything that may stand in the
-        // folder.
+        // If a report is killed from here on, its list names everything that the folder may hold.
         self.write_list(&both)?;
         let mut by_folder: BTreeMap<Option<&str>, Vec<(&str, &[u8])>> = BTreeMap::new();
         for file in &self.files {
@@ -189,7 +189,7 @@ impl<'p> Folder<'p> {
         Ok(kept)
     }
 
-    /// Refuses to replace files that no report wrote, and whatever is no file.
+    /// Refuses to replace files that no report wrote, and anything that is not a file.
     fn refuse_foreign(&self, before: &Manifest) -> Result<(), ReportError> {
         let mut names = Vec::new();
         let unlisted = Listed::default();
@@ -198,7 +198,7 @@ impl<'p> Folder<'p> {
             let there = self
                 .digest_of(&file.name)
                 .map_err(|error| self.unwritten(&file.name, error))?;
-            // A file that holds what it would hold now is nobody's loss.
+            // A file that already has the new content can be replaced without loss.
             let is_ours = |there| listed.digests.contains(&there) || file.digest == Some(there);
             if there.is_some_and(|there| !listed.by_name && !is_ours(there)) {
                 names.push(file.name.clone());
@@ -214,8 +214,8 @@ impl<'p> Folder<'p> {
         .into())
     }
 
-    /// Deletes what the list names, this report has not, and still holds what a report wrote; says
-    /// what was left.
+    /// Deletes the files of the list that are not part of this report and are unchanged since a
+    /// report wrote them. Returns the others.
     fn remove_stale(&self, before: &Manifest, new: &Manifest) -> KeptFiles {
         let mut kept = KeptFiles::default();
         for (name, listed) in &before.files {
@@ -223,7 +223,7 @@ impl<'p> Folder<'p> {
                 continue;
             }
             let is_gone = match self.digest_of(name) {
-                // Somebody has taken it away already.
+                // It has been removed already.
                 Ok(None) => true,
                 Ok(Some(there)) => listed.digests.contains(&there) && self.remove(name).is_ok(),
                 Err(_) => false,

@@ -3,37 +3,37 @@
 //!
 //! # What happens
 //!
-//! At the submission of a job every cluster settles what happened until then, and quotes the slot
-//! that its policy would give the job, with the probability of failure (PoF) of that slot
-//! ([`bookahead_core::scheduling::Policy::quote_job`]). A provider says `o` times that PoF: `o` is
-//! 1 for an honest provider and less for an optimistic one, who also takes on jobs by its true PoF.
-//! Its price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the PoF
-//! that it says and `d` the discount. The job goes to one cluster, which accepts it at this price,
-//! or to none.
+//! When a job is submitted, every cluster settles its events until then and quotes the slot that
+//! its policy would give the job, with the probability of failure (PoF) of that slot
+//! ([`bookahead_core::scheduling::Policy::quote_job`]). A provider states `o` times that PoF: `o` is 1 for
+//! an honest provider and less for an optimistic one, who also accepts jobs by the true PoF. Its
+//! price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the stated
+//! PoF and `d` the discount. The job goes to one cluster, which accepts it at this price, or to
+//! none.
 //!
 //! # What it is worth
 //!
-//! In fees of the job: kept, it is worth `v` to its customer, who pays the price. Broken, it costs
-//! the customer a damage `g` and the provider a penalty `r`, which the customer gets. So the
-//! customer expects
+//! All amounts are in fees of the job. A kept promise is worth `v` to the customer, who pays the
+//! price. A broken one costs the customer a damage `g` and the provider a penalty `r`, which the
+//! customer receives. So the customer expects
 //!
 //! ```text
 //! score = (1 − p) · (v · fee − price) + p · (r − g) · fee
 //! ```
 //!
-//! where `p` is what the broker believes of the quote. It delegates to the highest score above 0;
-//! of equal ones to the earliest planned end, of those to one drawn at random.
+//! where `p` is the PoF that the broker believes. It delegates to the highest score above 0; among
+//! equal scores to the earliest planned end, and among those to one drawn at random.
 //!
 //! # What it believes
 //!
-//! Of each provider the broker counts the promises that were decided (kept or broken), and `k`
-//! imaginary ones. With Beta counts its realised failure rate is `(k + F) / (…)` and its promised
-//! one `(k + Q) / (…)`, with `F` broken promises, `Q` the sum of their promised PoFs, and the same
-//! number of promises below both. So it multiplies what the provider says by `(k + F) / (k + Q)`.
-//! Counts age with every decided promise of the provider, to a half in `half_life_jobs`. A provider
-//! that says 0 is believed, as no factor helps there.
+//! The broker counts the decided (kept or broken) promises of each provider, and `k` imaginary
+//! ones. With Beta counts the realised failure rate is `(k + F) / (…)` and the promised one
+//! `(k + Q) / (…)`, where `F` is the number of broken promises, `Q` the sum of their promised PoFs,
+//! and both denominators are the same. So the broker multiplies a stated PoF by
+//! `(k + F) / (k + Q)`. Counts age with every decided promise of the provider, to a half in
+//! `half_life_jobs`. A stated PoF of 0 is believed, as no factor changes it.
 //!
-//! With `migration` a job that is interrupted may go on at another cluster: `market/migration.rs`.
+//! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`.
 
 mod cluster;
 mod machine;
@@ -61,7 +61,7 @@ use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-/// What a market is simulated with.
+/// The input of a market.
 #[derive(Clone, Debug)]
 pub struct MarketInputs {
     /// Size of each cluster.

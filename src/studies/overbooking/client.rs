@@ -1,11 +1,11 @@
-//! Clients as closed loops: who is rejected asks again, who follows another job waits for its end,
-//! and who waits too long gives up.
+//! Clients as closed loops: rejected users ask again, users whose job follows another one wait for
+//! its end, and users who have waited too long give up.
 //!
-//! An open loop submits what is on its list, whatever becomes of it. Here, a submission may follow
-//! from an outcome: a [`ClosedLoop`] is told what was [decided](Decision) and says what is
-//! submitted and taken back next. It reacts a second after what it reacts to, at the earliest, so
-//! that who drives it need only work off one instant after the other. Nothing is drawn while a
-//! simulation runs: who follows whom and who is how patient is settled before ([`ClientTies`]).
+//! An open loop submits the jobs of its list, whatever happens to them. In a closed loop a
+//! submission may follow from an outcome: a [`ClosedLoop`] is told every [`Decision`] and says what
+//! is submitted and taken back next. It reacts a second later at the earliest, so its driver need
+//! only process one instant after the other. Nothing is drawn while a simulation runs:
+//! [`ClientTies`] fixes beforehand which job follows which, and how long each user waits.
 
 mod settings;
 mod ties;
@@ -23,12 +23,12 @@ use bookahead_core::scheduling::{Awaited, ClusterInput, ClusterOutput, JobOutcom
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
 
-/// What became of a submission, as far as its client cares.
+/// The outcome of a submission, as far as its client needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Decision {
     /// The submission.
     job: JobId,
-    /// What became of it; `None` if it was taken back.
+    /// Its verdict; `None` if it was taken back.
     verdict: Option<Verdict>,
     /// When that was final.
     at: Seconds,
@@ -170,7 +170,8 @@ impl ClosedLoop {
             let is_dropped = decision.verdict.is_some_and(Verdict::is_dropped);
             self.totals.first_rejected += u64::from(is_first && is_dropped);
         }
-        // Nobody takes back what is over; without these nothing seems to be left to do that is not.
+        // Jobs that have ended are not taken back. Their cancellations are dropped, so that they do
+        // not look like pending events.
         while let Some(job) = self.cancellations.next()
             && self.submitted[job.0 as usize].decided
         {
@@ -198,7 +199,7 @@ impl ClosedLoop {
         }
     }
 
-    /// A job is over: who follows it may go on.
+    /// A job is over: its followers may go on.
     fn over(&mut self, job: u32, decision: Decision) {
         let totals = &mut self.totals;
         match decision.verdict {
@@ -264,7 +265,7 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
                 self.cancellations.push(time + patience, 0, job.id);
                 ahead = ahead.min(time + patience);
             }
-            // Who follows it goes on when it is over.
+            // Its followers go on when it is over.
             let followers = self.ties.followers(attempt.job).iter();
             if let Some(soonest) = followers.map(|(_, think_time)| *think_time).min() {
                 awaited.jobs.insert(job.id, soonest.max(REACTION));

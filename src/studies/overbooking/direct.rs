@@ -1,5 +1,5 @@
-//! A whole simulation as one function call, without actors: what tests and benchmarks compare the
-//! actor system with.
+//! A whole simulation as one function call, without actors; tests and benchmarks compare the actor
+//! system with it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use bookahead_core::units::Nodes;
 use bookahead_core::workload::Job;
 
 use crate::client::ClosedLoop;
-use crate::registry;
+use crate::registry::{self, Build};
 
 /// What a cluster is to do.
 pub enum Work {
@@ -25,7 +25,7 @@ pub enum Work {
     Clients(Box<ClosedLoop>),
 }
 
-/// A cluster, who submits to it, and which nodes fail when.
+/// A cluster with its clients and the failures of its nodes.
 #[must_use]
 pub fn cluster_scene(
     machine: ClusterMachine,
@@ -84,24 +84,25 @@ pub fn simulate(
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> Option<(SimulationMetrics, Vec<JobOutcome>)> {
-    let machine = machine_of(nodes, settings, estimates, None)?;
+    let strategy = registry::strategy(&settings.strategy)?;
+    let machine = machine_of(strategy.build, nodes, settings, estimates, None);
     Some(result_of(machine, jobs, failures))
 }
 
 /// What a policy knows after it has run these batteries one after the other, each on an idle
-/// machine with the failures beside it: what calibration begins with. `None` where no such strategy
-/// is registered or it learns nothing.
+/// machine with the failures beside it: what calibration begins with. `None` where the policy that
+/// `build` makes learns nothing.
 #[must_use]
 pub fn learn_from_batteries(
+    build: Build,
     nodes: Nodes,
     settings: &PolicySettings,
     estimates: Option<&Arc<EstimateModel>>,
     batteries: &[(Arc<[Job]>, Arc<FailureTrace>)],
 ) -> Option<Learned> {
-    let strategy = registry::strategy(&settings.strategy)?;
     let mut learned: Option<Learned> = None;
     for (jobs, failures) in batteries {
-        let mut policy = (strategy.build)(nodes, settings, estimates.cloned());
+        let mut policy = build(nodes, settings, estimates.cloned());
         if let Some(learned) = learned.take() {
             policy.resume(learned.for_next_battery());
         }
@@ -127,6 +128,7 @@ pub struct Replay {
 /// writes down which nodes jobs held and when.
 #[must_use]
 pub fn replay(
+    build: Build,
     nodes: Nodes,
     settings: &PolicySettings,
     estimates: Option<Arc<EstimateModel>>,
@@ -134,9 +136,9 @@ pub fn replay(
     jobs: &[Job],
     failures: &FailureTrace,
     clients: Option<ClosedLoop>,
-) -> Option<Replay> {
-    let learned = learn_from_batteries(nodes, settings, estimates.as_ref(), before);
-    let mut machine = machine_of(nodes, settings, estimates, learned)?;
+) -> Replay {
+    let learned = learn_from_batteries(build, nodes, settings, estimates.as_ref(), before);
+    let mut machine = machine_of(build, nodes, settings, estimates, learned);
     machine.record_allocations();
     let work = match clients {
         Some(clients) => Work::Clients(Box::new(clients)),
@@ -147,25 +149,25 @@ pub fn replay(
     let mut allocations = played.machine.take_allocations();
     allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
     let run = ClusterRun::of(played, &failures);
-    Some(Replay {
+    Replay {
         metrics: run.metrics,
         outcomes: run.outcomes,
         allocations,
-    })
+    }
 }
 
 fn machine_of(
+    build: Build,
     nodes: Nodes,
     settings: &PolicySettings,
     estimates: Option<Arc<EstimateModel>>,
     learned: Option<Learned>,
-) -> Option<ClusterMachine> {
-    let strategy = registry::strategy(&settings.strategy)?;
-    let mut policy = (strategy.build)(nodes, settings, estimates);
+) -> ClusterMachine {
+    let mut policy = build(nodes, settings, estimates);
     if let Some(learned) = learned {
         policy.resume(learned);
     }
-    Some(ClusterMachine::new(nodes, policy))
+    ClusterMachine::new(nodes, policy)
 }
 
 fn result_of(

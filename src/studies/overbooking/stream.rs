@@ -1,6 +1,6 @@
 //! Any registered policy behind the interface of engines that take jobs one by one. The machine
-//! with its nodes plans for all jobs that it knows, so they are kept until the last has come:
-//! memory grows with the trace.
+//! with its nodes plans for all jobs that it knows, so all jobs are kept until the last one has
+//! come: memory grows with the trace.
 
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::PolicySettings;

@@ -1,10 +1,9 @@
-//! A queue on a machine as it is: partitions, qualities of service, fair shares, limits, classes of
-//! nodes and a calendar.
+//! A queue on a configured machine: partitions, qualities of service, fair shares, limits, classes
+//! of nodes and a calendar.
 //!
-//! The fast engines of [`stream`](bookahead_core::scheduling::stream) count nodes that are all
-//! alike and serve in order of submission. This one knows single nodes and what is on them, and
-//! sorts by a weighted priority as Slurm's multifactor plugin does; it is for machines that need
-//! that.
+//! The fast engines of [`stream`](super::stream) count equal nodes and serve jobs in order of
+//! submission. This engine knows single nodes and the jobs on them, and sorts by a weighted
+//! priority as Slurm's multifactor plugin does; it is for machines that need that.
 
 mod agreement;
 mod description;
@@ -37,30 +36,30 @@ use std::sync::Arc;
 use bookahead_core::kernel::drive;
 use bookahead_core::units::Seconds;
 
-/// The first reservation that a waiting job was given: when, and from when on it was to have its
-/// nodes. The machine does not keep to it: later passes make all reservations anew.
+/// The first reservation of a waiting job: when it was made, and for which start. The machine does
+/// not keep it: later passes make all reservations anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// When the pass was that made the reservation.
+    /// The time of the pass that made the reservation.
     pub at: Seconds,
     /// The start that was reserved; after `at`.
     pub start: Seconds,
 }
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineQueueOutcome {
     /// It ran.
     Ran {
-        /// From when.
+        /// Its start.
         start: Seconds,
-        /// Until when.
+        /// Its end.
         end: Seconds,
-        /// What was first said of its start; `None` if it never had a reservation, as who starts at
-        /// once.
+        /// The first announcement of its start; `None` if it never had a reservation, for instance
+        /// because it started at once.
         announced: Option<Announcement>,
     },
-    /// The machine would never run it.
+    /// The machine can never run it.
     Refused(Refusal),
 }
 
@@ -71,19 +70,19 @@ pub enum Refusal {
     TooLong,
     /// Wider than its partition allows.
     TooWide,
-    /// No empty machine, or no limit of running jobs, has room for it.
+    /// It does not fit into the empty machine, or into a limit of running jobs.
     NeverFits,
-    /// Its user, account or quality of service has as many jobs submitted as may be.
+    /// Its user, account or quality of service has reached its limit of submitted jobs.
     TooManySubmitted,
 }
 
-/// What becomes of jobs, given in order of submission, on a machine with partitions: one outcome a
-/// job, in the same order.
+/// Simulates jobs, given in order of submission, on a machine with partitions. Returns one outcome
+/// for each job, in the same order.
 ///
 /// Events of one second come first (ends, windows that end, submissions), then one pass over the
 /// waiting jobs in order of tier, priority and submission. A job ends after its run time, at the
-/// latest when its request ends; a run time or request of less than a second is one second.
-/// docs/model.md, "Machines with partitions", says the rules.
+/// latest when its request ends; a run time or request of less than a second counts as one second.
+/// The rules are in docs/model.md, "Machines with partitions".
 ///
 /// # Panics
 /// If a job, partition, window or account names what the machine does not have.

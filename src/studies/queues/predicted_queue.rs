@@ -1,14 +1,13 @@
 //! A queue with backfilling that plans with predictions (Tsafrir et al. 2007; Gaussier et al. 2015;
 //! spec `prediction.md`, section 5).
 //!
-//! EASY backfilling, which is the pass of [`queue`](bookahead_core::scheduling::queue) with one
-//! place, with three exchangeable parts: a [`Predictor`](bookahead_core::predictions::Predictor)
-//! says how long a job will run, a [`Corrector`] what holds when it runs longer, a [`ScoredOrder`]
-//! who comes first. The machine is not the one of
-//! [`EasyStream`](bookahead_core::scheduling::stream::EasyStream): events of one second are handled
-//! one by one, and a plan may be wrong. Both publications differ in such rules, which are a
-//! parameter ([`QueueRules`]: when a pass is held, which nodes count as free), and both are
-//! followed to the second.
+//! EASY backfilling, which is the pass of [`queue`](super::queue) with one reserved place, with
+//! three exchangeable parts. A [`Predictor`](bookahead_core::predictions::Predictor) predicts the run time
+//! of a job, a [`Corrector`] replaces a prediction that a job outlasts, and a [`ScoredOrder`]
+//! orders the queue. The machine is not that of [`EasyStream`](super::stream::EasyStream): events
+//! of one second are handled one by one, and a plan may be wrong. The two publications differ in
+//! such rules (when a pass is held, which nodes count as free). The rules are a parameter,
+//! [`QueueRules`], and both publications are reproduced to the second.
 
 mod machine;
 mod open_jobs;
@@ -48,7 +47,7 @@ pub struct PredictedQueueSettings {
     pub predictor: String,
     /// What holds when a job outlives its prediction.
     pub corrector: Corrector,
-    /// Who is the first of the queue.
+    /// The order of the queue.
     pub order: ScoredOrder,
     /// In which order the jobs behind the first are tried.
     pub backfill: BackfillOrder,
@@ -81,13 +80,13 @@ impl Default for PredictedQueueSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueRules {
-    /// Gaussier et al. 2015: of one second first expired predictions, then submissions, then ends;
-    /// nodes count as free when their job was *planned* to end, and as held until its end was
-    /// handled; an expired prediction starts nobody.
+    /// Gaussier et al. 2015: in one second expired predictions come first, then submissions, then
+    /// ends. Nodes count as free when their job was *planned* to end, and as held until its end was
+    /// handled. An expired prediction starts no job.
     #[default]
     Gaussier2015,
-    /// Tsafrir et al. 2007: of one second first ends, then expired predictions, then submissions;
-    /// idle nodes are free; whoever can start after an expired prediction does.
+    /// Tsafrir et al. 2007: in one second ends come first, then expired predictions, then
+    /// submissions. Idle nodes are free. Jobs that can start after an expired prediction do.
     Tsafrir2007,
 }
 

@@ -1,5 +1,5 @@
-//! A planning-based machine with advance reservations: variable jobs that are planned anew at every
-//! event, reservations with a fixed start, and the rules by which they are admitted and priced.
+//! A planning-based machine with advance reservations: variable jobs are planned anew at every
+//! event, reservations have a fixed start, and rules decide about their admission and price.
 //!
 //! [`Replanning`] is the policy, [`ReplanningMachine`] a cluster with it; it uses the same counted
 //! [`Profile`](bookahead_core::plan::Profile) as overbooking.

@@ -1,4 +1,4 @@
-//! One choice among alternatives with a cost and a time each, by the trade-off factor α (spec
+//! Chooses among alternatives with a cost and a time each, by the trade-off factor α (spec
 //! `provisioning.md` eq. (15), (20), and step 5 of ALG-7).
 
 /// Comparisons of weighted sums keep this distance, so that rounding never decides a tie (AMB-33).

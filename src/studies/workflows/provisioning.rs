@@ -1,10 +1,10 @@
 //! Applications that buy their resources: which of the advertised slots a workflow should take
-//! (spec `provisioning.md` §4), or which start of each task it should ask for (§8).
+//! (spec `provisioning.md` §4), or which start it should ask for, task by task (§8).
 //!
-//! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] says what a choice of
-//! slots costs and how long the application takes on it; [`moga`] and [`nsga2`] look for choices
-//! that no other beats in both. `greedy` asks for the price of every start instead, task after
-//! task. [`best_effort`] is what all of them are compared with.
+//! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] computes the cost of a
+//! choice of slots and the makespan of the application on it; [`moga`] and [`nsga2`] search for
+//! choices that no other beats in both. `greedy` instead asks for the price of every start, task
+//! after task. All of them are compared with [`best_effort`].
 
 mod application;
 mod background;

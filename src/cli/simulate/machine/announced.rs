@@ -1,5 +1,4 @@
-//! How reliable the starts were that waiting jobs were first told: those of their first
-//! reservations.
+//! The reliability of announced starts: those of the first reservations of waiting jobs.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! What is printed: the schedule's figures by partition and quality of service, who was refused
-//! why, and how recorded waits were met.
+//! The printed answer: the schedule's figures by partition and quality of service, the reasons of
+//! refusals, and a comparison with recorded waits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,4 @@
-//! Mappings that are there by name: layouts of public data sets, each with the source that it was
-//! read from.
+//! Built-in mappings: layouts of public data sets, each with its source.
 
 use std::path::Path;
 

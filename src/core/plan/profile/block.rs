@@ -5,7 +5,7 @@ use crate::units::Seconds;
 /// Changes after which a block's bounds are found anew.
 const CHANGES: u32 = 16;
 
-/// So many segments are changed one by one.
+/// Up to this many segments are changed one by one.
 const NEAR: usize = 8;
 
 /// Breakpoints that a copy has room for beyond those of its original.
@@ -14,7 +14,7 @@ const ROOM: usize = 4;
 /// Breakpoints with bounds of their counts and a pending shift.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// `times[0]`, here because those who pass over a block need no more of it.
+    /// `times[0]`, stored here because a search that passes over a block needs no more of it.
     pub(super) first: Seconds,
     /// Start of each segment; a segment lasts until the next breakpoint.
     pub(super) times: Vec<Seconds>,

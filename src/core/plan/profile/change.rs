@@ -48,8 +48,8 @@ impl Profile {
         }
     }
 
-    /// Forgets what lies before `now` when there is enough of it to be worth it: what
-    /// [`Profile::forget_before`] does, for those who ask all the time.
+    /// Does the same as [`Profile::forget_before`], but only when there is enough of the past to be
+    /// worth it: for frequent calls.
     pub fn forget_some_before(&mut self, now: Seconds) {
         let many = self.blocks[0].times.get(FORGOTTEN);
         let next = self.blocks.get(1).map(|block| &block.first);

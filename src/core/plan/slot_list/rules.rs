@@ -1,4 +1,4 @@
-//! What a list of slots does with slots that are alike.
+//! Rules of a list of slots: the order of equal starts, the use of surplus nodes, and merging.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What happens to a cluster, and the order of it in one instant.
+//! The events of a cluster, and their order in one instant.
 
 use super::ClusterMachine;
 use crate::scheduling::outcome::Verdict;

@@ -1,4 +1,4 @@
-//! What the cluster knows of each job that has no final outcome yet.
+//! The cluster's records of jobs without a final outcome.
 
 use std::collections::{BTreeMap, VecDeque};
 

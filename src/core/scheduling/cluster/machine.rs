@@ -12,7 +12,7 @@ use crate::scheduling::policy::Policy;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// What comes to a cluster from outside.
+/// The input of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterInput {
     /// Jobs in order of submission.
@@ -21,12 +21,12 @@ pub struct ClusterInput {
     pub node_events: Vec<NodeEvent>,
     /// Jobs that their users take back if they have not started, and when.
     pub cancellations: Vec<(Seconds, JobId)>,
-    /// What its clients wait for, beside what they said before.
+    /// Outcomes that its clients wait for, in addition to earlier ones.
     pub awaited: Option<Awaited>,
 }
 
-/// What clients wait for, and how long after it they do something at the earliest: at least
-/// [`REACTION`].
+/// Outcomes that clients wait for, each with the time after which they react at the earliest: at
+/// least [`REACTION`].
 #[derive(Clone, Debug, Default)]
 pub struct Awaited {
     /// Rejections for want of a slot.
@@ -58,7 +58,7 @@ impl Awaited {
     }
 }
 
-/// What became final on a cluster.
+/// The results that became final on a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterOutput {
     /// Outcomes in the order in which they became final.
@@ -75,7 +75,7 @@ pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
     pub(super) policy: Box<P>,
     /// How many of the cluster's outcomes the policy has been told.
     pub(super) told: usize,
-    /// What clients wait for, where they do.
+    /// Outcomes that clients wait for, if any.
     pub(super) awaited: Option<Awaited>,
 }
 
@@ -95,13 +95,12 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
-    /// From now on, which nodes jobs hold and when is written down:
-    /// [`ClusterMachine::take_allocations`].
+    /// Records from now on which nodes jobs hold and when: [`ClusterMachine::take_allocations`].
     pub fn record_allocations(&mut self) {
         self.cluster.allocations.get_or_insert_default();
     }
 
-    /// What was written down since the last time, in the order of the ends.
+    /// The allocations recorded since the last call, in the order of their ends.
     pub fn take_allocations(&mut self) -> Vec<Allocation> {
         self.cluster
             .allocations
@@ -150,12 +149,12 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         std::mem::take(&mut self.cluster.cancelled)
     }
 
-    /// Works off every event before `until`.
+    /// Processes every event before `until`.
     pub fn advance(&mut self, until: Seconds) {
         while self.work_off_one(until).is_some() {}
     }
 
-    /// Works off one event before `until`; returns when it was, if there was one.
+    /// Processes one event before `until`; returns its time, if there was one.
     pub(super) fn work_off_one(&mut self, until: Seconds) -> Option<Seconds> {
         let (time, event) = self.cluster.events.pop_before(until)?;
         if !self.cluster.is_stale(event) {
@@ -232,14 +231,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         (&mut self.cluster, &mut self.policy)
     }
 
-    /// Works off every event before `now` and waits until then.
+    /// Processes every event before `now` and waits until then.
     pub fn wait_until(&mut self, now: Seconds) {
         self.advance(now);
         self.cluster.move_to(now.max(self.cluster.now()));
     }
 
-    /// Works off every event until `now` and waits until then. What was done from outside is
-    /// settled like an event.
+    /// Processes every event until `now` and waits until then. Changes from outside are settled
+    /// like an event.
     pub fn settle(&mut self, now: Seconds) {
         loop {
             self.advance(now + Seconds(1));

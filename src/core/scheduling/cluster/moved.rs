@@ -1,4 +1,4 @@
-//! Jobs that leave a cluster with what they have saved and go on at another one.
+//! Jobs that leave a cluster with their saved work and go on at another one.
 
 use super::jobs::{JobRecord, Phase};
 use super::progress::Progress;

@@ -1,5 +1,5 @@
-//! How far a job is that saves its work: what its runs do until they end, are stopped or lose a
-//! node.
+//! The progress of a job that saves its work: what its runs do until they end, are stopped or lose
+//! a node.
 
 use super::shared_writes::Stretch;
 use super::{Cluster, Phase};

@@ -1,4 +1,4 @@
-//! What is left of a job: how long to plan for it, and how likely it is done in a window.
+//! The rest of a job: the time to plan for it, and the probability that it ends within a window.
 
 use super::Cluster;
 use crate::estimates::{RATIO_BINS, RatioDistribution, RuntimeSteps};

@@ -1,4 +1,4 @@
-//! Runs of jobs: when they end, and what their nodes were used for.
+//! Runs of jobs: their ends, and the use of their nodes.
 
 use super::events::Event;
 use super::{Allocation, Cluster, Phase};

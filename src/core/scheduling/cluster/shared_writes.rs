@@ -1,5 +1,5 @@
-//! Runs whose checkpoints share the bandwidth of the cluster: a run goes from one checkpoint to the
-//! next, as nobody knows how long a write takes before it is through.
+//! Runs whose checkpoints share the bandwidth of the cluster. Such a run goes from one checkpoint
+//! to the next, because the duration of a write is known only at its end.
 
 use super::Cluster;
 use super::events::Event;
@@ -24,7 +24,7 @@ pub(super) struct Stretch {
 enum Activity {
     #[default]
     Computes,
-    /// It writes so much work.
+    /// It writes this much work.
     Writes(Seconds),
     /// It has written the checkpoint for the end of its window and stands still.
     Waits,

@@ -1,5 +1,4 @@
-//! What somebody outside may ask and do between events: windows that are sold, nodes that are
-//! struck.
+//! Operations from outside between events: windows that are sold, and nodes that are made to fail.
 
 use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
 use crate::scheduling::outcome::JobQuote;

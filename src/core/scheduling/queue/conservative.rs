@@ -1,5 +1,5 @@
-//! The rule of a pass in which everybody is kept a place, without planning those whose place cannot
-//! matter.
+//! The rule of a pass that reserves a place for every job, but does not plan jobs whose place
+//! cannot matter.
 
 use super::Waiting;
 use super::pass::{Rule, pass};
@@ -7,7 +7,7 @@ use super::view::View;
 use crate::plan::{Fit, Profile};
 use crate::units::Seconds;
 
-/// [`super::due_now`] where everybody is kept a place.
+/// [`super::due_now`] with a reserved place for every job.
 ///
 /// A job that starts now needs nodes for its estimate only, so the plan beyond the longest such
 /// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
@@ -19,7 +19,7 @@ pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<u
     if view.is_empty() {
         return due;
     }
-    // Who could start now if nobody in front took the place.
+    // Jobs that could start now if none in front took the place.
     let candidates: Vec<usize> = (0..queue.len())
         .filter(|&index| view.holds(&queue[index]))
         .collect();
@@ -50,16 +50,16 @@ pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<u
     }
 }
 
-/// Everybody is kept the earliest place that those in front leave.
+/// The rule that reserves for every job the earliest place that the jobs in front leave.
 struct PlaceForEach<'a> {
     queue: &'a [Waiting],
     now: Seconds,
-    /// So many are planned before anybody is passed over.
+    /// This many jobs are planned before any is passed over.
     exact: u64,
-    /// Only what is planned before here decides who of the candidates starts.
+    /// Only plans before this time decide which of the candidates start.
     reach: Seconds,
     view: View,
-    /// Who may still start now.
+    /// The jobs that may still start now.
     candidates: Vec<usize>,
     /// That of the whole plan before the horizon, and too optimistic from there on.
     profile: Profile,

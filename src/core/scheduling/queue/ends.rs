@@ -1,5 +1,5 @@
-//! Where nothing is fixed but running jobs: more nodes are free after each of their ends, and none
-//! is taken.
+//! For plans in which only running jobs are fixed: more nodes are free after each of their ends,
+//! and none are taken.
 
 use std::collections::VecDeque;
 use std::iter;

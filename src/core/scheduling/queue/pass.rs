@@ -1,4 +1,4 @@
-//! One pass over a queue: who starts now.
+//! One pass over a queue: it finds the jobs that start now.
 
 use super::plan::{earliest, take};
 use super::view::View;
@@ -12,8 +12,8 @@ pub trait Rule<W> {
     /// start and no place for one matters.
     fn next(&self, queue: &[W], from: usize) -> Option<usize>;
 
-    /// Starts the job now if it may; else keeps a place for it, if it may have one, which those
-    /// `behind` do not delay. Whether it starts.
+    /// Starts the job now if it may; otherwise reserves a place for it, if it may have one, which
+    /// the jobs `behind` do not delay. Returns whether it starts.
     fn starts(&mut self, waiting: &W, behind: &[W]) -> bool;
 }
 
@@ -38,7 +38,8 @@ pub trait Room {
     /// The job fits, and starts now.
     fn start(&mut self, waiting: &Waiting);
 
-    /// A place is kept for a job that does not fit now: `view` becomes what may be had beside it.
+    /// Reserves a place for a job that does not fit now: `view` becomes the nodes that are free
+    /// beside it.
     fn hold(&mut self, waiting: &Waiting, view: &mut View);
 }
 
@@ -77,9 +78,9 @@ pub fn backfill(
 /// The pass over a queue of a machine whose nodes are all alike.
 struct IdenticalNodes<'a, R> {
     backfills: bool,
-    /// Whether the first that does not fit was kept a place.
+    /// Whether the first job that does not fit has a reserved place.
     has_held: bool,
-    /// Whether those behind it are tried out of turn.
+    /// Whether the jobs behind it are tried in another order.
     sorts: bool,
     is_over: bool,
     view: &'a mut View,
@@ -97,7 +98,8 @@ impl<R: Room> IdenticalNodes<'_, R> {
         fits
     }
 
-    /// Tries those who still wait, the shortest first. Who was kept a place does not fit.
+    /// Tries the jobs that still wait, the shortest first. The job with the reserved place does not
+    /// fit.
     fn start_shortest(
         &mut self,
         queue: &[Waiting],
@@ -109,7 +111,7 @@ impl<R: Room> IdenticalNodes<'_, R> {
         }
         let mut from = 0;
         let mut end = shortest.count_up_to(self.view.longest());
-        // Who does not fit now does not fit beside others who started.
+        // A job that does not fit now does not fit beside others that have started either.
         while let Some(place) = self.view.first_held(&shortest.jobs[..end], from) {
             let waiting = shortest.jobs.remove(place);
             self.starts_now(&waiting);
@@ -137,7 +139,7 @@ impl<R: Room> Rule<Waiting> for IdenticalNodes<'_, R> {
         if self.starts_now(waiting) {
             return true;
         }
-        // Where nobody would start, nobody delays it.
+        // If no job would start, none can delay it.
         let may_be_delayed = || self.view.first_held(behind, 0).is_some();
         if self.backfills && (R::REMEMBERS_PLACES || may_be_delayed()) {
             self.room.hold(waiting, self.view);
@@ -170,8 +172,8 @@ pub fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
     queue.truncate(kept);
 }
 
-/// Which jobs of `queue` (by index, in order) the plan of [`super::plan_queue`] starts at `now`
-/// around what is `fixed`, without planning those whose place cannot matter.
+/// The jobs of `queue` (by index, in order) that the plan of [`super::plan_queue`] starts at `now`
+/// around the `fixed` entries. Jobs whose place cannot matter are not planned.
 pub fn due_now(
     fixed: &Profile,
     now: Seconds,
@@ -190,12 +192,12 @@ pub fn due_now(
     due
 }
 
-/// A profile that is copied before it changes: mostly nobody starts.
+/// A profile that is copied before its first change: mostly no job starts.
 struct Copied<'a> {
     fixed: &'a Profile,
     now: Seconds,
     profile: Option<Profile>,
-    /// Who started and is not in the profile yet.
+    /// Jobs that have started and are not in the profile yet.
     started: Vec<Waiting>,
 }
 

@@ -1,4 +1,4 @@
-//! The whole plan of a queue: when everybody who waits starts if nothing else happens (REPLAN of
+//! The whole plan of a queue: the start of every waiting job if nothing else happens (REPLAN of
 //! spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
 use super::pass::{Room, backfill, remove_due};

@@ -1,21 +1,21 @@
-//! Queues: everything that a policy need not care about that only picks who starts now.
+//! Queues: the base of policies that only choose which jobs start now.
 //!
-//! Every job is accepted and promised nothing. Jobs wait in order of (release, id); all events of
+//! Every job is accepted and promised nothing. Jobs wait in order of (release, id). All events of
 //! an instant come first, then the policy is asked once ([`QueuePolicy::pass`]). A job that can no
-//! longer finish its estimate before its deadline leaves the queue and its penalty is due. A job
+//! longer finish its estimate before its deadline leaves the queue, and its penalty is due. A job
 //! that loses a node waits again. `docs/policy.md` writes a policy in fifty lines.
 //!
 //! # Fixed reservations
 //!
-//! A queue plans nothing but its running jobs and the reservations that it has accepted, and only
-//! these can be in the way of a new one: waiting jobs have been promised nothing, and a reservation
-//! passes them. It is accepted if enough nodes are free in its whole window when every running job
-//! takes its estimate. A node that is down now is counted as there again by the start of a later
-//! reservation, as in the node-mapped plans; a reservation that starts at once needs idle nodes.
+//! A queue plans only its running jobs and accepted reservations, and only these can keep a new
+//! reservation out: waiting jobs have been promised nothing, and a reservation passes them. It is
+//! accepted if enough nodes are free in its whole window when every running job takes its estimate.
+//! A node that is down now counts as repaired by the start of a later reservation, as in the
+//! node-mapped plans; a reservation that starts at once needs idle nodes.
 //!
 //! From then on its nodes are blocked: no job starts whose estimate would run into a reservation
-//! and leave it too few of the nodes that are up now. (Nobody knows when a node comes back, so a
-//! start does not count on it.)
+//! and leave it too few of the nodes that are up now. (The time of a repair is unknown, so a start
+//! does not count on it.)
 
 use super::{Backfilling, PlannedEnds, Room, View, Waiting, backfill, remove_due};
 use crate::plan::{Fit, Profile};
@@ -29,7 +29,7 @@ use crate::workload::JobId;
 
 /// A policy that only picks which of the waiting jobs start now.
 pub trait QueuePolicy: Send {
-    /// Something happened: starts whoever should start at this instant ([`QueuePass::fits`],
+    /// Something happened: starts the jobs that should start at this instant ([`QueuePass::fits`],
     /// [`QueuePass::start`]).
     fn pass(&mut self, pass: &mut QueuePass<'_>);
 }
@@ -59,7 +59,7 @@ struct Running {
     nodes: Nodes,
 }
 
-/// Who waits, who runs, and who was promised a window.
+/// The waiting jobs, the running jobs, and the promised windows.
 #[derive(Debug, Default)]
 struct Jobs {
     /// In order of release, then job.
@@ -69,7 +69,7 @@ struct Jobs {
     ends: PlannedEnds,
     /// Accepted reservations that have not started yet, in order of their acceptance.
     reserved: Vec<Reserved>,
-    /// Of a pass, as is who is due; kept to save allocations.
+    /// Used by a pass, like `due`; kept to save allocations.
     view: View,
     due: Vec<usize>,
 }
@@ -88,9 +88,9 @@ impl Jobs {
         }
     }
 
-    /// How many of `capacity` nodes are free from now on if nobody ends early and nobody else
-    /// starts.
-    fn outlook(&self, now: Seconds, capacity: Nodes) -> Profile {
+    /// The number of `capacity` nodes that are free from now on if no job ends early and no other
+    /// job starts.
+    fn free_ahead(&self, now: Seconds, capacity: Nodes) -> Profile {
         let mut free = Profile::new(capacity.0, now);
         for (until, nodes) in self.ends.iter() {
             free.reserve(now, until, nodes);
@@ -106,7 +106,7 @@ impl Jobs {
 pub struct QueuePass<'a> {
     cluster: &'a mut Cluster,
     jobs: &'a mut Jobs,
-    /// The nodes that are up and free from now on, where somebody asked for more than this instant.
+    /// The nodes that are up and free from now on, if more than this instant was asked for.
     free: Option<Profile>,
 }
 
@@ -117,20 +117,20 @@ impl QueuePass<'_> {
         self.cluster.now()
     }
 
-    /// Who waits, in order of release, then job.
+    /// The waiting jobs, in order of release, then job.
     #[must_use]
     pub fn waiting(&self) -> &[Waiting] {
         &self.jobs.waiting
     }
 
-    /// Nodes that are up and that nobody holds.
+    /// Nodes that are up and that no job holds.
     #[must_use]
     pub fn idle(&self) -> Nodes {
         self.cluster.idle().count()
     }
 
-    /// Whether a job may start now: its nodes are idle, and for its whole estimate it is in
-    /// nobody's way who was promised a window or for whom nodes are held.
+    /// Whether a job may start now: its nodes are idle, and for its whole estimate it leaves alone
+    /// all promised windows and all nodes that are held for other jobs.
     pub fn fits(&mut self, waiting: &Waiting) -> bool {
         if self.free.is_none() && !self.has_reservations() {
             return waiting.nodes <= self.idle();
@@ -163,7 +163,7 @@ impl QueuePass<'_> {
         true
     }
 
-    /// Starts everybody who may start by a rule, in the order of [`QueuePass::waiting`].
+    /// Starts all jobs that may start by a rule, in the order of [`QueuePass::waiting`].
     pub fn start_due(&mut self, backfilling: Backfilling) {
         if self.jobs.waiting.is_empty() {
             return;
@@ -188,7 +188,7 @@ impl QueuePass<'_> {
         (self.jobs.waiting, self.jobs.view, self.jobs.due) = (waiting, view, due);
     }
 
-    /// Everybody is held the earliest place that those in front leave.
+    /// Holds for every job the earliest place that the jobs in front leave.
     fn start_beside_all(&mut self) {
         let now = self.now();
         let mut waiting = std::mem::take(&mut self.jobs.waiting);
@@ -203,8 +203,7 @@ impl QueuePass<'_> {
         self.jobs.waiting = waiting;
     }
 
-    /// When a job could start at the earliest if nobody ends early; `None` where too many nodes are
-    /// down for it.
+    /// The earliest start of a job if no job ends early; `None` if too many nodes are down for it.
     pub fn earliest_start(&mut self, waiting: &Waiting) -> Option<Seconds> {
         let from = self.now();
         self.free().earliest_fit(Fit {
@@ -216,22 +215,23 @@ impl QueuePass<'_> {
         })
     }
 
-    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: whoever
-    /// fits from now on leaves them alone.
+    /// Holds a job's nodes for its estimate from `start` on, until the end of this pass: jobs that
+    /// fit from now on leave them alone.
     pub fn hold(&mut self, waiting: &Waiting, start: Seconds) {
         let end = start + waiting.estimate;
         let nodes = waiting.nodes.0;
         self.free().reserve(start, end, nodes);
     }
 
-    /// Whether somebody was promised a window that has not begun.
+    /// Whether there is a promised window that has not begun.
     fn has_reservations(&self) -> bool {
         !self.jobs.reserved.is_empty()
     }
 
     fn free(&mut self) -> &mut Profile {
         let (now, up) = (self.cluster.now(), self.cluster.up().count());
-        self.free.get_or_insert_with(|| self.jobs.outlook(now, up))
+        self.free
+            .get_or_insert_with(|| self.jobs.free_ahead(now, up))
     }
 }
 
@@ -241,7 +241,7 @@ impl Room for QueuePass<'_> {
         debug_assert!(starts, "who fits finds idle nodes");
     }
 
-    /// Where too many nodes are down for the job, nobody can delay it.
+    /// If too many nodes are down for the job, no other job can delay it.
     fn hold(&mut self, waiting: &Waiting, view: &mut View) {
         let now = self.now();
         if self.free.is_none() {
@@ -258,10 +258,10 @@ impl Room for QueuePass<'_> {
 /// First come, first served without backfilling; a queue that replans at every event otherwise.
 ///
 /// First come, first served is strict: when the first of the queue may not start because of a
-/// reservation, everybody waits behind it. With backfilling its start ("shadow") is the earliest
+/// reservation, all others wait behind it. With backfilling its start ("shadow") is the earliest
 /// time at which it has its nodes for its whole estimate beside running jobs and reservations,
-/// which may lie between or behind these; the others may start if they leave both its place and the
-/// reservations alone. Without reservations that is the usual rule of the shadow and the extra
+/// which may lie between or behind these. The other jobs may start if they leave both its place and
+/// the reservations alone. Without reservations that is the usual rule of the shadow and the extra
 /// nodes.
 impl QueuePolicy for Backfilling {
     fn pass(&mut self, pass: &mut QueuePass<'_>) {
@@ -270,8 +270,8 @@ impl QueuePolicy for Backfilling {
 }
 
 impl<P: QueuePolicy> Queue<P> {
-    /// An empty queue. Of the settings it reads what its nodes are believed to do, for those who
-    /// buy windows.
+    /// An empty queue. Of the settings it reads only the assumed reliability of its nodes, for the
+    /// buyers of windows.
     pub fn of(policy: P, settings: &PolicySettings) -> Self {
         Self {
             policy,
@@ -304,7 +304,7 @@ impl<P: QueuePolicy> Queue<P> {
     fn has_room(&self, cluster: &Cluster, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
         let now = cluster.now();
         let is_there = start > now || cluster.idle().count() >= nodes;
-        let free = || self.jobs.outlook(now, cluster.nodes());
+        let free = || self.jobs.free_ahead(now, cluster.nodes());
         is_there && free().min_free(start, end) >= nodes.0 as i32
     }
 

@@ -1,4 +1,4 @@
-//! What a plan has to offer to jobs that start now.
+//! The nodes that a plan offers to jobs that start now.
 
 use super::Waiting;
 use crate::plan::Profile;
@@ -8,8 +8,8 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     now: Seconds,
-    /// `(nodes, until)`: so many nodes are free from now on until then; fewer nodes and later times
-    /// follow.
+    /// `(nodes, until)`: this many nodes are free from now on until then; fewer nodes and later
+    /// times follow.
     steps: Vec<(u32, Seconds)>,
 }
 

@@ -1,27 +1,27 @@
-//! Conservative backfilling of one trace at a speed that the policies on a cluster do not reach
-//! (`benches/README.md`), with estimates that are not exact: every early end lets the plan move
-//! forward.
+//! Conservative backfilling of one trace, faster than the policies on a cluster
+//! (`benches/README.md` has the figures). Estimates need not be exact: every early end lets the
+//! plan move forward.
 //!
-//! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place
-//! that is left when it is submitted; after each early end every planned job, in order of (planned
-//! start, submission), is put back at the earliest start that is free for it, never later than it
-//! was. Afterwards no job could start earlier, as a job that moves gives way only to those planned
-//! behind it. So in the pass after the next early end a job can only move to where something has
-//! become free since: no later than the end of what the early one had booked and of what those who
-//! moved had.
+//! The rules are those of `heuristic-planning` without deadlines. A job gets the earliest free
+//! place at its submission. After each early end every planned job is put back at its earliest free
+//! start, in order of (planned start, submission), and never later than before. After such a pass
+//! no job could start earlier: a job that moves makes room only for jobs planned behind it. So in
+//! the next pass a job can move only to a start at which something has become free since. Such a
+//! start lies before the booked end of the job that ended early, or before the old end of a job
+//! that moved.
 //!
-//! A deep queue mostly moves as one: once some jobs have moved by the same time, and everybody else
-//! who is in front of the rest has ended before it, the rest finds in front of it just what it
-//! found that much later, so nobody behind can start earlier than that much earlier, unless in what
-//! lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies
-//! before.
+//! A deep queue mostly moves as a whole. Suppose that several jobs have moved by the same time `d`,
+//! and that all other jobs in front of the remaining ones end before these start. Then the free
+//! nodes in front of the remaining jobs are what they were, `d` earlier. So each of these can move
+//! by `d`, and by more only into the time before that. `shift_all` moves all of them by `d` at
+//! once; then the pass goes on and looks for still earlier starts in the time before.
 //!
-//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind:
-//! until the pass comes to them ([`Released`]) they change nothing. So what was searched in vain
-//! stays known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at
-//! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of
-//! the same start, nodes and estimate find one after the other what the first one found, as long as
-//! it lasts, and move as one.
+//! A job that moves frees nodes behind the starts of all jobs that the pass has looked at, mostly
+//! far behind. They change nothing until the pass reaches them ([`Released`]). So a failed search
+//! stays valid to the end of the pass ([`Failed`]). A later job that wants at least as many nodes
+//! for at least as long begins its search where the failed one stopped, and is skipped if nothing
+//! is left to search. Neighbouring jobs of the same start, nodes and estimate find the same place
+//! one after the other, as long as there are nodes, and move together.
 
 use super::failed::Failed;
 use super::planned::PlannedJobs;
@@ -36,29 +36,28 @@ pub struct ConservativeStream {
     free: Profile,
     planned: PlannedJobs,
     running: Agenda<Tail>,
-    /// Counts plans, because starts of one second come in the order in which they were planned.
+    /// Counts plans: jobs of one second start in the order in which they were planned.
     plans: u64,
     due: Vec<(u64, StreamRequest)>,
     failed: Failed,
-    /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked
-    /// at.
+    /// Times in which moved jobs freed nodes, behind the start of the current job.
     released: Released,
     moves: Vec<Move>,
-    /// When the last running job will have used up its estimate, where that is known.
+    /// When the last running job will have used up its estimate; `None` if that is not known.
     latest_end: Option<Seconds>,
-    /// How often the rest of a plan moved at once.
+    /// How often the remaining jobs of a plan moved at once.
     #[cfg(test)]
     shifts: usize,
 }
 
-/// What a running job has booked.
+/// The booking of a running job.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     until: Seconds,
     nodes: u32,
 }
 
-/// Planned jobs one after the other that found the same earlier start in this pass.
+/// Neighbouring planned jobs that found the same earlier start in this pass.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     place: usize,
@@ -66,15 +65,18 @@ struct Move {
     by: Seconds,
 }
 
-/// So many jobs must have moved by the same time, and so many be left, before it is asked whether
-/// all the others will.
+/// At least this many jobs must have moved by the same time before it is checked whether all
+/// remaining ones will.
 const ALIKE: usize = 4;
+
+/// At least this many jobs must remain for that check.
 const LEFT: usize = 8;
 
-/// For so many jobs in front of the rest, all of which are asked, one more must have moved.
+/// The check looks at all jobs in front of the remaining ones, so at least one in this many of them
+/// must have moved.
 const ASKED: usize = 64;
 
-/// Of so many first jobs it is not remembered where they moved to: the way to there is short.
+/// The starts found by this many first jobs are not noted: the way to them is short.
 const UNNOTED: usize = 32;
 
 impl ConservativeStream {
@@ -96,7 +98,7 @@ impl ConservativeStream {
         }
     }
 
-    /// Works off every end and start until `until`.
+    /// Processes every end and start until `until`.
     fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
         loop {
             let end = self.running.next_time().unwrap_or(Seconds::FAR);
@@ -139,18 +141,18 @@ impl ConservativeStream {
         }
     }
 
-    /// Puts every planned job back at its earliest start, after something became free from `now` to
+    /// Puts every planned job back at its earliest start after something became free from `now` to
     /// `freed`.
     fn pull_forward(&mut self, now: Seconds, freed: Seconds) {
         self.free.forget_before(now);
         self.failed.clear(now);
         self.released.clear();
         self.moves.clear();
-        // Until then something became free that the job that is looked at can use; what else did
-        // begins behind its start.
+        // Before this time something became free that the current job can use. Everything else that
+        // became free begins behind its start.
         let mut open_to = freed;
-        // Who wants more than ever is free there finds nothing; not known before somebody found
-        // nothing, nor when more was opened.
+        // A job that wants more nodes than this cannot move, because so many are never free there.
+        // Not known until a search has failed, and again when more time opens.
         let mut most = i32::MAX;
         let mut chain = Chain::default();
         let mut next = self.planned.first();
@@ -165,8 +167,8 @@ impl ConservativeStream {
             let place = if self.planned.is_candidate(next, most, excluded) {
                 next
             } else {
-                // Those of one start can use as much; so can all who start when everything that is
-                // open is over, until more becomes open.
+                // Jobs of the same start can use the same open time. So can all jobs that start
+                // after the open time has ended, until more opens.
                 let last = if first < open_to {
                     first
                 } else {
@@ -202,14 +204,14 @@ impl ConservativeStream {
                 Ok(found) => found,
                 Err(longest) => {
                     let until = latest + Seconds(1);
-                    // What was not searched now holds nobody who wants as much as whoever searched
-                    // it.
+                    // The time before `near` was not searched now. It has no place for anything
+                    // that wants at least as much as the search that reached `near`.
                     let least = self.failed.tried_with(nodes, estimate);
                     let least = least.max(longest + Seconds(1)).min(estimate);
                     if least < estimate {
                         self.failed.note(nodes, least, until);
                     } else {
-                        // Behind `until` nothing became free, so there is no start there either.
+                        // Nothing became free after `until`, so there is no start there either.
                         self.failed.note(nodes, estimate, old_start);
                     }
                     if most == i32::MAX {
@@ -247,8 +249,8 @@ impl ConservativeStream {
         }
     }
 
-    /// Moves a job to an earlier start, with those behind that are like it as far as the nodes go.
-    /// Returns how many moved.
+    /// Moves a job to an earlier start, together with the equal jobs behind it for which there are
+    /// enough nodes. Returns how many moved.
     fn move_alike(&mut self, place: usize, found: Found, chain: &Chain) -> usize {
         let old_start = self.planned.start(place);
         let StreamRequest {
@@ -257,8 +259,8 @@ impl ConservativeStream {
         let start = found.start;
         let mut count = self.planned.alike(place);
         if count > 1 {
-            // What the first one gives back lies behind the start of the others: they find what it
-            // found, as long as it lasts.
+            // The nodes that the first one frees lie behind the start of the others. So these find
+            // the same place, as long as it has nodes.
             let taken_to = old_start.min(start + estimate);
             let free = self.free.min_free(start, taken_to).unsigned_abs();
             count = count.min((free / nodes.0) as usize);
@@ -279,12 +281,12 @@ impl ConservativeStream {
         count
     }
 
-    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later,
-    /// before those of the chain moved. Where that is behind `first`, any earlier time that is
-    /// behind it as well.
+    /// The time from which the plan without the jobs from place `next` on equals the plan of
+    /// `chain.by` later, as that was before the chain moved. If that time is after `first`, the
+    /// result may be any earlier time after `first`.
     fn differs_until(&mut self, chain: &mut Chain, next: usize, first: Seconds) -> Seconds {
         let mut until = Seconds::ZERO;
-        // Those who end behind it are mostly the last ones.
+        // Jobs that end after `first` are mostly among the last ones.
         let mut moves = self.moves[chain.moves_from..].iter().rev().peekable();
         for place in (self.planned.first()..next).rev() {
             while moves.next_if(|moved| moved.place > place).is_some() {}
@@ -314,7 +316,7 @@ impl ConservativeStream {
             .get_or_insert_with(|| ends().fold(Seconds::ZERO, Seconds::max))
     }
 
-    /// Moves all jobs from place `next` on by as much as those of the chain moved.
+    /// Moves all jobs from place `next` on by as much as the jobs of the chain moved.
     fn shift_all(&mut self, chain: &mut Chain, next: usize) {
         #[cfg(test)]
         {
@@ -326,7 +328,8 @@ impl ConservativeStream {
                 nodes, estimate, ..
             } = *self.planned.request(moved.place);
             let end = self.planned.start(moved.place) + estimate;
-            // What they gave back there comes with the others.
+            // From `first` on the profile becomes what it was before the chain moved; the cut below
+            // moves it as a whole.
             if end + moved.by > first {
                 let released = nodes.0 * moved.count as u32;
                 self.free.reserve(end.max(first), end + moved.by, released);
@@ -343,19 +346,18 @@ impl ConservativeStream {
     }
 }
 
-/// Jobs that moved by the same time, one after the other.
+/// Consecutive jobs that moved by the same time.
 #[derive(Debug)]
 struct Chain {
     by: Seconds,
     length: usize,
-    /// Before this start nobody has to be asked whether all the others move alike.
+    /// Before this start it need not be checked whether all remaining jobs move alike.
     not_before: Seconds,
-    /// Places from here on have got the numbers of this pass.
+    /// Places from here on have their plan numbers of this pass already.
     numbered_from: usize,
     /// Moves before this one belong to the plan that the chain began with.
     moves_from: usize,
-    /// Of a job in front that did not move like others of a chain: its end, and by how much it
-    /// moved.
+    /// The end of a job in front that moved by another time than the chain, and that time.
     last_other: (Seconds, Seconds),
 }
 
@@ -373,7 +375,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// Counts jobs that moved; how long the chain is.
+    /// Counts jobs that moved by `by`. Returns the length of the chain.
     fn goes_on(&mut self, by: Seconds, jobs: usize) -> usize {
         if self.by == by {
             self.length += jobs;
@@ -400,7 +402,7 @@ impl StreamScheduler for ConservativeStream {
             duration: request.estimate,
             own_start: None,
         });
-        // A job that is not wider than the machine fits when everybody else has ended.
+        // A job that is no wider than the machine fits once all others have ended.
         let Some(start) = start else {
             listener.refused(&request);
             return;

@@ -1,13 +1,13 @@
-//! EASY backfilling at more than 1 M jobs/s however deep the queue is, which the core under
-//! [`crate::scheduling::queue`] does not reach: its pass looks at everybody who waits
+//! EASY backfilling at more than 1 M jobs/s, however deep the queue is. The core under
+//! [`crate::scheduling::queue`] is slower, because its pass looks at every waiting job
 //! (`benches/README.md` has the figures of both).
 //!
-//! First come, first served, and whoever does not delay the first of the queue may pass. The rules
-//! are those of `easy-backfilling`: all events of a second come first, then one pass. The head
-//! starts while it fits; then its start is the earliest at which it fits if every running job takes
-//! its estimate ("shadow"), and jobs behind it start, in order, if they end by then or leave it its
-//! nodes. Between two ends nothing gets better for those who were passed over once, so only new
-//! jobs are looked at then.
+//! First come, first served; a job may pass others if it does not delay the first of the queue. The
+//! rules are those of `easy-backfilling`: all events of a second come first, then one pass. The
+//! head starts while it fits. When it does not, its start is the earliest time at which it fits if
+//! every running job takes its estimate (the "shadow"). Jobs behind it start, in order, if they end
+//! by then or leave the head its nodes. Between two ends nothing improves for jobs that were passed
+//! over once, so only new jobs are looked at then.
 
 use super::waiting::{BackfillSpace, WaitingJobs};
 use super::{Listener, StreamRequest, StreamScheduler};
@@ -22,13 +22,14 @@ pub struct EasyStream {
     waiting: WaitingJobs,
     running: Agenda<Booked>,
     booked: PlannedEnds,
-    /// Start of the head and the nodes that it leaves, if it was found out since the last end.
+    /// The start of the head and the nodes that it leaves; `None` if not computed since the last
+    /// end.
     shadow: Option<(Seconds, u32)>,
-    /// Jobs from this place on were not looked at yet.
+    /// Jobs from this place on have not been looked at yet.
     unseen: usize,
 }
 
-/// What a running job holds, and until when it may.
+/// The nodes of a running job, and how long it may hold them.
 #[derive(Clone, Copy, Debug)]
 struct Booked {
     until: Seconds,
@@ -50,7 +51,7 @@ impl EasyStream {
         }
     }
 
-    /// Works off every second before `until`, and the ends of `until`.
+    /// Processes every second before `until`, and the ends of `until`.
     fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
         while let Some(next) = self.running.next_time().filter(|next| *next <= until) {
             self.now = next;
@@ -92,7 +93,7 @@ impl EasyStream {
             };
             let wanted = self.waiting.request(head).nodes.0;
             let place = self.booked.room_for(wanted, self.idle, self.now);
-            // A job that is not wider than the machine fits when everybody has ended.
+            // A job that is no wider than the machine fits once all others have ended.
             self.shadow = Some(place.unwrap_or((Seconds::FAR, 0)));
             self.unseen = head + 1;
         }

@@ -1,14 +1,14 @@
-//! Conservative backfilling where every job runs exactly as long as it said: nothing ever changes a
-//! plan, so the start is known at the submission and there are no events. Nothing becomes free
-//! again either, so what was placed bounds what comes ([`Floors`]).
+//! Conservative backfilling where every job runs exactly as long as its estimate. Nothing ever
+//! changes a plan, so a start is known at the submission and there are no events. Nothing becomes
+//! free again either, so earlier placements bound later ones ([`Floors`]).
 
 use super::floors::Floors;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
 
-/// `heuristic-planning` for exact estimates: each job gets the earliest place that is left, for its
-/// run time.
+/// `heuristic-planning` for exact estimates: each job gets the earliest free place that is as long
+/// as its run time.
 pub struct ExactStream {
     free: Profile,
     floors: Floors,
@@ -52,7 +52,7 @@ impl StreamScheduler for ExactStream {
             duration: runtime,
             own_start: None,
         });
-        // A job that is not wider than the machine fits when everybody else has ended.
+        // A job that is no wider than the machine fits once all others have ended.
         let Some(start) = start else {
             listener.refused(&request);
             return;

@@ -1,24 +1,24 @@
-//! What was searched for in vain during one pass over the planned jobs.
+//! Searches that failed during one pass over the planned jobs.
 
 use super::planned::saturated;
 use crate::units::{Nodes, Seconds};
 
-/// So many searches at least are remembered, with those that found something: what lies before
-/// that.
+/// At least this many searches are remembered. Successful ones count too: they show that there is
+/// no earlier start.
 const KNOWN: usize = 32;
 
-/// Of so many searches at most it is asked whether they bar somebody.
+/// At most this many searches exclude jobs.
 const EXCLUDED: usize = 8;
 
-/// Where there was no start. Whoever wants at least as much for at least as long, and was planned
-/// later, finds none there either, to the end of the pass: what those who move give back lies
-/// behind the start of everybody looked at before them.
+/// Times without a possible start. A job that is planned later and wants at least as many nodes for
+/// at least as long has no start there either, to the end of the pass: jobs that move free nodes
+/// only behind the starts of all jobs looked at before them.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
-    /// In the order of how far they reached.
+    /// Ordered by how far they reached.
     known: Vec<Search>,
     now: Seconds,
-    /// Those of them that reached as far as whoever is looked at next would have to search.
+    /// Those that reached as far as the next job would have to search.
     excluded: Excluded,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct Failed {
 struct Search {
     nodes: i32,
     estimate: i32,
-    /// Nobody who wants as much has to try a start before this time, counted from `now`; less than
-    /// [`i32::MAX`].
+    /// A job that wants at least as much need not try a start before this time, counted from `now`;
+    /// less than [`i32::MAX`].
     reached: i32,
 }
 
-/// Nodes and estimates: whoever wants as much does not have to be looked at.
+/// Pairs of nodes and estimate: a job that wants at least as much of both is skipped.
 #[derive(Debug)]
 pub(super) struct Excluded {
-    /// Nobody can start at this time or later, counted from `now`; [`i32::MAX`] stands for any
-    /// later one as well.
+    /// The next job cannot start at this time or later, counted from `now`; [`i32::MAX`] stands for
+    /// any later time as well.
     until: i32,
     count: usize,
     /// The first one is the narrowest, the second one the shortest of all; [`i32::MAX`] where there
@@ -68,9 +68,10 @@ impl Excluded {
         (2..self.count.min(EXCLUDED)).map(|place| (self.nodes[place], self.estimates[place]))
     }
 
-    /// Whether somebody who wants so much, for less than [`i32::MAX`], has to be looked at.
+    /// Whether a job that wants this many nodes, for less than [`i32::MAX`], still has to be looked
+    /// at.
     #[inline]
-    pub(super) fn leaves_out(&self, nodes: i32, estimate: i32) -> bool {
+    pub(super) fn admits(&self, nodes: i32, estimate: i32) -> bool {
         let is_left = |(wide, long): (i32, i32)| (nodes < wide) | (estimate < long);
         let [narrowest, shortest] = self.first();
         is_left(narrowest) & is_left(shortest) && self.others().all(is_left)
@@ -115,7 +116,7 @@ impl Excluded {
 }
 
 impl Failed {
-    /// Forgets all; nobody will start before `now`.
+    /// Forgets all searches; no job will start before `now`.
     pub(super) fn clear(&mut self, now: Seconds) {
         self.known.clear();
         self.now = now;
@@ -123,7 +124,7 @@ impl Failed {
         self.excluded.clear();
     }
 
-    /// Who does not have to be looked at where nobody can start at `until` or later.
+    /// The jobs that are skipped if none can start at `until` or later.
     #[inline]
     pub(super) fn excluded(&mut self, until: Seconds) -> &Excluded {
         let until = saturated((until - self.now).0);
@@ -147,14 +148,15 @@ impl Failed {
         self.now + Seconds(search.map_or(0, |search| i64::from(search.reached)))
     }
 
-    /// From which estimate on nobody of so many nodes has to try what [`Failed::tried_until`]
-    /// excludes.
+    /// The estimate from which on, with this many nodes, the times that [`Failed::tried_until`]
+    /// excludes need not be tried.
     pub(super) fn tried_with(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
         let search = self.furthest(nodes, estimate);
         Seconds(search.map_or(0, |search| i64::from(search.estimate)))
     }
 
-    /// The search of somebody who wanted at most so much that reached furthest.
+    /// Of the searches for at most this many nodes and this estimate, the one that reached
+    /// furthest.
     #[inline]
     fn furthest(&self, nodes: Nodes, estimate: Seconds) -> Option<&Search> {
         let (nodes, estimate) = (saturated(i64::from(nodes.0)), saturated(estimate.0));
@@ -163,7 +165,7 @@ impl Failed {
         self.known.iter().rev().find(wanted_less)
     }
 
-    /// Notes that nobody who wants as much has to try a start before `until`.
+    /// Notes that a job that wants at least as much need not try a start before `until`.
     pub(super) fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds) {
         let (nodes, estimate) = (saturated(i64::from(nodes.0)), saturated(estimate.0));
         let reached = saturated((until - self.now).0).min(i32::MAX - 1);
@@ -224,7 +226,7 @@ mod tests {
                         prop_assert_eq!(known, most);
                     }
                     let short = saturated(estimate.0).min(i32::MAX - 1);
-                    let is_excluded = !failed.excluded(until).leaves_out(nodes as i32, short);
+                    let is_excluded = !failed.excluded(until).admits(nodes as i32, short);
                     prop_assert!(!is_excluded || most >= until);
                 }
             }

@@ -6,13 +6,12 @@ use crate::units::{Nodes, Seconds};
 const NODE_CLASSES: usize = 4 * 32;
 const SPAN_CLASSES: usize = 4 * 36;
 
-/// What was placed, as bounds for what comes: whoever wants at least so many nodes for at least so
-/// long as somebody before him cannot start earlier than that one could, because nothing has become
-/// free since.
+/// Bounds from earlier placements: a job that wants at least as many nodes for at least as long as
+/// an earlier one cannot start before that one could, because nothing has become free since.
 #[derive(Debug)]
 pub(super) struct Floors {
-    /// For each class of spans, then of nodes: the latest start of anybody of that class of nodes
-    /// who wanted at most that span.
+    /// For each class of spans, then of nodes: the latest start of a job of that class of nodes
+    /// that wanted at most that span.
     starts: Vec<i64>,
 }
 
@@ -25,7 +24,7 @@ impl Default for Floors {
 }
 
 impl Floors {
-    /// No start before this one can be had.
+    /// No earlier start is possible.
     pub(super) fn of(&self, nodes: Nodes, span: Seconds) -> Seconds {
         let last = class_below(i64::from(nodes.0)).min(NODE_CLASSES - 1);
         let first = class_below(span.0).min(SPAN_CLASSES - 1) * NODE_CLASSES;
@@ -33,7 +32,7 @@ impl Floors {
         Seconds(narrower.fold(i64::MIN, |latest, start| latest.max(*start)))
     }
 
-    /// Notes that `start` was the earliest for so many nodes and so long.
+    /// Notes that `start` was the earliest for this many nodes and this span.
     pub(super) fn note(&mut self, nodes: Nodes, span: Seconds, start: Seconds) {
         let class = class_above(i64::from(nodes.0));
         if class >= NODE_CLASSES {

@@ -1,5 +1,5 @@
-//! The planned jobs of conservative backfilling, in order of (start, submission), searched for the
-//! next that might move.
+//! The planned jobs of conservative backfilling, in order of (start, submission), with searches for
+//! the next one that might move.
 
 use super::StreamRequest;
 use super::failed::Excluded;
@@ -8,21 +8,22 @@ use crate::units::Seconds;
 /// Jobs that are compared together, without a branch.
 const TOGETHER: usize = 16;
 
-/// Jobs that are searched before it is asked again what the next one can use.
+/// At most this many jobs are searched before it is determined again what the next one can use.
 const NEAR: usize = 64;
 
 /// Started jobs that are kept before they are forgotten together.
 const STARTED: usize = 64;
 
-/// Planned jobs. A search looks at nodes and estimates of all, so these stand in lists of their
-/// own; what is seldom asked for stays where it is when the order changes.
+/// Planned jobs. A search looks at the nodes and estimates of all, so these stand in lists of their
+/// own. Requests, which are rarely needed, keep their positions when the order changes.
 #[derive(Debug, Default)]
 pub(super) struct PlannedJobs {
     /// Places before this one have started.
     first: usize,
     starts: Vec<Seconds>,
     nodes: Vec<i32>,
-    /// Cut to less than [`i32::MAX`]: whoever is found is looked at again.
+    /// Saturated below [`i32::MAX`]: a job that a search finds is checked again with its whole
+    /// estimate.
     estimates: Vec<i32>,
     plans: Vec<Plan>,
     requests: Vec<StreamRequest>,
@@ -31,9 +32,9 @@ pub(super) struct PlannedJobs {
 
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// When it was planned, counted in plans.
+    /// Its number in the order of planning.
     number: u64,
-    /// Where its request is.
+    /// The position of its request.
     slot: u32,
 }
 
@@ -69,7 +70,7 @@ impl PlannedJobs {
         (self.starts[place], self.request(place).index)
     }
 
-    /// The first place in `from..to` whose key is not smaller, where keys rise.
+    /// The first place in `from..to` whose key is not smaller; keys rise in this range.
     fn place_of(&self, from: usize, to: usize, key: (Seconds, u64)) -> usize {
         let place = from + self.starts[from..to].partition_point(|start| *start < key.0);
         if place == to || self.starts[place] > key.0 {
@@ -101,7 +102,7 @@ impl PlannedJobs {
         self.plans.insert(place, Plan { number, slot });
     }
 
-    /// Takes out the first one if it starts by `now`, with the number of its plan.
+    /// Takes out the first job if it starts by `now`, with the number of its plan.
     pub(super) fn take_due(&mut self, now: Seconds) -> Option<(u64, StreamRequest)> {
         if self.next_start().is_none_or(|start| start > now) {
             return None;
@@ -116,7 +117,7 @@ impl PlannedJobs {
         Some((number, request))
     }
 
-    /// Forgets who has started when there are enough of them to be worth it.
+    /// Forgets started jobs when there are enough of them to be worth it.
     pub(super) fn forget_some_started(&mut self) {
         if self.first > STARTED && self.first * 2 > self.past() {
             self.forget_started();
@@ -132,8 +133,8 @@ impl PlannedJobs {
         self.first = 0;
     }
 
-    /// A place behind `from` such that nobody from `from` on and before it starts after `time`;
-    /// never far behind, so that it is found fast. The job at `from` does not start after `time`.
+    /// A place behind `from` such that no job from `from` up to it starts after `time`. It is never
+    /// far behind, so that it is found fast. The job at `from` must not start after `time`.
     pub(super) fn past_of(&self, from: usize, time: Seconds) -> usize {
         let past = self.past().min(from + NEAR);
         let starts = &self.starts[from..past];
@@ -143,7 +144,7 @@ impl PlannedJobs {
         from + starts.partition_point(|start| *start <= time)
     }
 
-    /// How many places from this one on have the same start, nodes and estimate.
+    /// How many consecutive jobs from this place on have the same start, nodes and estimate.
     pub(super) fn alike(&self, place: usize) -> usize {
         let StreamRequest {
             nodes, estimate, ..
@@ -158,14 +159,14 @@ impl PlannedJobs {
         1 + (place + 1..self.past()).take_while(is_alike).count()
     }
 
-    /// Whether the job at a place wants at most `most` nodes and is not barred.
+    /// Whether the job at a place wants at most `most` nodes and is not excluded.
     #[inline]
     pub(super) fn is_candidate(&self, place: usize, most: i32, excluded: &Excluded) -> bool {
         let nodes = self.nodes[place];
-        nodes <= most && excluded.leaves_out(nodes, self.estimates[place])
+        nodes <= most && excluded.admits(nodes, self.estimates[place])
     }
 
-    /// The first place in `from..past` that wants at most `most` nodes and that is not barred.
+    /// The first job in `from..past` that wants at most `most` nodes and is not excluded.
     pub(super) fn next_candidate(
         &self,
         mut from: usize,
@@ -203,8 +204,8 @@ impl PlannedJobs {
         None
     }
 
-    /// Moves a job to another start without giving it its place in the order; `number` where it
-    /// gets one.
+    /// Sets the start of a job without moving it to its place in the order. `number` is its new
+    /// plan number, if it gets one.
     pub(super) fn set_start(&mut self, place: usize, start: Seconds, number: Option<u64>) {
         self.starts[place] = start;
         if let Some(number) = number {
@@ -212,8 +213,8 @@ impl PlannedJobs {
         }
     }
 
-    /// Moves everybody from a place on by the same time to the front, with numbers that rise from
-    /// `number` on.
+    /// Moves the starts of all jobs from a place on forward by the same time, and numbers their
+    /// plans from `number` on.
     pub(super) fn shift_from(&mut self, place: usize, by: Seconds, number: u64) {
         for start in &mut self.starts[place..] {
             *start -= by;
@@ -223,8 +224,8 @@ impl PlannedJobs {
         }
     }
 
-    /// Gives jobs that moved to the same earlier start one after the other their places in the
-    /// order, those before them being in order.
+    /// Moves neighbouring jobs that got the same earlier start to their places in the order. All
+    /// jobs before them are in order.
     pub(super) fn put_in_order(&mut self, place: usize, count: usize) {
         if place == self.first || self.key(place - 1) < self.key(place) {
             return;

@@ -1,9 +1,10 @@
-//! Times in which jobs that moved gave nodes back, behind the start of the job that is looked at.
+//! Times in which moved jobs freed nodes, behind the start of the current job.
 
 use crate::units::Seconds;
 
-/// Intervals that do not touch, the last ones first. Those that touch count as one: whoever starts
-/// between their beginnings can use no more than the time before its start anyway.
+/// Disjoint intervals, the last one first. Intervals that touch are joined: a job that starts
+/// between their beginnings can only use time before its start, which the joined interval gives it
+/// as well.
 #[derive(Debug, Default)]
 pub(super) struct Released(Vec<(Seconds, Seconds)>);
 
@@ -12,13 +13,13 @@ impl Released {
         self.0.clear();
     }
 
-    /// When the first one begins.
+    /// The beginning of the first interval.
     #[inline]
     pub(super) fn next(&self) -> Option<Seconds> {
         self.0.last().map(|(from, _)| *from)
     }
 
-    /// Takes out one that begins before `time`. Returns when it ends.
+    /// Takes out an interval that begins before `time`. Returns its end.
     #[inline]
     pub(super) fn pop_before(&mut self, time: Seconds) -> Option<Seconds> {
         self.0.pop_if(|(from, _)| *from < time).map(|(_, to)| to)

@@ -5,15 +5,15 @@ use crate::kernel::Agenda;
 use crate::plan::Profile;
 use crate::units::{Nodes, Seconds};
 
-/// Admission of reservations that start a fixed lead after their submission; the nodes of one that
-/// ends early are free from then on.
+/// Admission of reservations that start a fixed lead after their submission. The nodes of a
+/// reservation that ends early are free from then on.
 pub struct ReservationStream {
     free: Profile,
     lead: Seconds,
     ends: Agenda<Tail>,
 }
 
-/// What an early end gives back.
+/// The nodes that an early end frees.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     until: Seconds,

@@ -1,16 +1,17 @@
-//! Who wants least among many waiting jobs, so that a search passes over those that cannot start.
+//! The least demands of groups of waiting jobs, so that a search skips groups in which no job can
+//! start.
 
 /// Nodes of a job that left.
 pub(super) const GONE: i32 = i32::MAX;
 
-/// Shortest estimates are known for jobs of 1, at most 2, 3, 4, 7, 8, 15, 16, … nodes; of the last
-/// class is everybody.
+/// Shortest estimates are known for jobs of 1, at most 2, 3, 4, 7, 8, 15, 16, … nodes; all jobs are
+/// of the last class.
 const CLASSES: usize = 32;
 
 /// Summaries that share one of the next level.
 const TOGETHER: usize = 16;
 
-/// What is left for jobs behind the first one, in 32 bits, never less than it is.
+/// The space that the first job leaves to those behind it, in 32 bits, never less than it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompactSpace {
     pub(super) idle: i32,
@@ -31,12 +32,12 @@ impl CompactSpace {
     }
 }
 
-/// No job has fewer nodes, none of a class or one before it a shorter estimate.
+/// No job of the group has fewer nodes, and no job up to a class has a shorter estimate.
 #[derive(Clone, Copy, Debug)]
 struct Summary {
     fewest: i32,
     shortest: [i32; CLASSES],
-    /// Jobs left since.
+    /// Jobs have left since it was computed.
     is_stale: bool,
 }
 
@@ -87,7 +88,7 @@ impl Summary {
     }
 }
 
-/// The smallest class that all jobs of at most so many nodes belong to.
+/// The smallest class that holds all jobs of at most this many nodes.
 fn class_of(nodes: i32) -> usize {
     let nodes = nodes.max(1);
     let bits = nodes.ilog2() as usize;
@@ -133,7 +134,7 @@ impl Summaries {
         }
     }
 
-    /// Notes that a job left.
+    /// Notes that a job has left.
     pub(super) fn left(&mut self, place: usize) {
         let mut number = place / self.block;
         for level in &mut self.levels {
@@ -142,7 +143,7 @@ impl Summaries {
         }
     }
 
-    /// Forgets all and looks at all jobs again.
+    /// Computes all summaries anew from all jobs.
     pub(super) fn renew(&mut self, nodes: &[i32], estimates: &[i32]) {
         let blocks = nodes.chunks(self.block).zip(estimates.chunks(self.block));
         let first = &mut self.levels[0];
@@ -152,8 +153,8 @@ impl Summaries {
         self.grow();
     }
 
-    /// The first place at `from` or behind that `look` finds; `look` searches places of one block
-    /// that may hold somebody.
+    /// The first place at `from` or behind that `look` finds. `look` searches the places of one
+    /// block that may hold a fitting job.
     pub(super) fn find(
         &mut self,
         from: usize,
@@ -176,7 +177,7 @@ impl Summaries {
             .find_map(|number| search.below(top, number))
     }
 
-    /// Places that one summary of a level is about.
+    /// How many places one summary of a level covers.
     fn width(&self, level: usize) -> usize {
         self.block * TOGETHER.pow(level as u32)
     }

@@ -10,17 +10,17 @@ const BLOCK: usize = 64;
 /// Jobs that are compared together, without a branch.
 const TOGETHER: usize = 16;
 
-/// Jobs that wait, in order of submission. Jobs leave from anywhere; those behind keep their
-/// places, so places stay valid until [`WaitingJobs::tidy`].
+/// Waiting jobs in order of submission. Jobs leave from anywhere and the others keep their places,
+/// so places stay valid until [`WaitingJobs::tidy`].
 #[derive(Debug)]
 pub(super) struct WaitingJobs {
     /// Nodes of each job, [`GONE`] of one that left.
     nodes: Vec<i32>,
-    /// Estimates, cut to 32 bits: a search looks twice at what it finds.
+    /// Estimates, saturated to 32 bits: a search checks what it finds with the whole estimate.
     estimates: Vec<i32>,
     requests: Vec<StreamRequest>,
     summaries: Summaries,
-    /// The first place that waits, or the number of places.
+    /// The first place with a waiting job, or the number of places.
     head: usize,
     waiting: usize,
 }
@@ -38,12 +38,12 @@ impl Default for WaitingJobs {
     }
 }
 
-/// What is left beside the first job of the queue.
+/// The space for backfilling that the first job of the queue leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BackfillSpace {
     /// Nodes that are idle; at least one.
     pub(super) idle: u32,
-    /// Whoever ends after this much time must leave the head its nodes.
+    /// A job that takes longer than this must leave the head its nodes.
     pub(super) span: Seconds,
     /// Nodes that the head leaves idle.
     pub(super) extra: u32,

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, params};
 
 use super::TableGroup;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
-use crate::study::Studies;
 use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 use crate::units::{Nodes, Seconds};
 
@@ -98,7 +98,7 @@ impl Distributions {
     }
 }
 
-fn enter_lookups(connection: &Connection, _: Studies) -> rusqlite::Result<()> {
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
     for (bin, (low, high)) in bins().enumerate() {
         connection.execute(
             "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",

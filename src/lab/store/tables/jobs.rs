@@ -12,11 +12,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::TableGroup;
+use crate::scheduling::measures::Measure;
 use crate::scheduling::{JobOutcome, Promise, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::study::SimulationResult;
-use crate::study::Studies;
 use crate::tables::{
     Definition, ExportKind, ExportSource, Number, RowWriter, Shared, View, free_number,
 };
@@ -94,7 +94,7 @@ impl TableGroup for Jobs {
     }
 }
 
-fn enter_lookups(connection: &Connection, _: Studies) -> rusqlite::Result<()> {
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
     for (code, verdict) in Verdict::ALL.iter().enumerate() {
         let outcome = if verdict.is_dropped() {
             "dropped"

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, params};
 
 use super::TableGroup;
+use crate::scheduling::measures::Measure;
 use crate::store::rows::Prepared;
-use crate::study::Studies;
 use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 
 /// The tables of measures.
@@ -26,7 +26,7 @@ impl TableGroup for Measures {
         let mut rows = 0;
         let mut insert = writer.table("simulation_measure")?;
         for (name, value) in prepared.finished.result.measured.iter() {
-            let code = writer.measure(name, writer.studies().measure(name))?;
+            let code = writer.measure(name, writer.known_measure(name))?;
             insert.insert(params![writer.simulation(), code, value])?;
             rows += 1;
         }
@@ -34,8 +34,8 @@ impl TableGroup for Measures {
     }
 }
 
-fn enter_lookups(connection: &Connection, studies: Studies) -> rusqlite::Result<()> {
-    for measure in studies.measures() {
+fn enter_lookups(connection: &Connection, measures: &[&'static Measure]) -> rusqlite::Result<()> {
+    for measure in measures {
         connection.execute(
             "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
             params![measure.name, measure.unit, measure.title],

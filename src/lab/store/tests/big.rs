@@ -13,13 +13,13 @@ use rusqlite::Connection;
 use super::count;
 use super::documents::documented_query;
 use crate::brokering::co_reservation::Algorithm;
-use crate::inputs::RunInput;
 use crate::store::Store;
 use crate::store::fixtures::grid::grid;
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::studies::STUDIES;
 use crate::studies::co_reservation::CoReservationStudy;
 use crate::study::StudySpec;
+use crate::study::inputs::RunInput;
 use crate::sweep::AxisValue;
 
 const STRATEGIES: [&str; 2] = ["heuristic-planning", "heuristic-overbooking"];

@@ -1,4 +1,4 @@
-//! Requests for parts at several clusters (`brokering/evaluation.rs`).
+//! Requests for parts at several clusters (`src/studies/grid/co_reservation/evaluation.rs`).
 
 use crate::brokering::co_reservation::local::ClusterId;
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};

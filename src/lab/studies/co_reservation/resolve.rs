@@ -277,5 +277,4 @@ fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
 }
 
 #[cfg(test)]
-#[path = "resolve_tests.rs"]
 mod tests;

@@ -13,7 +13,7 @@ use crate::brokering::co_reservation::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::co_reservation::{
     AttemptFate, CoOutcome, CoReservationRun, CoVerdict, TimeLine,
 };
-use crate::study::Studies;
+use crate::scheduling::measures::Measure;
 use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 
@@ -77,7 +77,7 @@ impl Rows for CoReservationRows {
     }
 }
 
-fn enter_lookups(connection: &Connection, _: Studies) -> rusqlite::Result<()> {
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
     for measure in CLUSTER_MEASURES {
         connection.execute(
             "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",

@@ -8,11 +8,11 @@ use bookahead_core::memory::MemoryBudget;
 use sha2::{Digest, Sha256};
 
 use super::{MachineQueueSettings, MachineSource};
-use crate::inputs::{Cache, InputError, Inputs, canonical_text};
 use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
 use crate::scheduling::machine_queue::{MachineQueueOutcome, PlacedJobs, QueueMachine};
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Cache, InputError, Inputs, canonical_text};
 use crate::units::{Nodes, Seconds};
 use crate::workload::input_file::read_whole;
 use crate::workload::{Job, Origin};

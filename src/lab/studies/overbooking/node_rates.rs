@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use crate::failures::{FailureTrace, NodeRates, by_reliability, learn_node_rates};
-use crate::inputs::{InputError, Inputs};
 use crate::scheduling::{NodeKnowledge, NodeOrder, PolicySettings};
 use crate::study::SimulationSpec;
+use crate::study::inputs::{InputError, Inputs};
 use crate::units::NodeIndex;
 
 /// Rates of all nodes, from the failures between time 0 of the failure clock and the start, by the

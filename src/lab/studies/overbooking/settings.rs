@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
-use crate::scheduling::registry::{self, PlanKind, Strategy};
+use crate::scheduling::registry::{PlanKind, Strategy};
 use crate::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, ClientSettings,
     DownHorizon, NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
@@ -221,7 +221,7 @@ pub(super) fn nodes_read(
 /// where no node fails or the strategy computes nothing from it.
 pub(crate) fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliability> {
     let reads = common.failures.source != FailureSource::None
-        && computes_probabilities(registry::strategy(strategy));
+        && computes_probabilities(common.studies.policy(strategy));
     reads.then(|| Reliability {
         nodes: NodeKnowledge::Common,
         ..common.scheduling.reliability.clone()

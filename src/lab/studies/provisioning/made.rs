@@ -7,12 +7,12 @@ use crate::brokering::provisioning::{
     best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{
+use crate::random;
+use crate::study::SimulationSpec;
+use crate::study::inputs::{
     Cache, FailureRequest, InputError, Inputs, PreparedWorkload, canonical_text,
     parallel::map_in_parallel,
 };
-use crate::random;
-use crate::study::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,

@@ -1,5 +1,5 @@
-//! Workflows that buy their resources (`brokering/provisioning/`, spec `provisioning.md` §10).
-//! `wf_` is the plan, or best effort where that is the search.
+//! Workflows that buy their resources (`src/studies/workflows/provisioning/`, spec
+//! `provisioning.md` §10). `wf_` is the plan, or best effort where that is the search.
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -385,5 +385,4 @@ fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<
 }
 
 #[cfg(test)]
-#[path = "resolve_tests.rs"]
 mod tests;

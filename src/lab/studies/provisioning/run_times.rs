@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Made, ProvisionedSettings};
 use crate::brokering::provisioning::{Application, Background, BestEffortRun, SiteWorkload};
-use crate::inputs::{InputError, canonical_text};
+use crate::study::inputs::{InputError, canonical_text};
 use crate::units::Seconds;
 use crate::workload::workflows::RealRuntimes;
 

@@ -1,7 +1,7 @@
 //! What a simulation of provisioning is handed.
 
 use crate::brokering::provisioning::ProvisioningInputs;
-use crate::inputs::Handed;
+use crate::study::inputs::Handed;
 use crate::units::Seconds;
 
 /// The jobs and failures of all sites, the workflow, and when it is submitted. Bookings and real

@@ -11,7 +11,7 @@ use self::met::{write_advertised, write_offers, write_site_jobs};
 
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, SiteJob, TaskFate};
-use crate::study::Studies;
+use crate::scheduling::measures::Measure;
 use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 
@@ -77,7 +77,7 @@ impl Rows for ProvisioningRows {
     }
 }
 
-fn enter_lookups(connection: &Connection, _: Studies) -> rusqlite::Result<()> {
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
     for fate in TaskFate::ALL {
         connection.execute(
             "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",

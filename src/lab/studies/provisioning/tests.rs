@@ -45,7 +45,7 @@ fn specs(text: &str) -> Vec<SimulationSpec> {
 }
 
 fn prepared() -> Inputs {
-    Inputs::new(InputSources::new(&InputFolders::default()), true)
+    Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true)
 }
 
 fn inputs(prepared: &Inputs, spec: &SimulationSpec) -> Arc<ProvisioningInputs> {
@@ -268,7 +268,7 @@ fn the_content_of_the_file_of_a_workflow_is_part_of_the_identity() {
             workflows: Some(folder.path().to_owned()),
             ..InputFolders::default()
         };
-        let prepared = Inputs::new(InputSources::new(&folders), true);
+        let prepared = Inputs::new(STUDIES, InputSources::new(&folders), true);
         let mut sweep = Experiment::parse(STUDIES, "test.toml", &text, None)
             .unwrap()
             .sweep;

@@ -1,5 +1,5 @@
-//! The machine that takes reservations, and fixed reservations beside flexible jobs (`replanning/`,
-//! `outcome.rs`).
+//! The machine that takes reservations (`src/studies/reservations/replanning/`), and fixed
+//! reservations beside flexible jobs (`src/core/scheduling/outcome.rs`).
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

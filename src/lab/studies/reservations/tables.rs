@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
+use crate::scheduling::measures::Measure;
 use crate::scheduling::replanning::{RequestVerdict, ReservationOutcome};
-use crate::study::Studies;
 use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 use crate::workload::WantedStart;
@@ -33,7 +33,7 @@ impl Rows for ReservationRows {
     }
 }
 
-fn enter_lookups(connection: &Connection, _: Studies) -> rusqlite::Result<()> {
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
     for (code, verdict) in RequestVerdict::ALL.iter().enumerate() {
         connection.execute(
             "INSERT OR REPLACE INTO request_verdict VALUES (?1, ?2, ?3)",

@@ -1,4 +1,4 @@
-//! The slots that a machine advertises (`slot_study.rs`).
+//! The slots that a machine advertises (`src/studies/reservations/slots/study.rs`).
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -1,4 +1,5 @@
-//! Virtual reservations against real ones, and predictions of waits (`virtual_study/`).
+//! Virtual reservations against real ones, and predictions of waits
+//! (`src/studies/reservations/virtual_reservations/study/`).
 
 use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -16,7 +16,7 @@ pub(super) struct Trial {
     pub(super) lead: f64,
     /// The start, in seconds from the beginning of a week.
     pub(super) start: i64,
-    /// Node-hours that those who wait are delayed by; `None` where it met what runs.
+    /// Node-hours by which waiting jobs are delayed; `None` if the reservation met running jobs.
     pub(super) cost: Option<f64>,
 }
 

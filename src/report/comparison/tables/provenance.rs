@@ -1,5 +1,4 @@
-//! Tables of what the runs are: their settings, programs and inputs, and the points that do not
-//! count.
+//! Tables about the runs: their settings, programs and inputs, and the points that do not count.
 
 use super::{table, text};
 use crate::report::comparison::{ComparedRun, Comparison, settings, unfinished_text};

@@ -1,15 +1,15 @@
-//! What a check finds in its cells, and the verdict on it.
+//! The values that a check finds in its cells, and the verdict on them.
 
 use super::{FindingResult, Judged, ROUNDING};
 use crate::report::findings::curves::{CurveCell, Field, combinations};
 use crate::report::findings::words::{Place, counted, quantity, share};
 use crate::report::findings::{Check, Finding, Verdict};
 
-/// What a check found, before the verdict.
+/// The values that a check found, before the verdict.
 pub(in crate::report::findings) struct Survey {
     pub(in crate::report::findings) judged: Vec<Judged>,
     pub(in crate::report::findings) missing: Vec<Place>,
-    /// What is counted: cell or curve.
+    /// The word for what is counted: cell or curve.
     pub(in crate::report::findings) noun: &'static str,
     /// The rest of the line about what was measured.
     pub(in crate::report::findings) line: String,
@@ -137,7 +137,7 @@ impl Survey {
 
     /// One line: in how many cells it holds, what stands out, and how many have no value.
     fn measured(&self, finding: &Finding, failed: usize) -> String {
-        /// So many values are all shown where nothing is judged.
+        /// Up to this many values are all shown where nothing is judged.
         const FEW: usize = 6;
         let mut parts = Vec::new();
         let count = self.judged.len();
@@ -177,7 +177,7 @@ fn missed(
     (failed, total, allowed): (usize, usize, usize),
     noun: &str,
 ) -> String {
-    /// So many places are named.
+    /// At most this many places are named.
     const NAMED: usize = 3;
     let places: Vec<String> = by_margin
         .iter()

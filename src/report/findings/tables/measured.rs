@@ -1,4 +1,4 @@
-//! What cells hold, read off the curves of their runs.
+//! The measured values of cells, read off the curves of their runs.
 
 use std::collections::BTreeMap;
 

@@ -1,21 +1,21 @@
-//! A second judgement beside the first one: what a published number could be on another alignment
-//! of the failure clock, and how flat a curve is about its peak.
+//! A second judgement beside the first one: the values that a published number could have on
+//! another alignment of the failure clock, and the flatness of a curve around its peak.
 //!
-//! Both are about chance that the interval over batteries of one experiment does not contain, or
-//! that a tolerance in steps of the grid does not know. The first verdict stays as it is; nothing
-//! here widens a tolerance.
+//! Both cover chance that the interval over the batteries of one experiment does not contain, or
+//! that a tolerance in steps of the grid ignores. The first verdict does not change, and no
+//! tolerance is widened.
 //!
 //! * *Over alignments*: the share of booked coins that is lost, penalties, and gains at ratio 2 and
-//!   more are decided by a handful of outages. All batteries see the same ones, and the paper does
+//!   more depend on a handful of outages. All batteries see the same outages, and the paper does
 //!   not say at which time of the failure clock a battery begins. Such a number holds over
-//!   alignments when it lies in the union of the 95 % intervals that were measured with the clock
-//!   moved by no more than the file says. It is the union and not its hull: a number in a gap
-//!   between two intervals does not hold. The tolerance plays no part, so this verdict may be the
-//!   stricter one, too.
-//! * *Best threshold*: also holds when the mean at the published threshold lies within the 95 %
-//!   interval of the measured best. The threshold of the highest surplus is the same question (a
-//!   baseline does not depend on thresholds). That interval is of the best's own mean, and the best
-//!   is chosen on the same batteries: the judgement is generous, and the interval of the paired
+//!   alignments if it lies in the union of the 95 % intervals measured with the clock moved by no
+//!   more than the file says. It is the union, not its hull: a number in a gap between two
+//!   intervals does not hold. The tolerance plays no part, so this verdict may also be the stricter
+//!   one.
+//! * *Best threshold*: also holds if the mean at the published threshold lies within the 95 %
+//!   interval of the measured best. The same applies to the threshold of the highest surplus, as a
+//!   baseline does not depend on thresholds. That interval is of the best's own mean, and the best
+//!   was chosen on the same batteries, so this judgement is generous; the interval of the paired
 //!   difference, which is narrower, stands beside it. Thresholds at which counts of jobs peak are
 //!   not judged twice.
 
@@ -267,5 +267,4 @@ fn about_the_peak(reader: &Reader<'_>, check: &CellCheck, expected: f64) -> Opti
 }
 
 #[cfg(test)]
-#[path = "second_tests.rs"]
 mod tests;

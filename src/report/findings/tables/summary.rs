@@ -1,4 +1,4 @@
-//! What was measured of all strategies, in the form of a paper's tables.
+//! The measured values of all strategies, in the form of a paper's tables.
 
 use super::evaluate::{Reader, Subject};
 use super::measured::Samples;

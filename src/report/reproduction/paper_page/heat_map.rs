@@ -1,5 +1,5 @@
-//! Which share of the claims holds, by what they are about and by trace: a field of coloured cells,
-//! and the same as a table.
+//! The share of claims that hold, by subject and by trace: a field of coloured cells, and the same
+//! as a table.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,4 @@
-//! Clusters beside each other: what was measured at each, and at some of them by class of jobs or
-//! parts.
+//! A comparison of clusters: the measures of each, and for some of them by class of jobs or parts.
 
 use super::MOST_CLUSTERS;
 use crate::brokering::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};

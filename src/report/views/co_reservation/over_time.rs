@@ -1,6 +1,6 @@
-//! What happened over the time of one simulation: requests as they came, and how clusters were
-//! used. Each figure is of replication 0, as a mean over draws of a workload would be of nothing
-//! that happened.
+//! The course of one simulation over time: requests as they arrive, and the use of clusters. Each
+//! figure shows replication 0, because a mean over drawn workloads would show no course that ever
+//! happened.
 
 use super::MOST_CLUSTERS;
 use crate::report::analysis::Analysis;

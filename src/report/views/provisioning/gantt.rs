@@ -1,5 +1,5 @@
-//! A workflow over its slots, seen: processors of each site × time, as SVG. Slots that were paid
-//! for are outlines, the runs of tasks fill them, and lost ones are crossed out.
+//! A workflow over its slots as a picture: processors of each site × time, as SVG. Paid slots are
+//! outlines, the runs of tasks fill them, and lost runs are crossed out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ struct Block {
     words: String,
 }
 
-/// Runs of tasks with what became of them.
+/// Runs of tasks with their fates.
 type Runs<'p> = Vec<(Block, &'p str)>;
 
 /// The drawing of one application.

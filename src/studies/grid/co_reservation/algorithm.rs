@@ -1,4 +1,4 @@
-//! The algorithms of the thesis as rows of one matrix (§3.7): which filters, which order, which
+//! The algorithms of the thesis as rows of one matrix (§3.7): filters, order of candidates, and
 //! repair.
 
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub enum Algorithm {
     /// A2: only candidates with enough free CPUs (§3.2).
     #[default]
     A2,
-    /// A3: and none that starts before the backlog is worked off (§3.3).
+    /// A3: and none that starts before the end of the backlog (§3.3).
     A3,
     /// A3*: A3 with limits in the place of estimated run times.
     A3Star,

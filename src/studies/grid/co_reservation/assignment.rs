@@ -1,7 +1,7 @@
-//! Parts to distinct clusters at the least total weight: shortest augmenting paths on a small dense
-//! matrix.
+//! Assigns parts to distinct clusters at the least total weight, by shortest augmenting paths on a
+//! small dense matrix.
 
-/// Nobody.
+/// No row or column.
 const NONE: usize = usize::MAX;
 
 /// The assignment problem, with its memory kept between uses.
@@ -19,7 +19,7 @@ pub(super) struct Assignment {
     done: Vec<bool>,
 }
 
-/// Who has what, and the prices that prove that it is the least.
+/// The assignment, and the prices that prove it optimal.
 #[derive(Debug, Default)]
 struct State {
     row_price: Vec<f64>,

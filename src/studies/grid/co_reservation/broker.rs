@@ -1,10 +1,10 @@
-//! The broker: turns requests for parts at several clusters into reservations, or says no (§2.4,
-//! §2.5).
+//! The broker: it turns requests for parts at several clusters into reservations, or refuses them
+//! (§2.4, §2.5).
 //!
-//! A pure state machine. It is told what was submitted, which answers came and which times ran out,
-//! and says which instructions go to which cluster and when it wants to be woken. Any number of
-//! requests may be under way at once; each is a process of its own that asks one thing after
-//! another, and the only thing that they share are the clusters.
+//! A pure state machine. Its input is submissions, answers and expired timers; its output is
+//! instructions to clusters and the times at which it wants to be woken. Any number of requests may
+//! be under way at once. Each is a process of its own that asks one question after another, and
+//! they share nothing but the clusters.
 
 mod process;
 
@@ -132,7 +132,7 @@ impl Broker {
         self.processes.values().all(Process::is_idle)
     }
 
-    /// What became of the requests so far, in their order.
+    /// The outcomes of the requests so far, in their order.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<CoOutcome> {
         self.processes

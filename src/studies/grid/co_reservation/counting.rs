@@ -1,8 +1,8 @@
-//! How many complete candidates there are, without building one.
+//! Counts complete candidates without building one.
 
 use super::open_candidates::{OpenCandidates, Prefix};
 
-/// Up to so many parts that are not nested are counted by subsets.
+/// Up to this many parts that are not nested are counted by subsets.
 const SUBSET_PARTS: usize = 20;
 
 impl OpenCandidates {

@@ -1,8 +1,7 @@
-//! From a run of several clusters to values by name (§6.2, §8).
+//! Turns a run of several clusters into named values (§6.2, §8).
 //!
-//! Where the thesis leaves something open, the choice is said where the value is made; standard
-//! deviations are those of a sample. A value that is not defined there (a mean over nothing) is
-//! left out.
+//! Where the thesis leaves something open, the choice is explained beside the value. Standard
+//! deviations are those of a sample. A value that is not defined (a mean over nothing) is left out.
 
 mod classes;
 mod clusters;

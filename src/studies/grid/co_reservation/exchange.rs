@@ -1,10 +1,10 @@
-//! The order of events of several clusters and a broker: what is done next, at which cluster, at
-//! which instant (Q49).
+//! The order of events of several clusters and a broker: the next step, its cluster and its instant
+//! (Q49).
 //!
-//! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out
-//! one [`Task`] after another, or several of one instant that do not depend on each other. The
-//! machine around it ([`CoReservations`](super::CoReservations)) has clusters carry them out and
-//! hands the reports back.
+//! An [`Exchange`] holds the broker, the network, timers and pending input. It gives out one
+//! [`Task`] after another, or several of one instant that do not depend on each other. The machine
+//! around it ([`CoReservations`](super::CoReservations)) has the clusters carry them out and hands
+//! the reports back.
 
 use bookahead_core::kernel::Agenda;
 use bookahead_core::random::StreamSeed;
@@ -16,37 +16,37 @@ use super::messages::{Answer, Command, Envelope, Instruction, Report};
 use super::{CoOutcome, CoReservationSettings, Network};
 use crate::co_reservation::local::{ClusterId, OutageEvent};
 
-/// Something to be done at one cluster.
+/// A command for one cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// When.
+    /// The instant.
     pub at: Seconds,
-    /// Where.
+    /// The cluster.
     pub cluster: ClusterId,
-    /// What.
+    /// The command.
     pub command: Command,
 }
 
-/// What happens, in the order of [`Event::class`] at one instant.
+/// Events, in the order of [`Event::class`] within one instant.
 #[derive(Debug)]
 enum Event {
     /// A cluster or nodes of it fail or come back.
     Outage(ClusterId, OutageEvent),
-    /// A granted part starts: if it cannot, that is noticed.
+    /// A granted part starts; if it cannot, its loss is noticed.
     Start(ClusterId),
     /// An envelope arrives.
     Arrival(Envelope),
-    /// A time has run out.
+    /// A timer expires.
     Timer(Timer),
     /// A request is submitted.
     Submission(CoRequest),
 }
 
 impl Event {
-    /// Ends and starts at clusters come before anything that is done to them; jobs of the instant
-    /// come after all of it, for clusters are settled without them. With a latency of 0 all the
-    /// envelopes of one request arrive before the next is taken. An answer that comes in the
-    /// instant in which the time for it runs out comes in time.
+    /// Ends and starts at clusters come before any command. Jobs of the instant come after all
+    /// commands, because clusters are settled without them. With a latency of 0 all envelopes of
+    /// one request arrive before the next request is taken. An answer that arrives in the instant
+    /// in which its timer expires is in time.
     fn class(&self) -> u8 {
         match self {
             Self::Outage(..) => 0,
@@ -64,16 +64,16 @@ pub struct Exchange {
     broker: Broker,
     network: Network,
     events: Agenda<Event>,
-    /// Starts, envelopes and submissions among the events.
+    /// The number of starts, envelopes and submissions among the events.
     under_way: usize,
-    /// The start of the part that the task under way asks for.
+    /// The start of the part that the current task asks for.
     asked: Option<Seconds>,
-    /// Whether a cluster may be unable to keep what it promised, so that its parts are watched.
+    /// Whether a cluster may lose parts that it has promised, so that their starts are watched.
     loses_parts: bool,
 }
 
 impl Exchange {
-    /// Nothing is under way yet, among clusters of these sizes.
+    /// An exchange without requests, among clusters of these sizes.
     #[must_use]
     pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &StreamSeed) -> Self {
         let network = Network::new(&settings.messages, seed.stream("messages"));
@@ -87,20 +87,20 @@ impl Exchange {
         }
     }
 
-    /// There will be outages: a cluster may lose what it promised.
+    /// Prepares for outages: a cluster may lose parts that it has promised.
     pub(super) fn expect_outages(&mut self) {
         self.loses_parts = true;
     }
 
-    /// The same exchange over a network whose messages are late by up to `jitter`, each by its own
-    /// draw ([`Network::with_jitter`]).
+    /// The same exchange over a network that delays each message by a drawn time of up to `jitter`
+    /// ([`Network::with_jitter`]).
     #[must_use]
     pub fn with_jitter(mut self, jitter: Seconds) -> Self {
         self.network = self.network.with_jitter(jitter);
         self
     }
 
-    /// Takes requests, in order of submission, none before what has been worked off.
+    /// Takes requests in order of submission, none of them in the past.
     pub fn submit(&mut self, requests: impl IntoIterator<Item = CoRequest>) {
         for request in requests {
             self.push(request.submit, Event::Submission(request));
@@ -117,22 +117,22 @@ impl Exchange {
         }
     }
 
-    /// When something is to be done next.
+    /// The time of the next event.
     #[must_use]
     pub fn next_event(&self) -> Option<Seconds> {
         self.events.next_time()
     }
 
-    /// Whether every request has its verdict, nothing is under way and every granted part has
-    /// started. Outages go on for ever.
+    /// Whether every request has its verdict, no message is under way and every granted part has
+    /// started. Outages never end.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.under_way == 0 && self.broker.is_idle()
     }
 
-    /// What is to be done next before `until`: one task, or several of one instant at different
-    /// clusters, none of which has to do with the reports of the others. The reports are due
-    /// ([`Exchange::report`]) in the order of the tasks before the next call.
+    /// The next tasks before `until`: one task, or several of one instant at different clusters
+    /// that do not depend on each other's reports. Their reports are due ([`Exchange::report`]), in
+    /// the order of the tasks, before the next call.
     pub fn next_tasks(&mut self, until: Seconds) -> Vec<Task> {
         let mut tasks = Vec::from_iter(self.next_task(until));
         while self.goes_with(&tasks) {
@@ -141,7 +141,7 @@ impl Exchange {
         tasks
     }
 
-    /// Whether the next event is a task that may be done together with these.
+    /// Whether the next event is a task that does not depend on these.
     fn goes_with(&self, tasks: &[Task]) -> bool {
         let Some(last) = tasks.last() else {
             return false;
@@ -207,7 +207,7 @@ impl Exchange {
         None
     }
 
-    /// What came of the task at this instant and cluster.
+    /// Takes the report of the task at this instant and cluster.
     pub fn report(&mut self, at: Seconds, cluster: ClusterId, report: Report) {
         debug_assert!(self.loses_parts || report.lost.is_empty());
         for part in report.lost {
@@ -231,7 +231,7 @@ impl Exchange {
         self.send(at, Envelope::ToBroker(cluster, answer));
     }
 
-    /// What became of the requests, in order.
+    /// The outcomes of the requests, in order.
     #[must_use]
     pub fn finish(self) -> Vec<CoOutcome> {
         self.broker.into_outcomes()
@@ -270,14 +270,15 @@ impl Exchange {
         }
     }
 
-    /// Whether the next event is a start at this cluster, too, in the same instant.
+    /// Whether the next event is another start at this cluster in the same instant.
     fn starts_next(&self, at: Seconds, cluster: ClusterId) -> bool {
         self.events.next_time() == Some(at)
             && matches!(self.events.next(), Some(Event::Start(other)) if *other == cluster)
     }
 }
 
-/// Whether a part may start because of it, at this very instant, before anything else is done.
+/// Whether a part may start because of this instruction, in the same instant and before anything
+/// else.
 fn may_start(instruction: &Instruction) -> bool {
     matches!(instruction, Instruction::Reserve(_))
 }

@@ -1,5 +1,5 @@
-//! When clusters and their nodes fail and come back: exponential times, a named stream for each of
-//! them (§7.4 of the thesis).
+//! Failures and repairs of clusters and their nodes: exponential times, with a named stream for
+//! each (§7.4 of the thesis).
 
 use bookahead_core::failures::SurvivalModel;
 use bookahead_core::kernel::{Agenda, Source};

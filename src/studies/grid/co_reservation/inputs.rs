@@ -49,7 +49,7 @@ pub struct CoReservationRun {
     pub jobs: Vec<JobOutcome>,
     /// One outcome a request, in order.
     pub requests: Vec<CoOutcome>,
-    /// What became of every promised part, by cluster, in the order in which it became final.
+    /// The outcome of every promised part, by cluster, in the order in which it became final.
     pub parts: Vec<Vec<PartOutcome>>,
     /// Sums of each cluster.
     pub totals: Vec<LocalTotals>,

@@ -1,5 +1,5 @@
-//! Depth-first search over a tree that is never built: the children of a node are the shuffled
-//! list, filtered (§3.1, steps 3 and 4).
+//! Depth-first search over a tree that is never built: the children of a node are the filtered
+//! entries of the shuffled list (§3.1, steps 3 and 4).
 
 use super::algorithm::{Order, Repair};
 use super::open_candidates::{OpenCandidates, Prefix};
@@ -32,7 +32,7 @@ pub(super) struct Listed {
     by_start: bool,
     repair: Repair,
     path: Vec<Placed>,
-    /// Where each level goes on in its list; one longer than the path.
+    /// For each level, the next position in its list; one longer than the path.
     next: Vec<u32>,
     /// By start, as of `seen` removals.
     known: Vec<Known>,

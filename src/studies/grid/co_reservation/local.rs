@@ -1,8 +1,8 @@
 //! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that
 //! it promises to a broker (spec `co-reservation.md` §2.4, §4).
 //!
-//! [`LocalService`] is what a broker talks to, [`ReservationService`] the cluster that stands
-//! behind it.
+//! [`LocalService`] is the interface that a broker uses, [`ReservationService`] the cluster behind
+//! it.
 
 mod backlog;
 mod filters;

@@ -1,4 +1,4 @@
-//! The broker of a simulation of several clusters as a machine that asks them.
+//! The broker of a simulation of several clusters, as a machine whose services are the clusters.
 
 use bookahead_core::kernel::{Machine, Service, Step};
 use bookahead_core::scheduling::JobOutcome;
@@ -10,7 +10,7 @@ use super::messages::{Command, Report};
 use super::{CoOutcome, CoReservationInputs, Site};
 use crate::co_reservation::local::{ClusterId, OutageEvent, PartOutcome};
 
-/// How far clusters are worked off at once; it has no influence on results.
+/// The time by which clusters advance at once; it has no influence on results.
 pub const WINDOW: Seconds = Seconds(24 * 3_600);
 
 /// Windows in which nothing happens to unfinished jobs before a simulation with failures is given
@@ -28,7 +28,7 @@ pub struct CoReservationInput {
     pub outages: Vec<(Seconds, ClusterId, OutageEvent)>,
 }
 
-/// What became final at the clusters.
+/// The results that became final at the clusters.
 #[derive(Clone, Debug, Default)]
 pub struct CoReservationOutput {
     /// Outcomes of jobs.
@@ -51,7 +51,7 @@ pub struct ClusterQuestion {
 pub enum ClusterOrder {
     /// Do this at this instant.
     CarryOut(Seconds, Command),
-    /// Work off what is left of the window before this time.
+    /// Process the rest of the window before this time.
     EndWindow(Seconds),
 }
 
@@ -103,8 +103,8 @@ impl Service for Site {
     }
 }
 
-/// The broker with its network. In each window it hands clusters their jobs, has them do what its
-/// [`Exchange`] says, and then lets all of them work off the rest.
+/// The broker with its network. In each window it hands clusters their jobs, has them carry out the
+/// tasks of its [`Exchange`], and then lets all of them process the rest.
 pub struct CoReservations {
     exchange: Exchange,
     /// When the last job or request is submitted; `None` where there is none.
@@ -117,8 +117,8 @@ pub struct CoReservations {
     /// How far the clusters are that have ended the window; none of them until then.
     ended: Vec<ClusterProgress>,
     output: CoReservationOutput,
-    /// Everything before this has happened. Time goes on from there in any case, for somebody may
-    /// wait for a repair.
+    /// Everything before this has happened. Time always goes on from there, because a job may wait
+    /// for a repair.
     worked_off: Seconds,
     is_idle: bool,
     idle_windows_left: u32,
@@ -155,7 +155,7 @@ impl CoReservations {
         !self.is_idle && self.idle_windows_left == 0
     }
 
-    /// What became of the requests, in order.
+    /// The outcomes of the requests, in order.
     #[must_use]
     pub fn finish(self) -> Vec<CoOutcome> {
         self.exchange.finish()

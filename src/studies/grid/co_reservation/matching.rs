@@ -1,4 +1,4 @@
-//! Whether parts can have clusters of their own, whatever these cost: augmenting paths.
+//! Checks whether all parts can be placed on distinct clusters, at any cost: augmenting paths.
 
 /// No part holds the cluster.
 const FREE: u16 = u16::MAX;

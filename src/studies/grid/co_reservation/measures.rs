@@ -1,4 +1,4 @@
-//! What a cluster of a study of several clusters is, and what is measured of it.
+//! Properties and measures of a cluster in a study of several clusters.
 
 use bookahead_core::units::{Nodes, Seconds};
 

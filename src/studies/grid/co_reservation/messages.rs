@@ -1,5 +1,5 @@
-//! What a broker and the clusters' reservation services write to each other, and what is done to a
-//! cluster.
+//! The messages between a broker and the clusters' reservation services, and events that happen to
+//! a cluster.
 
 use bookahead_core::workload::CoRequestId;
 
@@ -75,7 +75,7 @@ pub enum Envelope {
 pub enum Command {
     /// Something hits it.
     Outage(OutageEvent),
-    /// It works off what happens up to and at this instant, so that parts that cannot start are
+    /// It processes everything up to and at this instant, so that parts that cannot start are
     /// noticed.
     Settle,
     /// It gets an envelope.

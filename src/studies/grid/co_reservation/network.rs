@@ -1,4 +1,4 @@
-//! Messages in virtual time: they take a while, and some are lost (§5.3 [R], §7.4 of the thesis).
+//! Messages in virtual time: they take time, and some are lost (§5.3 [R], §7.4 of the thesis).
 
 use rand::RngExt;
 

@@ -1,11 +1,11 @@
-//! What can still become of a request whose first parts are placed: whether the others fit at all,
-//! and what they cost at best.
+//! The candidates of a request that may still be tried. Given the parts that are placed, they tell
+//! whether the others fit at all, and what they cost at best.
 
 use super::assignment::Assignment;
 use super::matching::Matching;
 use super::table::{Column, Entry, Table};
 
-/// The first parts of a request, placed.
+/// The placed first parts of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prefix {
     /// Numbers of clusters, in order of part.
@@ -16,30 +16,30 @@ pub(super) struct Prefix {
     pub risk: f64,
 }
 
-/// Which number of a candidate is added up.
+/// The value of a candidate that is added up over the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     /// Its cost.
     Cost,
     /// Its cost, the highest total being the best.
     HighestCost,
-    /// What cost is weighed by.
+    /// Its expected cost.
     Expected,
-    /// The same, the highest total being the best.
+    /// Its expected cost, the highest total being the best.
     HighestExpected,
     /// Its risk.
     Risk,
 }
 
-/// The candidates of a request and what is left of them.
+/// The candidates of a request, without those that were removed.
 #[derive(Debug)]
 pub(super) struct OpenCandidates {
     pub table: Table,
-    /// Candidates that are not tried any more, a bit each; empty until the first.
+    /// Removed candidates, a bit each; empty until the first removal.
     removed: Vec<u64>,
     /// How often candidates were removed.
     pub removals: u32,
-    /// The most risk of a complete candidate, and the risk of each.
+    /// The highest risk that a complete candidate may have, and the risk of each candidate.
     limit: Option<(f64, Column)>,
     assignment: Assignment,
     matching: Matching,
@@ -69,14 +69,14 @@ impl OpenCandidates {
         }
     }
 
-    /// Whether a candidate is not to be tried any more.
+    /// Whether a candidate was removed.
     pub fn is_removed(&self, index: u32) -> bool {
         self.removed
             .get(index as usize / 64)
             .is_some_and(|bits| bits >> (index % 64) & 1 == 1)
     }
 
-    /// Never to be tried again.
+    /// Removes a candidate: it is never tried again.
     pub fn remove(&mut self, index: u32) {
         if self.removed.is_empty() {
             self.removed = vec![0; self.table.len().div_ceil(64)];
@@ -85,7 +85,7 @@ impl OpenCandidates {
         self.removals += 1;
     }
 
-    /// Everything on one cluster, never to be tried again.
+    /// Removes all candidates of a cluster.
     pub fn remove_cluster(&mut self, cluster: u16) {
         for index in 0..self.table.len() as u32 {
             if self.table.cluster(index) == cluster {
@@ -94,7 +94,7 @@ impl OpenCandidates {
         }
     }
 
-    /// Forgets what was removed for as long as `look` looks.
+    /// Calls `look` with all candidates, including removed ones.
     pub fn as_built<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let removed = std::mem::take(&mut self.removed);
         let found = look(self);
@@ -109,7 +109,7 @@ impl OpenCandidates {
             .map_or(0.0, |(_, risks)| risks.at(index))
     }
 
-    /// The most risk of a complete candidate; infinite where it is not limited.
+    /// The highest risk that a complete candidate may have; infinite where it is not limited.
     pub fn risk_limit(&self) -> f64 {
         self.limit
             .as_ref()
@@ -130,8 +130,8 @@ impl OpenCandidates {
         longer
     }
 
-    /// Whether the parts that are not placed yet can be placed at `start`, each on a cluster of its
-    /// own, within the limit of risk.
+    /// Whether the remaining parts can be placed at `start`, each on a cluster of its own, within
+    /// the limit of risk.
     pub fn completes(&mut self, start: u32, prefix: &Prefix) -> bool {
         let first = prefix.clusters.len();
         if first == self.table.parts() {
@@ -145,7 +145,7 @@ impl OpenCandidates {
             && self.total(start, prefix, Weight::Risk, prefix.risk) <= self.risk_limit()
     }
 
-    /// Whether the parts that are not placed yet can have clusters of their own, at any risk.
+    /// Whether the remaining parts can be placed on clusters of their own, at any risk.
     fn fits(&mut self, start: u32, prefix: &Prefix) -> bool {
         let mut matching = std::mem::take(&mut self.matching);
         let parts = prefix.clusters.len() as u16..self.table.parts() as u16;
@@ -160,7 +160,7 @@ impl OpenCandidates {
     }
 
     /// The least total of `weight` over all ways to complete `prefix` at `start` within the limit
-    /// of risk; for the two kinds of dearness, the highest total.
+    /// of risk; for the two weights of highest cost, the highest total.
     pub fn best(
         &mut self,
         start: u32,
@@ -214,7 +214,7 @@ impl OpenCandidates {
             }
             return found;
         }
-        // One solution for the parts behind this one serves every cluster that it does not use.
+        // One solution for the parts after this one serves every cluster that it does not use.
         self.load_from(part + 1, start, prefix, Weight::Expected);
         if !self.assignment.solve() {
             return found;
@@ -269,7 +269,7 @@ impl OpenCandidates {
         self.assignment = assignment;
     }
 
-    /// What the assignment found adds up to, in order of part.
+    /// The total of the assignment that was found, in order of part.
     fn total(&self, start: u32, prefix: &Prefix, weight: Weight, so_far: f64) -> f64 {
         let first = prefix.clusters.len();
         let sign = match weight {
@@ -286,8 +286,8 @@ impl OpenCandidates {
         })
     }
 
-    /// Branch and bound: exact, and slow only where the limit forbids what would be best and leaves
-    /// much else.
+    /// Branch and bound: exact, and slow only where the limit of risk forbids the best choices and
+    /// leaves many others.
     fn best_within_limit(
         &mut self,
         start: u32,
@@ -349,8 +349,8 @@ impl OpenCandidates {
             let value = value + self.value(weight, index);
             let risk = risk + self.risk(index);
             let (rest_value, rest_risk) = least[part + 1];
-            // Bounds are sums in another order: a little room for rounding cuts nothing off that is
-            // allowed.
+            // Bounds are sums in another order. A small margin for rounding keeps every allowed
+            // candidate.
             let room = 1e-9 * (1.0 + risk.abs());
             if value + rest_value < *best && risk + rest_risk <= self.risk_limit() + room {
                 used.push(cluster);

@@ -1,4 +1,4 @@
-//! What became of co-reservation requests, and what it took.
+//! Outcomes of co-reservation requests, with the effort that they took.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use bookahead_core::workload::CoRequest;
 
 use crate::co_reservation::local::{ClusterId, FilterCounts, Refusal};
 
-/// What became of one request (§12.2).
+/// The outcome of one request (§12.2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoOutcome {
     /// The request.
@@ -60,7 +60,7 @@ pub struct CoOutcome {
     pub attempts: Vec<CoAttempt>,
 }
 
-/// An order to reserve a part at a cluster, and what became of it.
+/// An order to reserve a part at a cluster, and its fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoAttempt {
     /// The part, as an index into [`CoRequest::parts`].
@@ -79,11 +79,11 @@ pub struct CoAttempt {
     pub answered: Option<Seconds>,
     /// When the part was taken back, or its loss was told.
     pub given_up: Option<Seconds>,
-    /// What became of it.
+    /// Its fate.
     pub fate: AttemptFate,
 }
 
-/// What became of an order to reserve a part.
+/// The fate of an order to reserve a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptFate {
     /// It was reserved, and stayed so.

@@ -1,5 +1,5 @@
-//! Best candidate first (§3.6): children in the order of the best complete candidate below them,
-//! built where the search comes by.
+//! Best-first search (§3.6): the children of a node come in the order of the best complete
+//! candidate below them, and are built only where the search reaches them.
 
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Preference;
@@ -9,7 +9,8 @@ use super::listed::Move;
 use super::open_candidates::{OpenCandidates, Prefix, Weight};
 use super::table::Entry;
 
-/// How far from the next-best candidate repair may stay with what is reserved (§3.6.3).
+/// How much worse than the next-best candidate a repair may be that keeps the parts already
+/// reserved (§3.6.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
     pub start: Seconds,
@@ -23,20 +24,20 @@ pub(super) struct Ranked {
     tolerance: Tolerance,
     scale: Scale,
     built: bool,
-    /// Children of the root from those starts that were opened, the best one last.
+    /// Children of the root from the opened starts, the best one last.
     root: Vec<Child>,
     /// The other starts, the one with the best candidate last.
     unopened: Vec<Unopened>,
-    /// Places of the first part's candidates in the shuffled list.
+    /// Positions of the first part's candidates in the shuffled list.
     rank: Vec<u32>,
     path: Vec<Node>,
     trying: Option<Child>,
     repairing: Option<Repairing>,
-    /// The next tie-break of a part that was put back: behind its equals.
+    /// The tie-break of the next part that is put back, behind all its equals.
     next_tie: u32,
 }
 
-/// A start of which no part was considered yet.
+/// A start whose candidates have not been looked at yet.
 #[derive(Clone, Copy, Debug)]
 struct Unopened {
     start: u32,
@@ -63,9 +64,9 @@ struct Child {
     cost: f64,
     /// Orders equal values.
     tie: u32,
-    /// As of how many removals the best is right.
+    /// The number of removals up to which `value` and `cost` are right.
     seen: u32,
-    /// What is left below it, where it was reserved before.
+    /// The subtree below it, if it was reserved before.
     node: Option<Box<Node>>,
 }
 
@@ -75,24 +76,24 @@ struct Node {
     entry: Entry,
     /// With all parts before it.
     prefix: Prefix,
-    /// What was not tried below it, the best one last.
+    /// The untried children, the best one last.
     children: Vec<Child>,
     /// Whether its cluster was given up.
     gone: bool,
 }
 
-/// What happens between a refusal and the next order.
+/// The state of a repair, between a refusal and the next order.
 #[derive(Clone, Copy, Debug)]
 enum Repairing {
     /// To look for the next-best candidate.
     Due,
-    /// Back to this many reserved parts, below which it hangs.
+    /// Parts are given back until this many are left, to which the next candidate is attached.
     To {
         level: usize,
         start: Seconds,
         cost: f64,
     },
-    /// Nothing is left: everything goes back.
+    /// No candidate is left: all parts are given back.
     Over,
 }
 
@@ -374,8 +375,8 @@ impl Ranked {
         }
     }
 
-    /// Whether what is left below the last reserved part is within the tolerances of the next-best
-    /// candidate.
+    /// Whether the best candidate below the last reserved part is within the tolerances of the
+    /// next-best candidate.
     fn is_close(
         &mut self,
         level: usize,

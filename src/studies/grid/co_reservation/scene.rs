@@ -1,4 +1,4 @@
-//! A simulation of several clusters and a broker: who takes part in it, and what it came to.
+//! The scene of several clusters and a broker, and its result.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The reservation step (§3.1, step 4; §3.6.3): which part to order next, which one to give back.
 //!
 //! A [`Search`] behaves as if the whole tree of candidates were built, shuffled, sorted and pruned
-//! first, and builds no more of it than it comes by. Whoever drives it sends the orders and tells
+//! first, but it builds only the part that it visits. Its driver sends the orders and hands over
 //! the answers.
 
 use bookahead_core::random::Stream;

@@ -22,8 +22,8 @@ pub struct CoReservationSettings {
     pub failures: Option<ClusterFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
     pub renegotiate: bool,
-    /// Clients that go on looking for something better after they were granted; `None` where
-    /// everybody negotiates once.
+    /// Clients that go on looking for something better after a grant; `None` if every request is
+    /// negotiated once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_thoughts: Option<SecondThoughts>,
     /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep

@@ -1,4 +1,4 @@
-//! A cluster of a simulation as its broker meets it.
+//! A cluster of a simulation, as a service of the broker.
 
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Job;
@@ -7,8 +7,8 @@ use super::messages::{Answer, Command, Instruction, Report};
 use super::{TimeLine, TimeLineSample};
 use crate::co_reservation::local::{ClusterId, LocalService, OutageEvent};
 
-/// A cluster behind its reservation service, which is looked at every hour: how many CPUs run jobs,
-/// how many parts hold. A look comes after everything of its second but submissions.
+/// A cluster behind its reservation service. Every hour it is sampled: how many CPUs run jobs, and
+/// how many are held by parts. A sample is taken after all events of its second except submissions.
 pub struct Site {
     service: Box<dyn LocalService>,
     line: TimeLine,
@@ -16,7 +16,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A cluster that has not worked off anything yet.
+    /// A cluster that has not processed anything yet.
     #[must_use]
     pub fn new(cluster: ClusterId, service: Box<dyn LocalService>) -> Self {
         Self {
@@ -34,18 +34,18 @@ impl Site {
         self.service.submit(jobs);
     }
 
-    /// Works off everything before `until`.
+    /// Processes everything before `until`.
     pub fn advance(&mut self, until: Seconds) {
         self.look_before(until);
         self.service.advance(until);
     }
 
-    /// Carries out a command: the one place where a broker's simulation touches a cluster.
+    /// Carries out a command. Only here does the simulation of a broker change a cluster.
     pub fn carry_out(&mut self, now: Seconds, command: &Command) -> Report {
         self.look_before(now);
         let service = self.service.as_mut();
         match command {
-            // What is repaired at an instant is there for the parts that start then.
+            // CPUs that are repaired at an instant are available to the parts that start then.
             Command::Outage(OutageEvent::ClusterUp | OutageEvent::NodesUp { .. }) => {
                 service.advance(now)
             }
@@ -65,12 +65,12 @@ impl Site {
         report
     }
 
-    /// The reservation service, for what it says about itself.
+    /// The reservation service, for information about its state.
     pub fn service(&mut self) -> &mut dyn LocalService {
         self.service.as_mut()
     }
 
-    /// How its CPUs were used.
+    /// The use of its CPUs over time.
     #[must_use]
     pub fn take_line(&mut self) -> TimeLine {
         TimeLine {

@@ -1,5 +1,5 @@
-//! Candidate starts of a request, and candidates that no cluster was asked about (§3.1, steps 1 and
-//! 2).
+//! Candidate starts of a request, and the candidates of algorithms that do not probe (§3.1, steps 1
+//! and 2).
 
 use rand::seq::IndexedRandom;
 
@@ -34,9 +34,9 @@ pub fn candidate_starts(request: &CoRequest, settings: &SearchSettings) -> Vec<S
         .collect()
 }
 
-/// Every candidate by size alone, in the order of (start, cluster, part): what A1 tries, which asks
-/// nobody (§3.1, step 2). `parts` are given most CPUs first; `clusters` gives each candidate
-/// cluster and the CPUs that it offers. Nothing is known of prices and risks: both are 0.
+/// Every candidate by size alone, in the order of (start, cluster, part): the candidates of A1,
+/// which sends no probes (§3.1, step 2). `parts` are given most CPUs first; `clusters` gives each
+/// candidate cluster and the CPUs that it offers. Prices and risks are not known: both are 0.
 #[must_use]
 pub fn unprobed_candidates(
     parts: &[Nodes],
@@ -72,8 +72,8 @@ pub fn rigid_candidates(
     let order = request.largest_first();
     let mut drawn = Vec::with_capacity(order.len());
     for (part, &asked) in order.iter().enumerate() {
-        // Whoever holds a larger part could hold this one, so the number of choices does not depend
-        // on the ones before: a fair draw for each part is a fair draw of all.
+        // A cluster that holds a larger part could hold this one, so the number of choices does not
+        // depend on earlier ones: a fair draw for each part is a fair draw of all.
         let fits = |&place: &usize| free[place].1 >= request.parts[asked];
         let places: Vec<usize> = (0..free.len()).filter(fits).collect();
         let Some(&place) = places.choose(stream) else {

@@ -1,4 +1,4 @@
-//! The admitted candidates of one request, shuffled once and kept in a few bytes each.
+//! The admitted candidates of one request: shuffled once, and kept in a few bytes each.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Small grids that are drawn, for tests.
+//! Small random grids for tests.
 
 use rand::RngExt;
 
@@ -13,7 +13,7 @@ use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
 };
 
-/// One drawn situation.
+/// One random grid with its settings.
 #[derive(Debug)]
 pub struct Situation {
     /// The clusters and who asks them.

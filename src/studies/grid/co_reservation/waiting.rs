@@ -1,4 +1,4 @@
-//! How many jobs wait when co-reservations come (Q23).
+//! The number of jobs that wait when co-reservations arrive (Q23).
 
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::Seconds;

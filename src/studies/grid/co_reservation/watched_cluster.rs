@@ -1,4 +1,4 @@
-//! A cluster for tests that writes down what its broker told it.
+//! A cluster for tests that records the commands of its broker.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::co_reservation::local::{
     ProbeAnswer, Refusal, TimeLinePoint,
 };
 
-/// What each cluster was told to do, in order.
+/// The commands to each cluster, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Command {
     Granted(ClusterId, Seconds, PartOrder),

@@ -1,4 +1,4 @@
-//! How many candidates there can be, and how many messages a search can take.
+//! Upper bounds: the number of candidates, and the number of messages of a search.
 
 use super::algorithm::Repair;
 

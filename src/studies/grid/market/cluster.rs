@@ -1,4 +1,4 @@
-//! A cluster as a market meets it: what it may be asked, and what it says.
+//! A cluster of a market: the questions of the broker, and the cluster's answers.
 
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::kernel::Service;
@@ -45,12 +45,12 @@ pub enum BrokerQuestion {
     Receive(Box<MovedJob>, Seconds),
 }
 
-/// What a cluster of a market answers, whatever it is asked.
+/// The answer of a cluster of a market to any question.
 #[derive(Clone, Debug, Default)]
 pub struct MarketAnswer {
-    /// What it promises; `None` where it does not, or was not asked.
+    /// Its promise; `None` where it gives none, or was not asked for one.
     pub quote: Option<JobQuote>,
-    /// What would leave, where that was asked and the job is not over.
+    /// The rest of a job that would move, if that was asked and the job has not ended.
     pub rest: Option<Box<MovedJob>>,
     /// Outcomes since the last answer, in the order in which they became final.
     pub outcomes: Vec<JobOutcome>,

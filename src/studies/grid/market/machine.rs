@@ -1,4 +1,4 @@
-//! The broker of a market as a machine, and the scene that it stands in.
+//! The broker of a market as a machine, and its scene.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct MarketInput {
 }
 
 /// The broker of a market. In each window it tells clusters of their failures and offers them the
-/// jobs that come; then all of them work off the rest.
+/// jobs that come; then all of them process the rest.
 pub struct Market {
     /// `None` while it is at work.
     broker: Option<Broker>,
@@ -35,7 +35,7 @@ pub struct Market {
 }
 
 impl Market {
-    /// The broker while nobody asks it to go on.
+    /// The broker between two windows.
     fn broker(&self) -> Option<&Broker> {
         self.broker.as_ref()
     }

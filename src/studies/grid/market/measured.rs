@@ -1,4 +1,4 @@
-//! What a market measures when it is over.
+//! The measures of a market, taken at its end.
 
 use bookahead_core::scheduling::SimulationMetrics;
 use bookahead_core::scheduling::measures::Measured;

@@ -2,10 +2,11 @@
 //!
 //! # When
 //!
-//! A job that is stopped at the end of its window, or loses a node, leaves its checkpoint outside
-//! of the nodes. Its provider plans the rest as it would without a market, and then asks the broker
-//! once, in the same instant, what the rest would cost at each other cluster. These quote it as a
-//! job of which so much is done and which cannot start before its checkpoint is there:
+//! A job that is stopped at the end of its window, or loses a node, has its last checkpoint stored
+//! outside of the nodes. Its provider plans the rest as it would without a market. Then, in the
+//! same instant, it asks the broker once what the rest would cost at each other cluster. These
+//! quote it as a job of which part is done and which cannot start before its checkpoint has
+//! arrived:
 //!
 //! ```text
 //! transfer = latency + n · size / bandwidth     (latency alone where nothing is saved)
@@ -13,24 +14,25 @@
 //!
 //! # Who promises what to whom
 //!
-//! The customer keeps the one promise that was given: the same deadline, price and penalty, owed by
-//! the same provider. That one buys the rest: with w as the share of the granted work that is left,
-//! the other provider asks `w · fee · (1 − d · q)` and owes `r · w · fee` if it breaks the promise,
-//! which is another promise of that provider, to the buyer. It may sell the rest of the rest in the
-//! same way.
+//! The customer keeps the promise that was given: the same deadline, price and penalty, owed by the
+//! same provider. That provider buys the rest. With w as the share of the granted work that
+//! remains, the other provider asks `w · fee · (1 − d · q)` and owes `r · w · fee` if it breaks the
+//! promise. This is a promise of the other provider to the buyer. It may sell the rest of the rest
+//! in the same way.
 //!
 //! # Which
 //!
-//! With the price P that the provider gets for the whole, and p as what is believed of a quote,
-//! moving is worth
+//! With P as the price that the provider gets for the whole job, and p as the believed PoF of a
+//! quote, moving is worth
 //!
 //! ```text
 //! (1 − p) · (P − price) + p · (r · w · fee − r · fee)
 //! ```
 //!
-//! and staying `(1 − p₀) · P − p₀ · r · fee`, where p₀ is the provider's own PoF of the rest in the
-//! gap that it has planned, 1 where there is none. The job moves to the best offer if that is
-//! better than staying; of equal ones to the earliest planned end, then to the lowest number.
+//! and staying is worth `(1 − p₀) · P − p₀ · r · fee`, where p₀ is the provider's own PoF of the
+//! rest in the gap that it has planned, or 1 where there is none. The job moves to the best offer
+//! if that is better than staying; among equal ones to the earliest planned end, then to the lowest
+//! number.
 
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +156,7 @@ impl Broker {
                 self.accept(channel, number, job, now, offer).await;
             }
         }
-        // Whoever else was interrupted meanwhile.
+        // Other jobs that were interrupted meanwhile.
         for other in 0..self.providers.len() {
             if !self.providers[other].interrupted.is_empty() {
                 Box::pin(self.move_interrupted(channel, other, now)).await;
@@ -229,7 +231,7 @@ impl Broker {
             saved: offer.moved.saved(),
             price: offer.contract.price,
         });
-        // Both clusters plan anew before anybody else is asked.
+        // Both clusters plan anew before any other is asked.
         let receive = BrokerQuestion::Receive(offer.moved, now);
         self.ask(channel, offer.provider, receive).await;
         self.ask(channel, seller, BrokerQuestion::HandOver(job, now))

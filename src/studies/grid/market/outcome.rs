@@ -4,7 +4,7 @@ use super::Move;
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 
-/// What became of a market.
+/// The outcome of a market.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarketRun {
     /// Totals of all clusters.
@@ -17,7 +17,7 @@ pub struct MarketRun {
     pub moves: Vec<Move>,
 }
 
-/// What became of one provider. Amounts in node-seconds.
+/// The outcome of one provider. Amounts are in node-seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderResult {
     /// By what it multiplied the PoF that it said.

@@ -1,4 +1,4 @@
-//! What a broker learns of a provider: how often its promises are broken, beside how often it says
+//! The reputation of a provider: how often its promises are broken, compared with how often it says
 //! they would be.
 
 /// Aged Beta counts of one provider's decided promises.

@@ -1,11 +1,11 @@
-//! What determines a market.
+//! The settings of a market.
 
 use serde::{Deserialize, Serialize};
 
 use super::MigrationSettings;
 use bookahead_core::scheduling::PolicySettings;
 
-/// Whom the broker delegates to.
+/// The rule by which the broker delegates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelegationRule {
@@ -27,7 +27,7 @@ pub struct MarketSettings {
     pub clusters: u32,
     /// What each of them plans with.
     pub policy: PolicySettings,
-    /// Whom the broker delegates to.
+    /// The rule by which the broker delegates.
     pub rule: DelegationRule,
     /// v: what a kept promise is worth, in fees.
     pub value: f64,

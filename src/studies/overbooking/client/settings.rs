@@ -1,4 +1,4 @@
-//! How the users of a battery of jobs react to what becomes of them.
+//! The reactions of the users of a battery to the outcomes of their jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct ClientSettings {
     pub resubmit_failed: u32,
     /// How long after the rejection or failure (default 1 h; at least [`super::REACTION`]).
     pub resubmit_after: Seconds,
-    /// Whose end a job waits for (default nobody's).
+    /// The job whose end a job waits for (default: none).
     pub dependencies: Dependencies,
     /// For [`Dependencies::Sessions`]: the longest think time within a session (default 20 min).
     pub session_gap: Seconds,
@@ -28,7 +28,7 @@ pub struct ClientSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependencies {
-    /// Nobody's: it is submitted when the list says so.
+    /// None: it is submitted when the list says so.
     #[default]
     None,
     /// The preceding job of the log (field 17 of the Standard Workload Format), and then the think

@@ -1,4 +1,4 @@
-//! Who follows whom, and who is how patient: settled before a simulation begins.
+//! Which job follows which, and how long each user waits, fixed before a simulation begins.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,8 +31,8 @@ impl ClientTies {
     /// The random stream that patience is drawn from: one number a job, in their order.
     pub const STREAM: &str = "patience";
 
-    /// The ties of a battery. `log` is what its trace says of its jobs; where it is silent, jobs
-    /// follow nobody. Fixed reservations follow nobody and are not taken back.
+    /// The ties of a battery. `log` holds what its trace says of its jobs; jobs without an entry
+    /// follow no other. Fixed reservations follow no other job and are not taken back.
     #[must_use]
     pub fn new(settings: &ClientSettings, jobs: &[Job], log: &JobLog, stream: &mut Stream) -> Self {
         let follows = match settings.dependencies {
@@ -71,7 +71,7 @@ impl ClientTies {
         }
     }
 
-    /// Whom a job follows.
+    /// The job that a job follows.
     #[must_use]
     pub fn followed_by(&self, job: u32) -> Option<Follows> {
         self.follows.get(job as usize).copied().flatten()

@@ -6,15 +6,14 @@
 //! distributions of the predecessors and the job's own runtime distribution promise success often
 //! enough; it releases nodes at the real end and starts the next jobs on them early.
 //!
-//! A fixed reservation is bound to the lowest-numbered nodes that nobody holds in its whole window:
-//! reservations in the plan never overlap, and jobs are killed at the end of theirs, so those in
-//! front of it are certainly gone at its start, and no distribution of theirs is asked for. Jobs
-//! that run early in front of it get a window that ends at its start. To the jobs behind it, it is
-//! a predecessor that certainly holds its nodes until its window ends: an early end of a
-//! reservation is not counted on (spec §3.1.3: no predecessor may be a fixed reservation), but it
-//! is used when it comes. If its nodes are not all there at its start, it may take others that are
-//! idle and unplanned in its window: unlike for other jobs, which can wait for theirs, it is then
-//! or never.
+//! A fixed reservation is bound to the lowest-numbered nodes that are free in its whole window.
+//! Reservations in the plan never overlap, and jobs are killed at the end of theirs. So the jobs in
+//! front of it have certainly left its nodes at its start, and their distributions are not needed.
+//! Jobs that run early in front of it get a window that ends at its start. For the jobs behind it,
+//! it is a predecessor that certainly holds its nodes until its window ends: an early end is used
+//! when it comes, but not counted on (spec §3.1.3: no predecessor may be a fixed reservation). If
+//! some of its nodes are missing at its start, it may take others that are idle and unplanned in
+//! its window, because it cannot wait for its own as other jobs can.
 
 mod completions;
 mod fixed;
@@ -89,7 +88,7 @@ impl Comprehensive {
 
     fn refresh(&mut self, now: Seconds) {
         self.plan.forget_before(now);
-        // Nobody asks for those of jobs that have left the plan: they may stay for a while.
+        // Completions of jobs that have left the plan are not needed: they may stay for a while.
         if self.completions.len() > 2 * self.plan.reservations().len() + 64 {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions

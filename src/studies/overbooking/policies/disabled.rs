@@ -1,5 +1,5 @@
-//! Accepted jobs without their nodes, under a policy that binds jobs to nodes: they lost one, or
-//! could not start on time.
+//! Accepted jobs that lost a node or could not start on time, under a policy that binds jobs to
+//! nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use bookahead_core::workload::JobId;
 pub(super) enum Cause {
     /// A node failed under it.
     Crash,
-    /// Its nodes were not there at its start.
+    /// Its nodes were not available at its start.
     FailedStart,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct DisabledJobs {
     after_failed_start: Recovery,
     retry: Retry,
     jobs: BTreeMap<JobId, Disabled>,
-    /// When the policy is woken next for one that is never given up.
+    /// When the policy is woken next for a job that is never given up.
     wakes: Option<Seconds>,
 }
 
 struct Disabled {
     nodes: NodeSet,
     recovery: Recovery,
-    /// It has no deadline: nobody gives it up.
+    /// It has no deadline, so it is never given up.
     has_no_deadline: bool,
 }
 
@@ -88,14 +88,14 @@ impl DisabledJobs {
         Ok(())
     }
 
-    /// Whether there is one that is never given up.
+    /// Whether a job without a deadline is waiting: it is never given up.
     pub(super) fn have_one_without_deadline(&self) -> bool {
         self.jobs.values().any(|disabled| disabled.has_no_deadline)
     }
 
-    /// Has the policy woken when the next reservation ends on the nodes of one that is never given
-    /// up. Whoever holds them may have ended long before, or be disabled as well, so that no other
-    /// event comes then.
+    /// Wakes the policy when the next reservation ends on the nodes of a job that is never given
+    /// up. The holder of that reservation may have ended long before, or be disabled as well, so
+    /// there may be no other event then.
     pub(super) fn wake_at_release(&mut self, cluster: &mut Cluster, plan: &NodePlan) {
         let now = cluster.now();
         let of_others = plan.reservations().iter().filter(|it| it.end > now);
@@ -124,8 +124,8 @@ impl DisabledJobs {
         self.jobs.keys().copied().collect()
     }
 
-    /// Takes a job out if it can start now, and returns its nodes: they are idle, nobody else holds
-    /// them, and long enough.
+    /// Takes a job out if it can start now, and returns its nodes: they are idle, no other job
+    /// holds them now, and they stay free for long enough.
     pub(super) fn take_startable(
         &mut self,
         cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! Jobs that save their work, hold nothing, and wait for a gap in a plan of nodes.
+//! Jobs that save their work, hold no nodes, and wait for a gap in a plan of nodes.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ impl DisplacedJobs {
         self.0.insert(job, recovery);
     }
 
-    /// Who waits, in order of job id.
+    /// The waiting jobs, in order of job id.
     pub(super) fn waiting(&self) -> Vec<(JobId, Recovery)> {
         let each = self.0.iter();
         each.map(|(&job, &recovery)| (job, recovery)).collect()

@@ -1,22 +1,21 @@
 //! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every
 //! end (spec §3.9, §3.14.5).
 //!
-//! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes:
-//! concrete nodes (the lowest-numbered idle ones) are chosen when it starts. After every end,
-//! failure and repair each planned job is put back at the earliest place that is no worse than the
-//! one it has.
+//! The plan is a step function of free nodes. A slot of a job promises time, not nodes: concrete
+//! nodes (the lowest-numbered idle ones) are chosen when it starts. After every end, failure and
+//! repair each planned job is put back at the earliest place that is no worse than its present one.
 //!
 //! A fixed reservation is an entry of the profile like any other, from its acceptance until its
-//! end, so that nothing is put into its window beyond what is left, and slots in front of it end
-//! where it starts. It is accepted if the profile (which counts the nodes that are down as missing
-//! for the configured horizon) has its nodes free in its whole window. Re-planning leaves it alone,
-//! because it already has the earliest start that it may have, at full length.
+//! end. So its window is never overfilled, and slots in front of it end at its start. It is
+//! accepted if the profile, which counts the nodes that are down as missing for the configured
+//! horizon, has enough nodes free in its whole window. Re-planning leaves it alone, because it
+//! already has its earliest allowed start, at full length.
 //!
-//! A window that is sold over the tails of jobs is an entry of the profile, too, so that the count
-//! is negative where they overlap: nobody is put there, and whoever ends early fills the gap. At
-//! its start it runs if the profile, with what really ended, has its nodes free in its whole
-//! window, and is lost otherwise; windows over tails that were sold later have to wait for what it
-//! leaves.
+//! A window that is sold over the tails of jobs is an entry of the profile, too, so the count is
+//! negative where they overlap. No job is placed there, and jobs that end early fill the gap. The
+//! window runs if at its start the profile, with all real ends, has its nodes free in the whole
+//! window; otherwise it is lost. Windows over tails that were sold later have to wait for the
+//! remaining nodes.
 
 mod best_slot;
 mod placing;

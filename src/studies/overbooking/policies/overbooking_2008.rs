@@ -1,23 +1,22 @@
 //! The search of the 2008 algorithm: conservative backfilling with shortened durations (spec §3.1,
 //! Birkenheuer et al., "Overbooking in Planning Based Scheduling Systems").
 //!
-//! Pure: anchor points in, a placement out; the policy that owns a plan finds the anchors and
-//! enters the placement. A job is tried at full length, then shortened, then shortened and on top
-//! of its direct predecessors, at one anchor after the other.
+//! Pure: its input is anchor points, its output a placement. The policy that owns the plan finds
+//! the anchors and enters the placement. A job is tried at full length, then shortened, then
+//! shortened and on top of its direct predecessors, at one anchor after the other.
 //!
 //! # Rounding
 //!
-//! The paper calculates in real numbers, bookahead in whole seconds: the shortened duration
-//! `d' = d / (1 + maxPoF)` is rounded up and what may be cut, `o = d − d'`, is therefore rounded
+//! The paper calculates in real numbers, bookahead in whole seconds. The shortened duration
+//! `d' = d / (1 + maxPoF)` is rounded up, so the time that may be cut, `o = d − d'`, is rounded
 //! down. Neither ever promises more than the formula.
 //!
 //! # Where the paper is silent
 //!
 //! * A slot is also cut at the job's own deadline, which the paper tests but forgets when it takes
 //!   "the whole slot".
-//! * All direct predecessors that the caller names must be overbookable: a fixed one (or one of
-//!   which nothing may be cut) holds nodes that the job needs, so the job cannot start before it
-//!   has ended.
+//! * All direct predecessors that the caller names must be overbookable. A fixed one, or one that
+//!   cannot be cut, holds nodes that the job needs, so the job cannot start before its end.
 //! * only predecessors that end exactly at the anchor are looked at, not their predecessors.
 //! * the moved start never lies before the job's release.
 
@@ -41,7 +40,7 @@ pub struct AnchorPoint {
 pub struct AnchorPredecessor {
     /// `o_k`: what may be cut of its duration; 0 if it is not promising.
     pub overbookable: Seconds,
-    /// It is a fixed reservation, which nobody may be placed on top of.
+    /// It is a fixed reservation: no job may be placed on top of it.
     pub fixed: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The strategy of 2008: conservative backfilling with shortened durations, as a policy on the
 //! node-mapped plan (spec §3.1).
 //!
-//! The search itself is pure and stands in [`super::overbooking_2008`]; here are the anchors that
-//! it is given, and what happens to a placement until its job has ended.
+//! The search itself is pure and stands in [`super::overbooking_2008`]. This policy finds the
+//! anchors for it, and carries a placement through until its job has ended.
 //!
 //! * **Anchors** are "now or the release" and the ends of reservations. At each anchor a
 //!   full-length slot on the lowest-numbered nodes comes first (a); else the nodes that stay free
@@ -11,36 +11,35 @@
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
 //!   user or application says so ([`PromisingRule`]); without statistics none is. maxPoF is
 //!   [`Acceptance::shortening`].
-//! * **Underestimators** may be planned more than their estimate
-//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first at the longer duration, and at
-//!   the estimate where no slot takes that. Such a job is killed at the end of what it was
-//!   promised; its fee is that of its estimate, and it has kept its contract's side once the
-//!   estimate was granted.
-//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody
-//!   holds in their whole window, or not at all; nothing may be cut of them, so nobody is placed on
-//!   top of one. A lead-in (see below) is in their way like any reservation. Whoever is in front of
-//!   one has left its nodes at its start, on top of predecessors or not. If its nodes are not all
-//!   there then, it takes others that are idle and unplanned in its window, or fails.
-//! * **What may be cut of a predecessor** is counted from what it still has: one that was shortened
-//!   itself is never taken to end before its own d'. For a full-length predecessor that is o_k as
-//!   printed.
+//! * **Underestimators** may be planned for more than their estimate
+//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first for the longer duration, and
+//!   for the estimate where no slot holds that. Such a job is killed at the end of its promised
+//!   time. Its fee is that of its estimate, and the contract is kept once the estimate was granted.
+//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that are free
+//!   in their whole window, or not at all. They cannot be cut, so no job is placed on top of one. A
+//!   lead-in (see below) keeps them out like any reservation. Every job in front of one has left
+//!   its nodes at its start, on top of predecessors or not. If some of its nodes are missing then,
+//!   it takes others that are idle and unplanned in its window, or fails.
+//! * **The possible cut of a predecessor** is counted from its present reservation: a job that was
+//!   shortened itself is never assumed to end before its own d'. For a full-length predecessor the
+//!   cut is o_k as printed.
 //!
 //! # Jobs on top of their predecessors
 //!
 //! A job of case (c) has a *nominal start* `t_s − a`, before its predecessors' reservations end at
-//! the anchor `t_s`. In the plan it holds its nodes from `t_s` on only, so that reservations never
-//! overlap and predecessors keep all they were promised; the nominal start is remembered beside it.
-//! Where the nodes are free before `t_s` (on nodes without a predecessor that ends there, and
-//! everywhere as soon as a predecessor turns out to end earlier), the job also holds
-//! `[t_s − a, t_s)` as a *lead-in*, a second reservation of the same job: else a job that comes
-//! later could take the time that the acceptance counted on. Nodes without such a predecessor limit
+//! the anchor `t_s`. In the plan it holds its nodes only from `t_s` on, so that reservations never
+//! overlap and predecessors keep their whole promise; the nominal start is stored beside it. Where
+//! the nodes are free before `t_s`, the job also holds `[t_s − a, t_s)` as a *lead-in*, a second
+//! reservation of the same job. Otherwise a later job could take the time that the acceptance
+//! counted on. Nodes are free before `t_s` if no predecessor ends on them there, and all of them
+//! become so when a predecessor turns out to end earlier. Nodes without such a predecessor limit
 //! `a` to the time that they are free.
 //!
-//! The job starts at the first moment at or after the nominal start at which all its nodes are
-//! idle, at the latest at `t_s`; then it may run until its estimate has elapsed, the next
-//! reservation on its nodes starts or its deadline comes. Like every other job it slides forward
-//! when its predecessors end early ("straightening out" the schedule), unless [`EarlyStart::No`]
-//! holds each job to its nominal start and each reservation to its planned end.
+//! The job starts as soon as all its nodes are idle, from the nominal start on and at the latest at
+//! `t_s`. Then it may run until its estimate has elapsed, the next reservation on its nodes starts,
+//! or its deadline comes. Like every other job it moves forward when its predecessors end early
+//! ("straightening out" the schedule), unless [`EarlyStart::No`] holds each job to its nominal
+//! start and each reservation to its planned end.
 
 mod fixed;
 mod judgement;
@@ -136,8 +135,8 @@ impl Shortening {
         self.bookings.retain(|_, booking| booking.end > now);
     }
 
-    /// Enters what `job` holds into the plan, in place of what it held before: its own window, and
-    /// for a job on top of its predecessors the lead-in wherever nobody else holds its nodes.
+    /// Enters the reservations of `job` into the plan, in place of its former ones: its own window,
+    /// and for a job on top of its predecessors the lead-in wherever no other job holds its nodes.
     fn enter(&mut self, job: JobId, now: Seconds) {
         while self.plan.remove(job).is_some() {}
         let Some(booking) = self.bookings.get(&job) else {
@@ -179,7 +178,7 @@ impl Shortening {
         }
     }
 
-    /// Takes a job out of the plan, and lets those who wait on its nodes hold them; returns the
+    /// Takes a job out of the plan, and lets the jobs that wait on its nodes hold them; returns the
     /// nodes.
     fn release(&mut self, cluster: &Cluster, job: JobId) -> Option<NodeSet> {
         while self.plan.remove(job).is_some() {}
@@ -207,7 +206,7 @@ impl Shortening {
         }
     }
 
-    /// Whether all nodes of a planned job are idle and nobody who was planned earlier still waits
+    /// Whether all nodes of a planned job are idle, and no job that was planned earlier still waits
     /// for one of them.
     fn can_start(&self, cluster: &Cluster, job: JobId, booking: &Booking) -> bool {
         let now = cluster.now();
@@ -275,7 +274,7 @@ impl Shortening {
         end: Seconds,
     ) -> Booking {
         let estimate = cluster.to_plan(job).estimate;
-        // What is usual says nothing of what is left of a job that goes on.
+        // Statistics of whole jobs say nothing about the rest of a job that goes on.
         let is_new = cluster.saved(job) == Seconds::ZERO;
         let judged = self.judge(cluster, job);
         let shortened = if is_new && judged.promising {

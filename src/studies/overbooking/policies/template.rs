@@ -1,6 +1,6 @@
 //! A template for a policy of your own: copy it, change it, register it (`docs/policy.md`).
 //!
-//! Shortest job first; whoever has waited for a day comes first, so that nobody starves.
+//! Shortest job first; a job that has waited for a day comes first, so that none starves.
 
 use bookahead_core::scheduling::queue::{QueuePass, QueuePolicy, Waiting};
 use bookahead_core::units::Seconds;
@@ -25,21 +25,17 @@ impl QueuePolicy for ShortestFirst {
         let now = pass.now();
         let mut order: Vec<Waiting> = pass.waiting().to_vec();
         order.sort_by_key(|job| {
-            let is_behind_shorter = now - job.since < self.max_wait;
+            let yields = now - job.since < self.max_wait;
             // Of equal jobs the one that came first.
             (
-                is_behind_shorter,
-                if is_behind_shorter {
-                    job.estimate
-                } else {
-                    Seconds(0)
-                },
+                yields,
+                if yields { job.estimate } else { Seconds(0) },
                 job.since,
                 job.job,
             )
         });
         for job in order {
-            // The first that does not fit keeps its place: nobody behind it starts.
+            // The first that does not fit keeps its place: none behind it starts.
             if !pass.fits(&job) {
                 return;
             }

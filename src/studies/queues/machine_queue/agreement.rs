@@ -1,5 +1,4 @@
-//! Simulated waits beside recorded ones: how alike they are in the mean, in their distribution, and
-//! job by job.
+//! Compares simulated with recorded waits: in the mean, in their distribution, and job by job.
 
 use serde::Serialize;
 
@@ -15,8 +14,8 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Of a list that is not empty. A percentile is the smallest wait that so many of a hundred
-    /// jobs do not exceed.
+    /// Figures of a list that is not empty. The p-th percentile is the smallest wait that p of a
+    /// hundred jobs do not exceed.
     #[must_use]
     pub fn of(waits: &[i64]) -> Self {
         let mut sorted = waits.to_vec();

@@ -1,5 +1,5 @@
-//! A machine as its operators configure it, in plain data: who may run where, who comes first, what
-//! is closed when.
+//! The configuration of a machine as plain data: who may run where, who comes first, and what is
+//! closed when.
 
 use bookahead_core::units::{Nodes, Seconds};
 
@@ -19,29 +19,29 @@ pub struct QualityIndex(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountIndex(pub usize);
 
-/// What a node has, or what a job asks for on each of its nodes.
+/// The resources of a node, or those that a job asks for on each of its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeResources {
     /// Cores.
     pub cores: u32,
-    /// Memory, in megabytes; 0 where nobody counts it.
+    /// Memory in megabytes; 0 where memory is not counted.
     pub memory_megabytes: u64,
     /// Graphics processors.
     pub gpus: u32,
 }
 
-/// Nodes that are alike.
+/// A class of equal nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeClass {
     /// Its name, as in the file.
     pub name: String,
     /// How many.
     pub nodes: Nodes,
-    /// What each of them has.
+    /// The resources of each of them.
     pub each: NodeResources,
 }
 
-/// How a partition hands out its nodes.
+/// How a partition assigns its nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeSharing {
     /// A node belongs to one job at a time.
@@ -63,7 +63,7 @@ pub struct Partition {
     pub sharing: NodeSharing,
     /// Jobs of a higher tier come before all jobs of lower ones, whatever their priority.
     pub tier: u32,
-    /// What is multiplied with [`PriorityWeights::partition`], from 0 to 1.
+    /// Its factor, from 0 to 1, which is multiplied by [`PriorityWeights::partition`].
     pub factor: f64,
     /// The longest request; `None` without a limit. Longer requests are refused.
     pub longest: Option<Seconds>,
@@ -71,8 +71,8 @@ pub struct Partition {
     pub widest: Option<Nodes>,
 }
 
-/// Limits of what one user, or everybody together, may have; `None` without a limit. A job beyond
-/// one waits.
+/// Limits of one user, or of all users together; `None` without a limit. A job beyond a limit
+/// waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Jobs that run.
@@ -90,15 +90,15 @@ pub struct Limits {
 pub struct QualityOfService {
     /// Its name, as in the file.
     pub name: String,
-    /// What is multiplied with [`PriorityWeights::quality`], from 0 to 1.
+    /// Its factor, from 0 to 1, which is multiplied by [`PriorityWeights::quality`].
     pub factor: f64,
-    /// What use counts in the shares, as a multiple; 0 is for free.
+    /// The multiple with which use counts in the shares; 0 is free.
     pub usage_factor: f64,
     /// The longest request; `None` without a limit. Longer requests are refused.
     pub longest: Option<Seconds>,
-    /// Of every single user.
+    /// Limits of every single user.
     pub per_user: Limits,
-    /// Of all its jobs together.
+    /// Limits of all its jobs together.
     pub in_all: Limits,
 }
 
@@ -107,86 +107,86 @@ pub struct QualityOfService {
 pub struct Account {
     /// Its name, as in the file.
     pub name: String,
-    /// The account above it, which the fair tree knows; no account is above itself, in whatever
-    /// number of steps.
+    /// The account above it, used by the fair tree. No account is above itself, in any number of
+    /// steps.
     pub parent: Option<AccountIndex>,
     /// Its share, in proportion to those of the others; in a fair tree to those below the same
     /// account.
     pub shares: f64,
-    /// Of every single user.
+    /// Limits of every single user.
     pub per_user: Limits,
-    /// Of all its jobs together.
+    /// Limits of all its jobs together.
     pub in_all: Limits,
 }
 
-/// Whose use is held against whose share.
+/// Who holds shares: users or accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShareHolder {
     /// Every user has the same share.
     #[default]
     User,
-    /// The accounts have theirs.
+    /// Each account has its own share.
     Account,
 }
 
-/// How use is held against shares.
+/// How a fair-share factor follows from use and shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FairShareAlgorithm {
-    /// `2^(−(u/s)/damping)` of one level of holders: u is the part of all decayed use that was the
-    /// holder's, s its part of all shares.
+    /// `2^(−(u/s)/damping)`, with one level of holders: u is the holder's part of all decayed use,
+    /// s its part of all shares.
     #[default]
     Classic,
-    /// Slurm's fair tree, its default since version 19.05: the rank of the user of an account among
-    /// all, as a part of their number. Siblings are ranked by their part of the shares as a
-    /// multiple of their part of the use, and everybody below one before everybody below the next.
-    /// Users of an account are siblings with a share of 1 each; there are those who are in the
-    /// jobs.
+    /// Slurm's fair tree, its default since version 19.05: the rank of a user of an account among
+    /// all of them, as a part of their number. Siblings are ranked by the ratio of their part of
+    /// the shares to their part of the use, and all users below one sibling come before all below
+    /// the next. Users of an account are siblings with a share of 1 each; only users with jobs
+    /// exist.
     FairTree,
 }
 
-/// What decides who comes first: a weighted sum of factors from 0 to 1 (Slurm's
-/// priority/multifactor). Jobs of equal priority come in order of submission.
+/// The weights of priority: a weighted sum of factors from 0 to 1 (Slurm's priority/multifactor).
+/// Jobs of equal priority come in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityWeights {
-    /// Of the time that a job has waited, as a part of `oldest`.
+    /// The weight of a job's wait, as a part of `oldest`.
     pub age: f64,
     /// The wait that counts fully.
     pub oldest: Seconds,
-    /// Of the factor that [`FairShareAlgorithm`] says.
+    /// The weight of the factor of [`FairShareAlgorithm`].
     pub fair_share: f64,
-    /// Which it is.
+    /// The fair-share algorithm.
     pub algorithm: FairShareAlgorithm,
-    /// The damping of the classic one.
+    /// The damping of the classic algorithm.
     pub damping: f64,
-    /// Whose share counts in the classic one.
+    /// Whose share counts in the classic algorithm.
     pub holder: ShareHolder,
-    /// After how long use counts half; `None`: it never decays.
+    /// The time after which use counts half; `None`: it never decays.
     pub half_life: Option<Seconds>,
-    /// Of the job's size, as a part of the machine.
+    /// The weight of the job's size, as a part of the machine.
     pub size: f64,
-    /// Whether small jobs come first instead, by one minus that part.
+    /// Whether small jobs come first instead: their factor is one minus that part.
     pub favours_small: bool,
-    /// Of the partition's factor.
+    /// The weight of the partition's factor.
     pub partition: f64,
-    /// Of the quality of service's factor.
+    /// The weight of the factor of the quality of service.
     pub quality: f64,
 }
 
 /// How jobs start that are not the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backfilling {
-    /// Not at all.
+    /// Jobs start in order only.
     None,
-    /// Where they delay none of the first so many of each partition that cannot start; 1 is EASY.
+    /// A job may start out of order if it delays none of the first jobs of each partition that
+    /// cannot start. With a depth of 1 this is EASY.
     Reserving {
-        /// How many get a reservation.
+        /// The number of jobs of each partition that get a reservation.
         depth: u32,
-        /// How many waiting jobs are looked at for backfilling in one pass, from the first on that
+        /// The number of waiting jobs that one pass tries to backfill, counted from the first that
         /// finds no nodes; `None`: all.
         tested: Option<u32>,
-        /// Backfilling happens at whole multiples of it on the clock of the jobs, at the first
-        /// after something has happened; 0: after each event. Where jobs start in order, nothing
-        /// waits for that.
+        /// Backfilling takes place at whole multiples of this time on the clock of the jobs, at the
+        /// first one after an event; 0: after each event. Starts in order do not wait for it.
         interval: Seconds,
         /// How far ahead a reservation may begin (Slurm's `bf_window`): a job that cannot start
         /// sooner gets none. `None`: however far.
@@ -194,18 +194,18 @@ pub enum Backfilling {
     },
 }
 
-/// Nodes that are closed, but to some, for a time of the calendar.
+/// Nodes that are closed for a time of the calendar, except to some users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Its name, as in the file.
     pub name: String,
-    /// From when, on the clock of the jobs.
+    /// The beginning, on the clock of the jobs.
     pub begin: Seconds,
-    /// Until before when.
+    /// The end, exclusive.
     pub end: Seconds,
     /// How many nodes of which classes: the last ones of each class.
     pub nodes: Vec<(ClassIndex, Nodes)>,
-    /// Users who may use them meanwhile; nobody in a maintenance window.
+    /// Users who may use these nodes in the window; none in a maintenance window.
     pub users: Vec<i64>,
 }
 
@@ -222,12 +222,12 @@ pub struct QueueMachine {
     pub qualities: Vec<QualityOfService>,
     /// At least one; the first is that of jobs that name none.
     pub accounts: Vec<Account>,
-    /// Who comes first.
+    /// The weights of priority.
     pub priority: PriorityWeights,
     /// How jobs start that are not the first.
     pub backfilling: Backfilling,
-    /// What is closed when, in order of their beginnings. Jobs that hold such nodes are not started
-    /// unless their request ends before.
+    /// Windows in order of their beginnings. A job that would hold a closed node does not start
+    /// unless its request ends before.
     pub windows: Vec<Window>,
 }
 
@@ -242,30 +242,30 @@ impl QueueMachine {
     }
 }
 
-/// A job that asks such a machine for something.
+/// A job on such a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineQueueJob {
     /// Its number in the trace.
     pub trace_number: i64,
     /// When it is submitted.
     pub submit: Seconds,
-    /// How long it asks for; it is killed then.
+    /// Its requested time, after which it is killed.
     pub request: Seconds,
-    /// How long it runs: known to the machine alone.
+    /// Its run time, known only to the machine.
     pub runtime: Seconds,
     /// Processors (cores) in all.
     pub cores: u32,
-    /// How many of them on one node at most; `None`: as many as a node has.
+    /// The most cores on one node; `None`: as many as a node has.
     pub cores_per_node: Option<u32>,
     /// Memory that it holds for each core, in megabytes; 0 where the trace does not say.
     pub memory_megabytes_per_core: u64,
     /// Graphics processors that it holds on each node.
     pub gpus_per_node: u32,
-    /// Where it runs.
+    /// Its partition.
     pub partition: PartitionIndex,
-    /// How it is served.
+    /// Its quality of service.
     pub quality: QualityIndex,
-    /// Whose use it is.
+    /// The account that it is charged to.
     pub account: AccountIndex,
     /// The user's number in the trace; −1 where unknown, which is one user like others.
     pub user: i64,

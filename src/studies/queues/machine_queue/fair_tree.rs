@@ -1,5 +1,5 @@
-//! The fair tree: users are ranked by who of their accounts, level by level, is served least for
-//! its share.
+//! The fair tree: users are ranked level by level, by how little their accounts have used of their
+//! shares.
 //!
 //! Slurm's documentation says what it computes (<https://slurm.schedmd.com/fair_tree.html>).
 
@@ -95,8 +95,8 @@ impl FairTree {
         std::iter::successors(Some(node), |node| self.nodes[*node].above)
     }
 
-    /// Writes the factor of each user: its rank from below as a part of all users. `used` is the
-    /// use of each node, an account's that of all below it; `in_all` that of everybody.
+    /// Writes the factor of each user: its rank from below, as a part of all users. `used` is the
+    /// use of each node, for an account that of all below it; `in_all` is the use of all users.
     pub(super) fn factors(&self, used: &[f64], in_all: f64, factors: &mut [f64]) {
         let levels = (self.nodes.iter().zip(used))
             .map(|(node, used_here)| {
@@ -138,7 +138,7 @@ struct Ranking<'a> {
     levels: Vec<f64>,
     /// The rank of the user last seen.
     rank: usize,
-    /// What the next one has who ties with nobody.
+    /// The rank of the next user that ties with no other.
     next_rank: usize,
     factors: &'a mut [f64],
 }

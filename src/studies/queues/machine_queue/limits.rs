@@ -1,11 +1,11 @@
-//! How much users, accounts and qualities of service hold, and whether they may have more.
+//! Limits: how much users, accounts and qualities of service hold, and whether they may hold more.
 
 use std::collections::HashMap;
 
 use super::description::{Limits, MachineQueueJob, QueueMachine};
 use super::shapes::Shape;
 
-/// Those to whom limits apply, one for each pair of a limit and who is limited.
+/// The subjects of limits: one for each pair of a limit and the limited user, account or quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Scope {
     Quality(usize),
@@ -23,12 +23,12 @@ struct Usage {
     submitted: u32,
 }
 
-/// Whose limits a job must keep: at most four, the rest is [`NOBODY`].
+/// The limits that a job must keep: at most four, the others are [`NOBODY`].
 pub(super) type Scopes = [u32; 4];
 
 const NOBODY: u32 = u32::MAX;
 
-/// What everybody holds who has a limit.
+/// The use of all subjects that have a limit.
 #[derive(Debug, Default)]
 pub(super) struct LimitBook {
     known: HashMap<Scope, u32>,
@@ -36,7 +36,7 @@ pub(super) struct LimitBook {
 }
 
 impl LimitBook {
-    /// Whose limits a job must keep.
+    /// The limits that a job must keep.
     pub(super) fn scopes(&mut self, machine: &QueueMachine, job: &MachineQueueJob) -> Scopes {
         let quality = &machine.qualities[job.quality.0];
         let account = &machine.accounts[job.account.0];
@@ -89,7 +89,7 @@ impl LimitBook {
         }
     }
 
-    /// Whether a job of this shape would be within all limits if nobody else ran.
+    /// Whether a job of this shape would be within all limits if no other job ran.
     pub(super) fn ever_allow(&self, scopes: &Scopes, shape: &Shape) -> bool {
         self.all(scopes).all(|usage| {
             usage.limits.running_jobs != Some(0)

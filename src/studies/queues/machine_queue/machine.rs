@@ -33,7 +33,7 @@ pub fn machine_queue_scene(
     Scene::new("machine", MachineQueuePlan::new(machine, jobs)).with("client", client)
 }
 
-/// A machine with partitions with who runs and waits there.
+/// A machine with partitions, with its running and waiting jobs.
 #[derive(Debug)]
 pub struct MachineQueuePlan {
     pub(super) site: Site,
@@ -41,7 +41,7 @@ pub struct MachineQueuePlan {
     pass: Pass,
     /// Jobs to be submitted, in order.
     arriving: VecDeque<MachineQueueJob>,
-    /// When a pass was last asked for that backfills.
+    /// The time for which a backfilling pass was last scheduled.
     next_backfilling: Option<Seconds>,
 }
 
@@ -85,7 +85,7 @@ impl Machine for MachineQueuePlan {
 }
 
 impl MachineQueuePlan {
-    /// An empty machine. Use is shared among the users of `jobs`, which come later.
+    /// An empty machine. Shares are held by the users of `jobs`, which are submitted later.
     fn new(machine: &Arc<QueueMachine>, jobs: &[MachineQueueJob]) -> Self {
         let mut queue = Self {
             site: Site::new(machine, jobs),
@@ -100,7 +100,7 @@ impl MachineQueuePlan {
         queue
     }
 
-    /// What became of the jobs, once all are over: one outcome each, in order of submission.
+    /// The outcomes of the jobs, once all have ended: one each, in order of submission.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<MachineQueueOutcome> {
         self.site.outcomes
@@ -133,7 +133,8 @@ impl MachineQueuePlan {
     }
 }
 
-/// How far a pass backfills that is held now; otherwise when one that backfills has to follow.
+/// The limits of backfilling in a pass now; as an error, the time when the next backfilling pass
+/// has to follow.
 fn backfill_limits(
     backfilling: Backfilling,
     now: Seconds,

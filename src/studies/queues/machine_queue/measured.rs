@@ -1,5 +1,5 @@
-//! From what became of the jobs of a machine with partitions to the outcomes and measures that all
-//! studies have.
+//! Turns the outcomes of the jobs of a machine with partitions into the outcomes and measures that
+//! all studies have.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! What is free on which node, now and later, and which nodes a job gets.
+//! The nodes of the machine: free resources now and later, and the choice of nodes for a job.
 //!
-//! Who holds a node is known with the end of its request, so what is free later is known, too:
-//! running jobs only give back, and reservations of waiting jobs and closed windows take away. A
-//! job that starts takes the nodes that are needed soonest by a reservation or window (after it, as
-//! it may not touch them), of those the fullest, of those the first. A reservation takes the nodes
-//! that become free last, so that those which are idle stay open for others.
+//! The holders of a node are known until the end of their requests, so free resources are known for
+//! later, too: running jobs only give back, while reservations of waiting jobs and closed windows
+//! take away. A job that starts takes the nodes that a reservation or window needs soonest, after
+//! its own end; among these the fullest, then the first. A reservation takes the nodes that become
+//! free last, so that idle ones stay open for other jobs.
 
 mod node;
 
@@ -23,11 +23,11 @@ struct Class {
     first: usize,
     past: usize,
     each: NodeResources,
-    /// How many nodes have so many free cores.
+    /// The number of nodes with each number of free cores.
     with_free: Vec<u32>,
 }
 
-/// When a job may start on a node, without a gap.
+/// A span in which a job may start on a node.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     first: Seconds,
@@ -108,8 +108,8 @@ impl NodePool {
         }
     }
 
-    /// Forgets windows that are over. It must know of each before it looks for nodes at or behind
-    /// its end.
+    /// Forgets windows that have ended. Must be called after the end of a window and before nodes
+    /// are searched.
     pub(super) fn forget_windows(&mut self, now: Seconds) {
         for node in &mut self.nodes {
             node.windows
@@ -117,7 +117,7 @@ impl NodePool {
         }
     }
 
-    /// Whether so many nodes have so many free cores: if not, the shape does not fit now, whatever
+    /// Whether enough nodes have enough free cores. If not, the shape does not fit now, whatever
     /// else is free.
     pub(super) fn has_cores(&self, shape: &Shape) -> bool {
         let with_free = &self.classes[shape.class].with_free;
@@ -131,7 +131,8 @@ impl NodePool {
         false
     }
 
-    /// Nodes on which a job may start now without being in the way of a reservation or a window.
+    /// Chooses nodes on which a job may start now without delaying a reservation or running into a
+    /// window.
     pub(super) fn choose(&mut self, request: &NodeRequest, now: Seconds) -> Option<Vec<usize>> {
         let shape = &request.shape;
         if !self.has_cores(shape) {
@@ -179,7 +180,7 @@ impl NodePool {
         }
     }
 
-    /// Takes back what a job held.
+    /// Takes back the nodes of a job.
     pub(super) fn release(&mut self, nodes: &[usize], shape: &Shape, job: usize) {
         let class = &mut self.classes[shape.class];
         for &index in nodes {
@@ -194,10 +195,10 @@ impl NodePool {
         }
     }
 
-    /// Reserves nodes for a job from the earliest start at which it has them for its whole request,
-    /// beside reservations and windows. `requests` are its choices, of each class one; the first
-    /// that has it first wins. Says the start; `None`, and nothing is reserved, if that is after
-    /// `latest`.
+    /// Reserves nodes for a job from the earliest start at which they are free for its whole
+    /// request, beside reservations and windows. `requests` are its choices, one for each class;
+    /// among equal starts the first choice wins. Returns the start; `None`, and nothing is
+    /// reserved, if it is after `latest`.
     pub(super) fn reserve(
         &mut self,
         requests: impl Iterator<Item = NodeRequest>,
@@ -242,13 +243,14 @@ impl NodePool {
         }
     }
 
-    /// The earliest start at which the job has its nodes, whose openings are found on the way.
+    /// The earliest start at which enough nodes are open for the job. Leaves the openings in
+    /// `self.openings`.
     fn earliest(&mut self, request: &NodeRequest, now: Seconds) -> Seconds {
         let wanted = request.shape.nodes as usize;
         let beginning_before =
             |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
-        // Most windows are far away: as long as the job ends before the first that was left out,
-        // they do not matter.
+        // Most windows are far away. As long as the job ends before the first window that was left
+        // out, the others do not matter.
         let mut seen = beginning_before(&self.windows, now + request.duration);
         loop {
             self.find_openings(request, now, seen);
@@ -306,7 +308,7 @@ impl NodePool {
     }
 }
 
-/// The first time at which so many nodes are open at once.
+/// The first time at which this many nodes are open at once.
 fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
     let first_to_close = openings.iter().map(|opening| opening.last).min();
     if wanted <= openings.len() {
@@ -334,6 +336,6 @@ fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
             return opening.first;
         }
     }
-    // Not reached by a shape that an empty class holds: in the end every node is free.
+    // Not reached for a shape that the empty class holds: in the end every node is free.
     Seconds::FAR
 }

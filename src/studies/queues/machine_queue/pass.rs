@@ -1,8 +1,8 @@
-//! One pass over the waiting jobs: who starts now, who gets a reservation, and who has to wait for
-//! those.
+//! One pass over the waiting jobs: it starts jobs, makes reservations, and keeps the other jobs
+//! from delaying these.
 //!
-//! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no
-//! nodes makes all classes that would do for it *awaited*: on these, jobs behind it start by
+//! Jobs are looked at in order of priority. A job that a limit stops is passed over. A job that
+//! finds no nodes makes all classes that could hold it *awaited*: on these, jobs behind it start by
 //! backfilling only, beside the reservations.
 
 use bookahead_core::scheduling::queue::{Rule, pass};
@@ -14,40 +14,40 @@ use super::queue::{Candidate, Details, Queue};
 use super::shapes::Shape;
 use super::site::Site;
 
-/// How far a pass backfills.
+/// The limits of backfilling in a pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BackfillLimits {
-    /// How many jobs of each partition get a reservation.
+    /// The number of jobs of each partition that get a reservation.
     pub(super) depth: u32,
-    /// How many jobs may be looked at for backfilling; `None`: all.
+    /// The number of jobs that may be tried for backfilling; `None`: all.
     pub(super) tested: Option<u32>,
     /// How far ahead reservations may begin; `None`: however far.
     pub(super) window: Option<Seconds>,
 }
 
-/// What a pass knows; it is kept from one to the next to save allocations.
+/// The state of a pass, kept from one to the next to save allocations.
 #[derive(Debug, Default)]
 pub(super) struct Pass {
     now: Seconds,
     number: u64,
     limits: BackfillLimits,
-    /// Of each class: whether somebody waits for it.
+    /// Of each class: whether a job waits for it.
     awaited: Vec<bool>,
-    /// Of each partition: how many have a reservation.
+    /// Of each partition: how many jobs have a reservation.
     reserved: Vec<u32>,
     /// Of each kind of jobs: the shortest request that found no nodes in a pass, and the number of
     /// the pass.
     failed: Vec<(u64, Seconds)>,
-    /// What the job that is looked at may have by its limits.
+    /// The shapes that the limits allow to the current job.
     allowed: Vec<Shape>,
-    /// Whether anybody who is still looked at may find nodes.
+    /// Whether any of the remaining jobs may find nodes.
     may_start: bool,
-    /// Jobs whose reservations matter only to reservations behind them: nobody may start any more,
-    /// and they were told their starts.
+    /// Jobs whose reservations matter only to reservations behind them: no job may start any more,
+    /// and their starts have been announced.
     postponed: Vec<Details>,
 }
 
-/// Who starts in a pass over jobs in order of priority.
+/// The rule of a pass over jobs in order of priority.
 struct Priority<'a> {
     pass: &'a mut Pass,
     site: &'a mut Site,
@@ -82,7 +82,7 @@ impl Pass {
         }
     }
 
-    /// One pass. Without a reach, jobs start in order only.
+    /// Holds one pass. Without `limits`, jobs start in order only.
     pub(super) fn hold(
         &mut self,
         site: &mut Site,
@@ -117,7 +117,7 @@ impl Pass {
         site.pool.forget_reservations();
     }
 
-    /// Whether anybody may start or get a first reservation: nothing else that a pass does lasts.
+    /// Whether a job may start or get its first reservation: a pass has no other lasting effect.
     fn may_matter(&self, site: &Site) -> bool {
         let announces = |(unannounced, reserved): (&usize, &u32)| {
             *unannounced > 0 && *reserved < self.limits.depth
@@ -142,8 +142,8 @@ impl Pass {
         let backfills = self.backfills();
         let reserved = self.reserved[candidate.partition as usize];
         let reserves = backfills && reserved < self.limits.depth;
-        // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and
-        // for as long, fails.
+        // Nodes only become fewer in a pass. So a job that asks for the same as a failed one, for
+        // at least as long, fails too.
         let (number, shortest) = self.failed[candidate.kind as usize];
         let is_hopeless = number == self.number
             && shortest <= candidate.waiting.estimate
@@ -192,11 +192,11 @@ impl Pass {
         false
     }
 
-    /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until
-    /// somebody behind needs to know.
+    /// Reserves nodes for the job in the class that has them first, and announces the start. This
+    /// is postponed until a job behind it needs to know.
     fn reserve(&mut self, site: &mut Site, details: &Details) {
         self.postponed.push(*details);
-        // Within a window it has to be known who gets one: that is counted.
+        // With a window, the number of reservations within it counts, so they have to be made.
         if !self.may_start && self.limits.window.is_none() && site.is_announced(details.job) {
             return;
         }
@@ -218,7 +218,7 @@ impl Pass {
     }
 }
 
-/// What a job may have by its limits, in the order in which its partition tries classes.
+/// The shapes that its limits allow to a job, in the order in which its partition tries classes.
 fn within_limits<'a>(site: &'a Site, details: &'a Details) -> impl Iterator<Item = Shape> + 'a {
     let shapes = site.kinds.get(details.kind).shapes.iter();
     let allowed = shapes.filter(|shape| site.limits.allow(&details.scopes, shape));

@@ -1,8 +1,8 @@
-//! Who comes first: the weighted sum of factors, and the decayed use behind one of them.
+//! Priorities: the weighted sum of factors, and the decayed use behind one of them.
 //!
-//! A running job is charged continuously: its cores times its quality's usage factor times the time
-//! that it ran, each second of it halved once a half-life. That needs no period: use is a number, a
-//! time and a rate, carried on exactly whenever it is read.
+//! A running job is charged continuously: its cores times the usage factor of its quality times the
+//! time that it has run, where each second counts half after every half-life. No period is needed:
+//! use is a number, a time and a rate, and is updated exactly whenever it is read.
 
 use std::collections::HashMap;
 
@@ -124,7 +124,7 @@ impl Priorities {
         self.weights.age == 0.0 && self.weights.fair_share == 0.0
     }
 
-    /// Who is charged for a job.
+    /// The holder that is charged for a job.
     pub(super) fn holder_of(&self, job: &MachineQueueJob) -> usize {
         match (self.weights.algorithm, self.weights.holder) {
             (FairShareAlgorithm::FairTree, _) => self.by_user[&(job.account.0, job.user)],
@@ -133,8 +133,8 @@ impl Priorities {
         }
     }
 
-    /// Adds so many core-seconds a second to what a holder uses from now on; takes them off where
-    /// it is negative.
+    /// Adds this many core-seconds a second to the use of a holder from now on; a negative number
+    /// reduces it.
     pub(super) fn charge(&mut self, holder: usize, now: Seconds, rate: f64) {
         if self.weights.fair_share == 0.0 || rate == 0.0 {
             return;
@@ -200,8 +200,8 @@ impl Priorities {
     }
 }
 
-/// `2^(−(u/s)/damping)`: 1 for who used nothing, ½ for who used exactly the share; 0 for who has no
-/// share.
+/// `2^(−(u/s)/damping)`: 1 for a holder without use, ½ for use equal to the share, 0 for a holder
+/// without a share.
 fn share_factor(used: f64, used_in_all: f64, share: f64, damping: f64) -> f64 {
     if share <= 0.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! Who waits, in order of tier, priority and submission.
+//! The waiting jobs in order of tier, priority and submission.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     tier: u32,
     pub(super) kind: u32,
     pub(super) partition: u32,
-    /// Whether some window is open to its user, to whom other nodes are free than to others.
+    /// Whether a window is open to its user, so that other nodes are free to it than to others.
     pub(super) has_windows: bool,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Details {
     pub(super) usage_factor: f64,
     pub(super) user: i64,
     pub(super) has_windows: bool,
-    /// Who is charged for it.
+    /// The holder that is charged for it.
     pub(super) holder: usize,
     pub(super) scopes: Scopes,
     /// The part of its priority that time does not change.
     pub(super) fixed_priority: f64,
 }
 
-/// All who wait.
+/// All waiting jobs.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     /// In order once [`Queue::sort`] was called.
@@ -89,14 +89,14 @@ impl Queue {
         self.waiting.insert(behind, candidate);
     }
 
-    /// Takes out those who are `due`: places in `waiting`, in order.
+    /// Removes the jobs that are `due`: places in `waiting`, in order.
     pub(super) fn remove(&mut self, due: &[usize]) {
         let places = due.iter().map(|&place| self.waiting[place].place);
         self.vacant.extend(places);
         remove_due(&mut self.waiting, due);
     }
 
-    /// Puts those first who come first as priorities are now.
+    /// Sorts the waiting jobs by their present priorities.
     pub(super) fn sort(&mut self, priorities: &mut Priorities, now: Seconds) {
         if priorities.are_fixed() {
             return;

@@ -1,4 +1,4 @@
-//! One reservation more on a machine, and what it costs everybody else: the same jobs with and
+//! An additional reservation on a machine, and its cost for other jobs: the same jobs with and
 //! without it.
 
 use rand::RngExt as _;
@@ -14,7 +14,7 @@ use super::{ClassIndex, MachineQueueJob, MachineQueueOutcome, QueueMachine, Wind
 /// Nothing is added while the machine still fills.
 const WARM_UP: Seconds = Seconds(14 * 86_400);
 
-/// Nodes that are reserved once for somebody whose jobs are not in the log.
+/// Nodes that are reserved once for a user whose jobs are not in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddedReservation {
     /// How many, of the first class on; the last nodes of each class.

@@ -1,4 +1,4 @@
-//! What a job needs of the nodes of each class, found out once at its submission.
+//! The needs of a job on the nodes of each class, computed once at its submission.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ impl Shape {
     }
 }
 
-/// Jobs that need the same of the same partition.
+/// A kind of jobs: those with the same needs on the same partition.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// What they need, by class, in the order in which the partition tries classes. Never empty.
+    /// Their needs by class, in the order in which the partition tries classes. Never empty.
     pub(super) shapes: Vec<Shape>,
     /// How many of them wait.
     waiting: usize,
@@ -46,7 +46,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// The kind of a job, or why no node of its partition will ever do.
+    /// The kind of a job, or the reason why it can never run on its partition.
     pub(super) fn of(
         &mut self,
         machine: &QueueMachine,

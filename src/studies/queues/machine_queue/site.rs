@@ -1,4 +1,4 @@
-//! What runs on the machine, and what everybody holds of it.
+//! The running jobs of the machine, and what each user, account and quality holds.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -94,14 +94,14 @@ pub struct PredictedQueueMachine {
     shortest: Option<ShortestFirst>,
     /// What the last pass left beside the first of the queue.
     view: View,
-    /// Who started in the last pass.
+    /// The jobs that started in the last pass.
     due: Vec<usize>,
     /// Whether nothing has become better since.
     is_settled: bool,
     running: Running,
 }
 
-/// Who runs, and what is to happen: all that a pass over the queue changes beside it.
+/// The running jobs and pending events: everything that a pass changes beside the queue.
 struct Running {
     rules: QueueRules,
     compared: ComparedReservation,
@@ -206,7 +206,7 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// What became of the jobs, once all have ended: one outcome each, in order of submission.
+    /// The outcomes of the jobs, once all have ended: one each, in order of submission.
     #[must_use]
     pub fn into_outcomes(self) -> Vec<PredictedOutcome> {
         self.running.open.into_outcomes()
@@ -285,7 +285,7 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// Takes in a job that is submitted now, with a pass where somebody may start.
+    /// Takes in a job that is submitted now, and holds a pass if a job may start.
     fn submit(&mut self, place: u32) {
         let state = &mut self.running.open[place];
         let prediction = match &mut self.predictor {
@@ -302,7 +302,7 @@ impl PredictedQueueMachine {
             nodes: state.job.submission.nodes,
             estimate: prediction,
         };
-        // Who starts at once does not wait first.
+        // A job that starts at once does not wait first.
         if self.starts_at_once(&waiting) {
             self.running.begin(&waiting);
             return;
@@ -330,8 +330,8 @@ impl PredictedQueueMachine {
         self.order == ScoredOrder::Fcfs
     }
 
-    /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become
-    /// better since the last pass, so that only the new job can start, and it takes nothing from
+    /// Whether a new job starts without a pass: either no job waits and it fits; or nothing has
+    /// improved since the last pass, so that only the new job can start, and it takes nothing from
     /// the first of the queue.
     fn starts_at_once(&mut self, newcomer: &Waiting) -> bool {
         if self.waiting.is_empty() {
@@ -357,7 +357,7 @@ impl PredictedQueueMachine {
             && newcomer.nodes.0 > self.running.free
     }
 
-    /// Ends a job now, with a pass where somebody may start.
+    /// Ends a job now, and holds a pass if a job may start.
     fn end(&mut self, job: u32) {
         let state = &self.running.open[job];
         let submission = &state.job.submission;
@@ -381,8 +381,8 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// Starts the first of the queue while it fits, then whoever does not delay it (spec, section
-    /// 5, PASS).
+    /// Starts the first of the queue while it fits, then the jobs that do not delay it (spec,
+    /// section 5, PASS).
     fn pass(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -483,8 +483,8 @@ impl Room for Running {
         let wanted = head.nodes.0;
         let free = self.free + self.overdue;
         let place = if free >= wanted {
-            // Whoever is planned to end in this very second counts as ended, too, though it is not
-            // known yet whether it does.
+            // A job that is planned to end in this very second counts as ended, too, though it is
+            // not known yet whether it does.
             let due = self.ends.due(self.now);
             (self.now, free + due - wanted)
         } else {

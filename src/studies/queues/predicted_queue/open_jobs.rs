@@ -1,4 +1,4 @@
-//! Jobs of the queue that are not over, and what became of the others.
+//! Jobs of the queue that have not ended, and the outcomes of the others.
 
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -74,7 +74,7 @@ pub(super) struct OpenJobs {
 }
 
 impl OpenJobs {
-    /// So many jobs will come: no result depends on it.
+    /// Prepares for this many jobs: no result depends on it.
     pub(super) fn expect(&mut self, jobs: usize) {
         self.outcomes.reserve(jobs);
     }
@@ -99,7 +99,7 @@ impl OpenJobs {
         }
     }
 
-    /// What became of the jobs in order, of those before the first that is not over.
+    /// The outcomes of the jobs in order, up to the first that has not ended.
     pub(super) fn into_outcomes(self) -> Vec<PredictedOutcome> {
         self.outcomes
     }

@@ -1,4 +1,4 @@
-//! Who comes first in a queue (spec `prediction.md`, sections 2 and 9).
+//! Orders of a queue (spec `prediction.md`, sections 2 and 9).
 
 use serde::{Deserialize, Serialize};
 

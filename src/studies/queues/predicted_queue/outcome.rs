@@ -1,4 +1,4 @@
-//! What became of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
+//! The outcomes of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
 //! section 4).
 
 use bookahead_core::scheduling::bounded_slowdown;
@@ -6,7 +6,7 @@ use bookahead_core::units::Seconds;
 
 use super::QueueJob;
 
-/// What became of a job.
+/// The outcome of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PredictedOutcome {
     /// When it started.

@@ -1,5 +1,5 @@
-//! The queue behind the interface of engines that take jobs one by one. Who is predicted depends on
-//! who has ended, so jobs are kept until the last has come: memory grows with the trace.
+//! The queue behind the interface of engines that take jobs one by one. Predictions depend on the
+//! jobs that have ended, so jobs are kept until the last one has come: memory grows with the trace.
 
 use std::sync::Arc;
 

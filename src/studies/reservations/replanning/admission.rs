@@ -1,4 +1,4 @@
-//! Who is granted a reservation, at which start and price: one plan, six rules (spec
+//! Admission of reservations, with start and price: one plan, six rules (spec
 //! `grid-reservations.md` §3.3, §10; `provisioning.md` §2.4).
 
 use bookahead_core::scheduling::queue::plan_queue;
@@ -135,7 +135,7 @@ fn from(
             });
             offers
         }
-        // A request that chooses always finds a start that needs nobody to give way.
+        // A request that chooses always finds a start for which no job has to give way.
         Admission::Move
         | Admission::Holes
         | Admission::Reject

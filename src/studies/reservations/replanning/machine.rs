@@ -1,4 +1,4 @@
-//! The cluster that replans: what a broker or a client asks of it, and what it books.
+//! The cluster that replans: requests and bookings of a broker or a client.
 
 use std::ops::{Deref, DerefMut};
 

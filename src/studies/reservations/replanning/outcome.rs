@@ -1,4 +1,4 @@
-//! What became of a reservation request, and what a simulation with reservations adds up to.
+//! The outcome of a reservation request, and the totals of a simulation with reservations.
 
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};

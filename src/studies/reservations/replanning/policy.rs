@@ -23,10 +23,10 @@ use super::settings::{Admission, ReplanningSettings};
 /// nodes failed. Nothing that runs is stopped for them, but for preemptible jobs under the rules of
 /// admission that truncate or requeue.
 ///
-/// Variable jobs start when everything else of an instant has happened, if their place in the plan
-/// is now (A8). The plan counts nodes; a failure hits one. So each start takes the lowest-numbered
-/// nodes that are up and idle. In the plan a node that is down is taken from now on for good, as
-/// nobody knows when it is repaired; at its repair it is given back.
+/// Variable jobs start after all other events of an instant, if their place in the plan is now
+/// (A8). The plan counts nodes, but a failure hits one of them. So each start takes the
+/// lowest-numbered nodes that are up and idle. In the plan a node that is down is taken for good
+/// from now on, as the time of its repair is unknown; at its repair it is given back.
 #[derive(Clone)]
 pub struct Replanning {
     settings: ReplanningSettings,

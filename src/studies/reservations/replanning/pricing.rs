@@ -1,5 +1,5 @@
-//! What a slot costs those who wait: the externality price (ALG-4 of spec `provisioning.md` §6.2)
-//! and lists of offers (query forms (17)–(19), §6.4).
+//! The cost of a slot for waiting jobs: the externality price (ALG-4 of spec `provisioning.md`
+//! §6.2), and lists of offers (query forms (17)–(19), §6.4).
 
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +53,10 @@ impl PriceSheet<'_> {
 
     /// Offers at those of `instants` (ascending, none in the past) that are feasible, in order.
     ///
-    /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only what a
-    /// slot touches is planned again: jobs are planned in order, so those in front of the first one
-    /// that loses its place keep theirs, and one sweep over the queue finds that first one for all
-    /// slots. A slot for which the whole plan leaves room moves nobody and is free.
+    /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only the
+    /// affected part is planned again. Jobs are planned in order, so the jobs in front of the first
+    /// one that loses its place keep theirs, and one sweep over the queue finds that first job for
+    /// all slots. A slot that fits beside the whole plan moves no job and is free.
     #[must_use]
     pub fn offers(&self, instants: &[Seconds], nodes: Nodes, duration: Seconds) -> Vec<Offer> {
         let feasible = instants
@@ -111,8 +111,8 @@ impl PriceSheet<'_> {
         offers
     }
 
-    /// The price of a slot that takes the place of job `first` and of nobody in front of it;
-    /// `profile` is the plan of those in front.
+    /// The price of a slot that takes the place of job `first` and of none in front of it;
+    /// `profile` is the plan of the jobs in front.
     fn price_from(
         &self,
         first: usize,
@@ -152,7 +152,7 @@ impl PriceSheet<'_> {
     }
 }
 
-/// f = Σ (v' − v)⁺ · n: who starts earlier because of a slot earns nothing.
+/// f = Σ (v' − v)⁺ · n: a job that starts earlier because of a slot does not lower the price.
 fn delay(queue: &[Waiting], before: &[Seconds], after: &[Seconds]) -> NodeSeconds {
     queue
         .iter()

@@ -1,4 +1,4 @@
-//! A simulation of a machine that takes reservations: who takes part in it, and what it came to.
+//! The scene of a machine that takes reservations, and its result.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub struct ReplanningInput {
     pub node_events: Vec<NodeEvent>,
 }
 
-/// What became final on a machine with reservations.
+/// The results that became final on a machine with reservations.
 #[derive(Clone, Debug, Default)]
 pub struct ReplanningOutput {
     /// Outcomes of jobs.
@@ -112,9 +112,9 @@ impl Machine for ReplanningMachine {
     }
 }
 
-/// An idle machine, its clients, who asks for reservations (both in order of submission with ids
-/// from 0), and which nodes fail when. Jobs that are marked by their id may be stopped for a
-/// reservation.
+/// An idle machine, its clients, the requesters of reservations (both in order of submission with
+/// ids from 0), and the failures of its nodes. Jobs that are marked by their id may be stopped for
+/// a reservation.
 #[must_use]
 pub fn replanning_scene(
     nodes: Nodes,

@@ -1,5 +1,5 @@
-//! What a replanning machine may be told: every documented ambiguity is a value, the spec's
-//! decision its default.
+//! Settings of a replanning machine: every documented ambiguity is a value, and the spec's decision
+//! its default.
 
 use std::sync::Arc;
 

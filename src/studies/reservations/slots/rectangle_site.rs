@@ -9,8 +9,8 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, RequestId};
 
 /// A queue that is scheduled by ALG-1 with exact run times: each job gets its place when it is
-/// submitted and keeps it. What is free beside all places is advertised and for sale, and nobody is
-/// ever delayed by a sale.
+/// submitted and keeps it. The free area beside all places is advertised and for sale, and no job
+/// is ever delayed by a sale.
 ///
 /// A job lasts as long as its run time, at most its estimate, at least one second, and starts no
 /// earlier than its submission and release. Of one second, ends come before submissions.
@@ -87,7 +87,7 @@ impl RectangleSite {
         Some(ran)
     }
 
-    /// Works off every event before `until`, and lets time pass to the last of them.
+    /// Processes every event before `until`, and lets time pass to the last of them.
     pub fn advance(&mut self, until: Seconds) {
         while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
@@ -135,8 +135,8 @@ impl RectangleSite {
             .advertised(self.now, self.free.horizon_end(self.now))
     }
 
-    /// Sells a piece of what was advertised, and says whether it could, if slots of today sell the
-    /// same piece at the same price: the slot itself, or what is left of divisible ones.
+    /// Sells a piece of an advertised slot if slots of today sell the same piece at the same price:
+    /// the slot itself, or the rest of divisible ones. Returns whether it could.
     pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         self.free.clip(self.now);
         let Ok(price) = slot.price_of(piece) else {

@@ -1,5 +1,5 @@
-//! What a provider of free slots would advertise over a whole trace: how many slots, how wide, how
-//! soon, how long.
+//! The free slots that a provider would advertise over a whole trace: their number, width, distance
+//! and length.
 
 use bookahead_core::plan::{ADVERTISING_HORIZON, Slot};
 use bookahead_core::units::Seconds;

@@ -56,7 +56,7 @@ pub enum SlotSource {
 pub struct SlotStudyRun {
     /// Its measures.
     pub measured: Measured,
-    /// What became of each job, in order of ids; empty unless asked for.
+    /// The outcome of each job, in order of ids; empty unless asked for.
     pub jobs: Vec<JobOutcome>,
     /// What was advertised at each sample, in order of time; empty unless asked for.
     pub samples: Vec<SlotSample>,
@@ -100,7 +100,7 @@ impl Machine for SlotMachine {
         }
     }
 
-    /// Works off everything before `until`, and takes the samples before it.
+    /// Processes everything before `until`, and takes the samples before it.
     fn advance(&mut self, until: Seconds) -> Step<NoService> {
         self.sample_before(until);
         if let Source::Plan(plan, _) = &mut self.source {
@@ -125,8 +125,8 @@ impl Machine for SlotMachine {
     fn hand_out(&mut self) {}
 }
 
-/// A machine that advertises slots while it works off its jobs, and what is seen of them. No
-/// samples are taken where their period is not positive.
+/// A machine that advertises slots while it runs its jobs, with samples of these slots. No samples
+/// are taken if their period is not positive.
 pub struct SlotMachine {
     nodes: Nodes,
     source: Source,
@@ -249,7 +249,7 @@ impl SlotMachine {
     }
 }
 
-/// A site of free rectangles, and what became of its jobs.
+/// A site of free rectangles, with the outcomes of its jobs.
 struct Rectangles {
     site: RectangleSite,
     first: Seconds,

@@ -1,26 +1,25 @@
-//! Virtual advance reservations, and how they go together with real ones (spec `provisioning.md`
-//! §7).
+//! Virtual advance reservations, and their combination with real ones (spec `provisioning.md` §7).
 //!
-//! A *virtual reservation* (VAR) is an ordinary queued job, submitted early and padded so that it
-//! is still running when the wanted time is over, wherever before the wanted start it begins. It
-//! may come too late, and it wastes the nodes until the wanted start; a real reservation (AR) is
-//! certain, but has a price. All functions here are pure; costs leave out the base charge n·D,
+//! A *virtual reservation* (VAR) is an ordinary queued job. It is submitted early and padded, so
+//! that it still runs at the end of the wanted time wherever before the wanted start it begins. It
+//! may start too late, and it wastes the nodes until the wanted start. A real reservation (AR) is
+//! certain, but has a price. All functions here are pure. Costs leave out the base charge n·D,
 //! which every scheme pays (§7.3).
 
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
-/// The published distance of the submission times that are tried: 30 s (spec `provisioning.md`
+/// The published step between the submission times that are tried: 30 s (spec `provisioning.md`
 /// §7.2).
 pub const SUBMISSION_STEP: Seconds = Seconds(30);
 
-/// When to submit a virtual reservation, and as what (spec `provisioning.md` §7.2).
+/// The best submission of a virtual reservation (spec `provisioning.md` §7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VirtualSubmission {
-    /// T1, when the padded job is to be submitted.
+    /// T1, the submission time of the padded job.
     pub submit: Seconds,
-    /// The runtime to ask for then.
+    /// The runtime that it requests.
     pub runtime: Seconds,
     /// The predicted probability that it starts by the wanted start; above 0.
     pub probability: f64,
@@ -30,21 +29,21 @@ pub struct VirtualSubmission {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Padding {
-    /// To D + (S − t) for each submission time t, as both worked examples have it.
+    /// For each submission time t, to D + (S − t), as in both worked examples.
     #[default]
     EachSubmission,
-    /// Once, to D + (S − now), as the listing prints it.
+    /// Once, to D + (S − now), as in the printed listing.
     Once,
 }
 
 /// ALG-5: the submission time from which a job most probably starts by `wanted_start` (spec
 /// `provisioning.md` §7.2).
 ///
-/// Tries `now`, `now + step`, … before `wanted_start` (S); `predict` is given the padded runtime
-/// and the time from that submission to S, and returns the probability that a job that asks for
-/// this runtime starts within this time. Only a strictly greater probability replaces an earlier
-/// one, so the earliest maximum wins. A site's limit on runtimes is expressed by a probability of 0
-/// above it. A step below one second counts as one second.
+/// Tries `now`, `now + step`, … before `wanted_start` (S). `predict` gets the padded runtime and
+/// the time from the submission to S. It returns the probability that a job with this runtime
+/// starts within this time. Only a strictly greater probability replaces an earlier one, so the
+/// earliest maximum wins. A site's limit on runtimes is expressed by a probability of 0 above it. A
+/// step below one second counts as one second.
 ///
 /// `None` if no submission has a probability above 0, as when `now` is not before `wanted_start`.
 pub fn submission_time(
@@ -76,9 +75,8 @@ pub fn submission_time(
     best
 }
 
-/// The extra cost of a virtual reservation: (S − T2)·n, the nodes that idle from its actual start
-/// T2 until S (spec `provisioning.md` §7.3). `None` if it failed: if it did not start, or only
-/// after S.
+/// The extra cost of a virtual reservation, (S − T2)·n: its nodes idle from its actual start T2
+/// until S (spec `provisioning.md` §7.3). `None` if it failed, that is, if it did not start by S.
 #[must_use]
 pub fn virtual_cost(
     wanted_start: Seconds,
@@ -89,8 +87,8 @@ pub fn virtual_cost(
     (idle >= Seconds::ZERO).then(|| nodes.for_span(idle))
 }
 
-/// The most that a virtual reservation can cost: (S − T1)·n, T1 being its submission, or, before
-/// that is chosen, the present (spec `provisioning.md` §7.3).
+/// The highest possible cost of a virtual reservation, (S − T1)·n, where T1 is its submission, or
+/// the present time before that is chosen (spec `provisioning.md` §7.3).
 #[must_use]
 pub fn virtual_cost_bound(wanted_start: Seconds, submit: Seconds, nodes: Nodes) -> NodeSeconds {
     nodes.for_span(wanted_start - submit)
@@ -103,23 +101,23 @@ pub fn normalised_cost(extra: NodeSeconds, nodes: Nodes, duration: Seconds) -> f
     extra.0 as f64 / nodes.for_span(duration).0 as f64
 }
 
-/// p·f, what it costs to cancel a reservation of price f (spec `provisioning.md` §7.5, eq. 23), to
-/// the nearest node-second, so that costs can be compared and added up exactly. The factor is at
-/// least 0.
+/// p·f, the penalty for cancelling a reservation of price f (spec `provisioning.md` §7.5, eq. 23),
+/// rounded to the nearest node-second, so that costs can be compared and added up exactly. The
+/// factor is at least 0.
 #[must_use]
 pub fn cancellation_penalty(price: NodeSeconds, penalty_factor: f64) -> NodeSeconds {
     NodeSeconds((price.0 as f64 * penalty_factor).round() as i64)
 }
 
-/// ALG-6: which of a reservation and a virtual one is kept in the end (spec `provisioning.md`
+/// ALG-6: decides whether a reservation or a virtual one is kept in the end (spec `provisioning.md`
 /// §7.6).
 ///
-/// `price` is f, the reservation's extra price, or `None` if it is refused (f = ∞);
-/// `penalty_factor` is p ≥ 0; `wanted_start` is S; `virtual_start` is T2, when the virtual
-/// reservation would start, or `None` if it never does or was never submitted; one after S counts
+/// `price` is f, the extra price of the reservation, or `None` if it is refused (f = ∞).
+/// `penalty_factor` is p ≥ 0 and `wanted_start` is S. `virtual_start` is T2, the start of the
+/// virtual reservation, or `None` if it never starts or was never submitted; a start after S counts
 /// as none. A reservation without a price is taken at once. Otherwise it is kept as a safety net,
-/// and given up for a virtual one in time if (S − T2)·n + p·f ≤ f, equality included (AMB-28).
-/// Where only one of the two exists, that one is used at its own cost (AMB-29b).
+/// and cancelled for a virtual one in time if (S − T2)·n + p·f ≤ f, equality included (AMB-28). If
+/// only one of the two exists, that one is used at its own cost (AMB-29b).
 #[must_use]
 pub fn combine(
     price: Option<NodeSeconds>,
@@ -155,31 +153,31 @@ pub fn combine(
     }
 }
 
-/// What came of a request under [`combine`].
+/// The outcome of a request under [`combine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CombinedOutcome {
-    /// What was used.
+    /// The scheme that was used.
     pub scheme: CombinedScheme,
-    /// What it cost beyond the base charge, the penalty for a cancelled reservation included;
-    /// `None` if the request failed.
+    /// Its cost beyond the base charge, including the penalty for a cancelled reservation; `None`
+    /// if the request failed.
     pub extra_cost: Option<NodeSeconds>,
 }
 
 impl CombinedOutcome {
-    /// Whether the nodes were there at the wanted start.
+    /// Whether the nodes were available at the wanted start.
     #[must_use]
     pub fn success(&self) -> bool {
         self.scheme != CombinedScheme::Neither
     }
 }
 
-/// What a request used in the end.
+/// The scheme that a request used in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CombinedScheme {
     /// The reservation, at its price.
     Reservation,
-    /// The padded job; a reservation that was held besides has been cancelled.
+    /// The padded job; a reservation that was held beside it has been cancelled.
     Virtual,
     /// Nothing: the reservation was refused and the padded job did not start in time.
     Neither,

@@ -1,10 +1,10 @@
-//! Virtual against adaptive reservations on one trace: which is cheaper, which succeeds, and what
-//! both together do (spec `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
+//! Virtual against adaptive reservations on one trace: cost and success of each, and of both
+//! together (spec `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
 //!
 //! The trace is replayed once. At one instant a day the machine is forked, and one request is tried
-//! out in the forks: as a reservation that is priced, as a virtual one, and as both. The replay
-//! itself never sees a request. A fork lives as long as its request is tried out, so the days do
-//! not add up in memory.
+//! out in the forks: as a priced reservation, as a virtual one, and as both. The replay itself
+//! never sees a request. A fork lives only as long as its request is tried out, so memory does not
+//! grow with the days.
 
 mod background;
 mod measures;
@@ -45,7 +45,7 @@ pub struct VirtualStudyRun {
     /// from the end of the warm-up to the end of the day of the last instant: what it said at their
     /// submission about [`CALIBRATED_DEADLINES_HOURS`] and [`CALIBRATED_QUANTILES`].
     pub calibration: WaitCalibration,
-    /// What became of the trace's own jobs without any request, of those submitted before the end
+    /// The outcomes of the trace's own jobs without any request, of those submitted before the end
     /// of the day of the last instant; in order of submission, by which they are numbered.
     pub jobs: Vec<JobOutcome>,
 }
@@ -124,7 +124,7 @@ impl VirtualStudy {
         let submit = |input: &mut Vec<Job>, jobs: &[Job]| input.extend_from_slice(jobs);
         let client = Listed::new(Arc::clone(&self.jobs), |job: &Job| job.submit, submit);
         let mut scene = Scene::new("machine", self.replay()?).with("client", client);
-        // Within a day at most two requests are made, and so many forks are held at once.
+        // Within a day at most two requests are made, so at most two forks are held at once.
         scene.window = DAY;
         let requester = Requester {
             study: self,

@@ -1,5 +1,5 @@
-//! A workflow as a planner sees it: tasks in the order of planning, with what each costs at every
-//! site.
+//! A workflow as a planner sees it: tasks in the order of planning, with the run time of each at
+//! every site.
 
 use bookahead_core::units::{Nodes, Seconds};
 

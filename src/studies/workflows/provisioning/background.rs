@@ -1,5 +1,5 @@
-//! What every simulation of the same sites shares: the sites at the submission instants, and when
-//! their own jobs start.
+//! Shared by all simulations of the same sites: the sites at the submission instants, and the
+//! starts of their own jobs.
 
 use rand::RngExt;
 

@@ -21,7 +21,7 @@ pub struct BestEffortSite<'a> {
 /// Ids of jobs that are tasks begin here.
 pub const FIRST_TASK: u32 = 1 << 31;
 
-/// What became of the application.
+/// The outcome of the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BestEffortRun {
     /// Where each task ran, by index.

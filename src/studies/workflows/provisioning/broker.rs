@@ -1,5 +1,5 @@
-//! The broker: it collects what sites offer, plans, reserves, and sees to it that the application
-//! gets through (spec `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
+//! The broker: it collects the offers of sites, plans, reserves, and brings the application to its
+//! end through failures of slots and nodes (spec `provisioning.md` §2.3, §19).
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ mod outlasting;
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its
 /// first submission instant.
 ///
-/// What a plan is worth is known when it is made: nothing that others do can delay a slot that is
-/// paid. Time passes at the sites only where somebody asks them later: a reservation that is under
-/// way, a plan after a node failure, the next application.
+/// The value of a plan is known when it is made: nothing that others do can delay a slot that is
+/// paid. Time passes at the sites only as far as somebody asks them later: for a reservation under
+/// way, for a plan after a node failure, or for the next application.
 ///
 /// # Errors
 ///
-/// When a site answers something else than it is asked, or a plan contradicts the search that made
-/// it.
+/// When a site gives an answer that does not fit the question, or a plan contradicts the search
+/// that made it.
 pub(super) async fn provision(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
@@ -149,8 +149,8 @@ impl Broker<'_> {
         Ok(())
     }
 
-    /// Plans `planned`, whose tasks are these of the application, and books the plan. Whether there
-    /// is one.
+    /// Plans `planned`, which consists of these tasks of the application, and books the plan.
+    /// Returns whether there is one.
     async fn provide(
         &mut self,
         state: &mut ApplicationState,
@@ -205,7 +205,7 @@ impl Broker<'_> {
             state.ledger.enter_greedy(of, &plan);
             return Ok(true);
         }
-        // What has not begun is given back; what has begun is paid and of no use.
+        // Slots that have not begun are given back. Those that have begun are paid and useless.
         let mut begun = Vec::new();
         for (task, id) in std::mem::take(&mut plan.booked) {
             let site = plan.placements[task].site;
@@ -245,8 +245,8 @@ impl Broker<'_> {
                 .under(tariff);
             let is_first = state.plans == 0;
             let shared = self.inputs.searched.as_deref();
-            // What was found before holds for the slots of the instant, as they were advertised,
-            // and is the first broker's.
+            // The earlier search holds for the slots of the instant, as they were advertised, and
+            // for the first broker.
             let is_shared = is_first && state.outcome.submission == 0;
             let shared = shared.filter(|_| is_shared && self.settings.latency == Seconds::ZERO);
             let own;
@@ -326,8 +326,8 @@ impl Broker<'_> {
         search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
-    /// Lives through node failures and tasks that outlast their slots until the end of a second, or
-    /// until all applications have ended. Of one second, slots end before nodes fail.
+    /// Handles node failures, and tasks that outlast their slots, until the end of a second, or
+    /// until all applications have ended. In one second slots end before nodes fail.
     async fn apply_failures_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
         loop {
             let last_end = || {
@@ -349,8 +349,8 @@ impl Broker<'_> {
         }
     }
 
-    /// The processors of the applications' tasks are numbered in the order of submission and
-    /// booking.
+    /// Applies a failure of a processor. The processors of the applications' tasks are numbered in
+    /// the order of submission and booking.
     async fn apply_failure(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError> {
         let mut processor = failure.processor;
         for place in 0..self.states.len() {
@@ -368,8 +368,8 @@ impl Broker<'_> {
         Ok(())
     }
 
-    /// A run of a task is lost: the application has failed, or the task and what waits for it is
-    /// planned again.
+    /// A run of a task is lost: the application fails, or the task and its successors are planned
+    /// again.
     async fn lose(
         &mut self,
         state: &mut ApplicationState,
@@ -396,7 +396,8 @@ impl Broker<'_> {
         Ok(())
     }
 
-    /// Plans a part of the application anew, or gives the application up. Whether there is a plan.
+    /// Plans a part of the application again, or gives the application up. Returns whether there is
+    /// a plan.
     async fn provide_again(
         &mut self,
         state: &mut ApplicationState,
@@ -412,7 +413,7 @@ impl Broker<'_> {
         Ok(provided)
     }
 
-    /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
+    /// Gives up runs of tasks. Slots that have not begun are returned to the sites; they stay paid.
     async fn give_back(
         &mut self,
         state: &mut ApplicationState,
@@ -425,7 +426,7 @@ impl Broker<'_> {
     }
 }
 
-/// Which tasks cannot run without `lost`, it included.
+/// Which tasks depend on `lost`, itself included.
 fn behind(application: &Application, lost: usize) -> Vec<bool> {
     let mut behind = vec![false; application.tasks().len()];
     behind[lost] = true;

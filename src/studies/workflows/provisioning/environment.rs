@@ -1,4 +1,4 @@
-//! The sites and the time that passes at them, as a broker sees both.
+//! The sites and their time, as a broker sees them.
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::JobOutcome;

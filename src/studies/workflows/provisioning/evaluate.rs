@@ -1,4 +1,4 @@
-//! What a choice of advertised slots costs, and when the application ends on it (spec
+//! The cost of a choice of advertised slots, and the end of the application on it (spec
 //! `provisioning.md` §4.4, ALG-2).
 
 mod parts;
@@ -62,17 +62,17 @@ pub struct Evaluator<'a> {
     /// The slots of each site as ALG-1 wants them, sorted.
     offered: Vec<Vec<Part>>,
     bins: Vec<Parts>,
-    /// Which tasks ask the same of a site: same nodes and run times. `None` for a task that is
-    /// alone.
+    /// Tasks with the same nodes and run times have the same shape; `None` for a task with a shape
+    /// of its own.
     shapes: Vec<Option<usize>>,
-    /// What each shape knows, site by site.
+    /// The earliest starts that are known for each shape, site by site.
     known: Vec<Known>,
     used: Vec<Use>,
     placed: Vec<TaskPlacement>,
 }
 
-/// From `asked` on, nothing starts before `start`. It stays true while tasks are placed, because
-/// they only take.
+/// An earliest start that was found: a task that may start from `asked` on cannot start before
+/// `start`. It stays true while tasks are placed, because they only take nodes.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     asked: Seconds,
@@ -85,7 +85,7 @@ impl Known {
         start: Seconds(i64::MIN),
     };
 
-    /// From when on a start is worth looking for.
+    /// The time from which a start has to be searched.
     fn since(self, earliest: Seconds) -> Seconds {
         if earliest >= self.asked {
             earliest.max(self.start)

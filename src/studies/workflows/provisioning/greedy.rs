@@ -105,8 +105,8 @@ pub enum PlanFailure {
 /// is chosen is booked there at once, so that later queries see it (AMB-24). A start that is gone
 /// by then is asked for anew, up to `retries` times. Sites must price what they admit.
 ///
-/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to
-/// `prices`, where somebody keeps them; queries and tasks are numbered there as this plan's.
+/// Bookings are numbered from `next_request` on, which is advanced. Every offer is added to
+/// `prices`, if there is such a list; queries and tasks are numbered there as in this plan.
 ///
 /// # Errors
 ///

@@ -1,12 +1,12 @@
-//! Which site has the fewest tasks (spec `provisioning.md` §5, line 4).
+//! Finds the site with the fewest tasks (spec `provisioning.md` §5, line 4).
 
 use bookahead_core::units::{Nodes, Seconds};
 
-/// How many tasks each site has at an instant: waiting, running and on the way there, of
+/// The number of tasks of each site at an instant: waiting, running and on the way there, of
 /// applications and of others (AMB-24d).
 ///
-/// A site tells only of what has reached its queue. If those that are sent to it did not count, all
-/// tasks that are ready together would go to one.
+/// A site reports only tasks that have reached its queue. If those on the way did not count, all
+/// tasks that are ready together would go to one site.
 #[derive(Clone, Debug)]
 pub(super) struct Busy(Vec<usize>);
 
@@ -19,8 +19,8 @@ pub(super) struct TasksInTransit {
 }
 
 impl Busy {
-    /// Sends a task to the site with the fewest among those, of these sizes, that can hold `nodes`:
-    /// the first of equals.
+    /// Sends a task to the site with the fewest tasks among those, of these sizes, that can hold
+    /// `nodes`; of equal ones to the first.
     pub(super) fn send_to_least(&mut self, sizes: &[Nodes], nodes: Nodes) -> Option<usize> {
         let fitting = (0..sizes.len()).filter(|&site| nodes <= sizes[site]);
         let least = fitting.min_by_key(|&site| self.0[site])?;
@@ -42,8 +42,8 @@ impl TasksInTransit {
         self.arrivals[site].push(arrival);
     }
 
-    /// What is on the way beside what sites have at the end of the second `now`, when all that
-    /// arrives until then is there.
+    /// Adds the tasks in transit to those that sites have at the end of the second `now`, when
+    /// everything that arrives until then has arrived.
     pub(super) fn beside(
         &mut self,
         in_system: impl IntoIterator<Item = usize>,

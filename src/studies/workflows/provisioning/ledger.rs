@@ -1,4 +1,4 @@
-//! What was bought for one application, and what became of each run of a task in it.
+//! The purchases of one application, and the outcome of each run of a task in them.
 
 use bookahead_core::plan::{Piece, Slot};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};

@@ -1,4 +1,4 @@
-//! What a simulation of provisioning measures: the names are in the list of the study
+//! The measures of a simulation of provisioning; their names are in the list of the study
 //! (`studies::provisioning`).
 
 use bookahead_core::scheduling::measures::Measured;

@@ -1,4 +1,4 @@
-//! From a workflow to what planners of some sites see of it.
+//! Turns a workflow into the application that planners of some sites see.
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::workflows::heft::{HeftError, order_by_rank, ranks};

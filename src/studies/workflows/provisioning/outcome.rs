@@ -1,5 +1,4 @@
-//! What becomes of an application: its plan, what it bought, where its tasks ran, and what it cost
-//! in the end.
+//! The outcome of an application: its plan, its purchases, the runs of its tasks, and its cost.
 
 use std::collections::HashMap;
 
@@ -150,7 +149,7 @@ pub struct TaskRun {
     /// The slot of [`ProvisioningOutcome::slots`] that it ran in, the first of a stack; `None` for
     /// best effort.
     pub slot: Option<u32>,
-    /// What became of it.
+    /// Its fate.
     pub fate: TaskFate,
 }
 
@@ -169,7 +168,7 @@ impl TaskRun {
     }
 }
 
-/// What became of a run of a task.
+/// The fate of a run of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, VariantArray, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum TaskFate {
@@ -204,7 +203,7 @@ pub struct FrontMember {
     pub chosen: bool,
 }
 
-/// What committed plans did to everybody else's jobs.
+/// The effect of committed plans on the jobs of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EffectOnOthers {
     /// Jobs that were compared: submitted between the first submission of an application and the
@@ -241,8 +240,8 @@ pub struct SiteJob {
     pub site: usize,
     /// The job.
     pub job: Job,
-    /// Its start beside committed plans; `None` where plans are discarded, where it is wider than
-    /// the site, and where it had not ended when nobody looked any more.
+    /// Its start beside committed plans; `None` if plans are discarded, if it is wider than the
+    /// site, or if it had not ended when the simulation stopped.
     pub start: Option<Seconds>,
     /// Its start without any application; `None` where it is wider than the site.
     pub undisturbed_start: Option<Seconds>,

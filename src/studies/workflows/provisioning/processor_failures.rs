@@ -1,4 +1,4 @@
-//! Node failures under what an application bought.
+//! Failures of nodes that an application has bought.
 
 use rand::RngExt;
 

@@ -1,4 +1,4 @@
-//! A provider as a broker meets it: it advertises slots or answers queries, takes reservations, and
+//! A provider as a broker sees it: it advertises slots or answers queries, takes reservations, and
 //! runs jobs from its queue.
 
 mod planning;
@@ -14,24 +14,24 @@ use bookahead_reservations::slots::{RectangleSite, SlotSource};
 
 use super::{Provider, ProvisioningSettings};
 
-/// A site: a machine, its queue and what it has sold. Cloning it forks the simulation.
+/// A site: a machine, its queue and its sold slots. Cloning it forks the simulation.
 ///
-/// Whatever it is asked is answered as of [`ProviderSite::now`], the end of that second: its events
-/// are over.
+/// Every question is answered as of [`ProviderSite::now`], at the end of that second: all its
+/// events have happened.
 #[derive(Clone)]
 pub enum ProviderSite {
-    /// Free rectangles are the queue's plan and what it sells (ALG-1; chapter 4). It knows run
+    /// Its plan is a list of free rectangles, which it also sells (ALG-1; chapter 4). It knows run
     /// times exactly.
     Rectangles(Box<RectangleSite>),
     /// It plans its queue anew at every event.
     Planning(Box<PlanningSite>),
 }
 
-/// What a broker may ask of a site.
+/// Questions of a broker to a site.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SiteQuestion {
-    /// Let time pass to the end of this second, with these jobs arriving on the way. One that is
-    /// submitted later arrives then.
+    /// Let time pass to the end of this second. These jobs arrive on the way; one that is submitted
+    /// later arrives at its submission.
     PassTo {
         /// The second.
         time: Seconds,
@@ -46,11 +46,11 @@ pub enum SiteQuestion {
         start: Seconds,
         /// Processors.
         nodes: Nodes,
-        /// How long.
+        /// The duration.
         duration: Seconds,
     },
-    /// Book a piece of an advertised slot. Several pieces of one divisible slot are to be bought in
-    /// the order of their starts: what lies in front of one that was sold is not divisible any more
+    /// Book a piece of an advertised slot. Pieces of one divisible slot must be bought in the order
+    /// of their starts: after a sale, the part in front of the sold piece is no longer divisible
     /// (AMB-10).
     BuyPiece {
         /// The number under which it is booked.
@@ -70,38 +70,38 @@ pub enum SiteQuestion {
         start: Seconds,
         /// Processors.
         nodes: Nodes,
-        /// How long.
+        /// The duration.
         duration: Seconds,
         /// The externality price that was offered.
         price: NodeSeconds,
     },
-    /// Give back what was booked and has not begun.
+    /// Cancel a booking that has not begun.
     Cancel(RequestId),
-    /// What happened to jobs since the last such question, and when the next thing happens?
+    /// What happened to jobs since the last such question, and when is the next event?
     Report,
 }
 
-/// What a site answers.
+/// The answer of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SiteAnswer {
     /// It is done.
     Done,
-    /// What was asked for is gone, or dearer, or cannot be.
+    /// The wanted piece or start is gone, dearer, or impossible.
     Gone,
     /// Slots, disjoint, by start.
     Slots(Vec<Slot>),
     /// Offers by start.
     Offers(Vec<Offer>),
-    /// What happened.
+    /// A report of events.
     Report(SiteReport),
 }
 
-/// What happened at a site.
+/// The events at a site since the last report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteReport {
     /// Jobs that became final since the last report, in that order.
     pub outcomes: Vec<JobOutcome>,
-    /// When the next thing happens, if anything will.
+    /// The time of the next event, if there is any.
     pub next_event: Option<Seconds>,
     /// Waiting and running jobs, and slots that were sold and have not ended (AMB-24d).
     pub tasks_in_system: usize,
@@ -124,7 +124,7 @@ impl ProviderSite {
         }
     }
 
-    /// Does what is asked, as of now.
+    /// Answers a question as of now.
     pub fn answer(&mut self, question: SiteQuestion) -> SiteAnswer {
         let granted = match question {
             SiteQuestion::PassTo { time, arrivals } => {
@@ -203,7 +203,7 @@ impl ProviderSite {
         }
     }
 
-    /// Works off every event before `until`, and lets time pass to the last of them.
+    /// Processes every event before `until`, and lets time pass to the last of them.
     pub fn advance(&mut self, until: Seconds) {
         match self {
             Self::Rectangles(site) => site.advance(until),
@@ -222,7 +222,7 @@ impl ProviderSite {
         }
     }
 
-    /// When the next thing happens, if anything will.
+    /// The time of the next event, if there is any.
     #[must_use]
     pub fn next_event(&self) -> Option<Seconds> {
         match self {
@@ -248,7 +248,8 @@ impl ProviderSite {
         }
     }
 
-    /// What is advertised now: disjoint slots, by start (§3.3). Nothing where starts are asked for.
+    /// The slots that are advertised now: disjoint, by start (§3.3). Empty for a site that answers
+    /// queries.
     pub fn advertised(&mut self) -> Vec<Slot> {
         match self {
             Self::Rectangles(site) => site.advertised(),
@@ -270,8 +271,8 @@ impl ProviderSite {
         }
     }
 
-    /// Books a piece of a slot that was advertised; returns whether it still could be had. A slot
-    /// that was advertised as a whole may be called divisible: parts of it are sold then.
+    /// Books a piece of an advertised slot; returns whether it was still available. A slot that was
+    /// advertised as a whole may be passed as divisible; then parts of it are sold.
     pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         match self {
             Self::Rectangles(site) => site.buy(id, slot, piece),
@@ -279,7 +280,7 @@ impl ProviderSite {
         }
     }
 
-    /// Books a start that was offered at this price; returns whether it still could be had for no
+    /// Books a start that was offered at this price; returns whether it was still available for no
     /// more.
     pub fn reserve(
         &mut self,
@@ -295,8 +296,7 @@ impl ProviderSite {
         }
     }
 
-    /// Gives back what was booked under this number and has not begun; returns whether there was
-    /// such a thing.
+    /// Cancels the booking with this number if it has not begun; returns whether there was one.
     pub fn cancel(&mut self, id: RequestId) -> bool {
         match self {
             Self::Rectangles(site) => site.cancel(id),

@@ -1,5 +1,5 @@
-//! A simulation of provisioning: a broker that buys for applications, the sites that it asks, and
-//! what it came to.
+//! The scene of a simulation of provisioning: a broker that buys for applications, the sites that
+//! it asks, and the result.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
 /// Why a simulation of provisioning could not be carried out.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProvisioningError {
-    /// Nobody submits anything.
+    /// There are no submissions.
     #[error("a provisioning study submits at no instant; it needs at least one")]
     NoInstants,
     /// An instant that was not prepared.
@@ -65,9 +65,8 @@ impl Service for ProviderSite {
     }
 }
 
-/// The broker as a machine. Nobody submits anything to it from outside: it knows when its
-/// applications come, and time passes at the sites where it lets it pass. So one window sees all of
-/// them through.
+/// The broker as a machine. It takes no input from outside: it knows when its applications come,
+/// and lets time pass at the sites as far as it needs. So one window covers the whole simulation.
 pub struct ProvisioningBroker {
     begin: Seconds,
     progress: Progress,

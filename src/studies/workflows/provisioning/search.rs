@@ -1,5 +1,5 @@
-//! A genetic search on slots, by a broker of its own or on those of an instant, which all
-//! simulations that submit then share.
+//! A genetic search on slots: by a broker of its own, or on the slots of an instant, whose result
+//! all simulations that submit then share.
 
 use bookahead_core::plan::Slot;
 use bookahead_core::random::Stream;

@@ -1,5 +1,5 @@
-//! How an application is provisioned: what providers offer, how the broker searches, and what
-//! becomes of the plan.
+//! The settings of provisioning: the offers of providers, the search of the broker, and what is
+//! done with the plan.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ impl Default for ProvisioningSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "provider")]
 pub enum Provider {
-    /// Slots that delay nobody, at the price of best effort (chapters 3 and 4).
+    /// Slots that delay no job, at the price of best effort (chapters 3 and 4).
     Advertised {
         /// Where slots come from (AMB-4): with free rectangles, they are also the queue's plan.
         source: SlotSource,
@@ -123,7 +123,7 @@ pub enum Commitment {
     /// application a replication.
     #[default]
     Discarded,
-    /// It is booked at the running sites, and everybody else's jobs live with it.
+    /// It is booked at the running sites, and affects the jobs of others.
     Committed {
         /// Applications that are submitted one after the other in one simulation.
         submissions: u32,

@@ -1,4 +1,4 @@
-//! Bringing the own jobs of a site to a wanted utilisation (spec `provisioning.md` §9.2, AMB-15,
+//! Adapts the own jobs of a site to a wanted utilisation (spec `provisioning.md` §9.2, AMB-15,
 //! AMB-15b, AMB-15c, AMB-19).
 
 use std::sync::Arc;
@@ -11,10 +11,11 @@ use bookahead_reservations::replanning::{ReplanningRun, ReplanningSettings, repl
 
 use super::{SiteLoad, SiteWorkload};
 
-/// How far, in percent of the machine, a utilisation may be from what was asked for (AMB-15).
+/// The largest difference, in percent of the machine, between a utilisation and the wanted one
+/// (AMB-15).
 pub const LOAD_TOLERANCE: f64 = 1.0;
 
-/// A search ends where it is as near as this, in percent of the machine.
+/// A search ends when it is as near as this, in percent of the machine.
 const NEAR: f64 = 0.1;
 
 /// More halvings change nothing: a level is then finer than one job of a hundred thousand.
@@ -52,13 +53,14 @@ pub enum SiteLoadError {
 /// utilisation in percent if one is given. A trace that is within [`LOAD_TOLERANCE`] of it is left
 /// as it is.
 ///
-/// Utilisation is what runs within the [window](AdjustableTrace::window) under conservative
-/// backfilling without applications (AMB-15b, AMB-15c). `key` names the trace for random draws: all
-/// loads of a trace should be given the same. The site has no node failures yet.
+/// Utilisation is the share of the machine that runs within the [window](AdjustableTrace::window)
+/// under conservative backfilling without applications (AMB-15b, AMB-15c). `key` names the trace
+/// for random draws: all loads of a trace should be given the same. The site has no node failures
+/// yet.
 ///
 /// # Errors
 ///
-/// When the utilisation cannot be had.
+/// When the utilisation cannot be reached.
 pub fn load_site(
     label: &str,
     jobs: Arc<[Job]>,
@@ -130,8 +132,8 @@ pub fn load_site(
     Ok(found(best.0, best.1, best.2))
 }
 
-/// What runs within `window` under conservative backfilling, in percent of the machine's node-time;
-/// 0 for an empty window.
+/// The share that runs within `window` under conservative backfilling, in percent of the machine's
+/// node-time; 0 for an empty window.
 #[must_use]
 pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> f64 {
     let capacity = nodes.for_span(window.1 - window.0);

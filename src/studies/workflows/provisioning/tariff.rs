@@ -1,8 +1,7 @@
-//! What providers ask for the slots that they advertise: c, f, b and e of a slot, and hours of the
-//! day that are dearer than others.
+//! The prices of advertised slots: c, f, b and e of a slot, and surcharges by the hour of the day.
 //!
-//! The tariff is the same at all sites. It says what is offered and for how much; which nodes are
-//! free is the plan's.
+//! The tariff is the same at all sites. It says what is offered and for how much; the plan says
+//! which nodes are free.
 
 use serde::{Deserialize, Serialize};
 

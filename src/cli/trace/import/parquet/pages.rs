@@ -1,9 +1,10 @@
-//! What the pages of a Parquet file take when they are unpacked, found out before the first one is.
+//! The memory that the pages of a Parquet file take when they are unpacked, computed before the
+//! first one is.
 //!
-//! The reader of Parquet unpacks a page as a whole, makes room for as many values of a dictionary
-//! as the page says that it has, and reads a page packed by gzip to its end, whatever its size is
-//! said to be. So a small file may ask for any amount of memory. Here the heads of all pages are
-//! read first, and pages of gzip are unpacked once, piece by piece.
+//! The Parquet reader unpacks a page as a whole, allocates as many values of a dictionary as the
+//! page claims to have, and reads a gzip page to its end, whatever size it claims. So a small file
+//! may ask for any amount of memory. Here the heads of all pages are read first, and gzip pages are
+//! unpacked once, piece by piece.
 
 use std::fs::File;
 use std::io::{self, Read as _};

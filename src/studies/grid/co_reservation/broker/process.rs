@@ -1,4 +1,4 @@
-//! One request on its way to a verdict, and what is done for it afterwards (§2.5).
+//! One request: the way to its verdict, and what follows a grant (§2.5).
 
 mod plan;
 mod probing;
@@ -20,7 +20,7 @@ use crate::co_reservation::{
     worst_case,
 };
 
-/// A request under way, or what is left to do for it.
+/// A request under way, or what remains to be done after its verdict.
 #[derive(Debug)]
 pub(super) struct Process {
     outcome: CoOutcome,

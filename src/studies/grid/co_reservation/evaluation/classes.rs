@@ -1,6 +1,6 @@
 //! Classes of jobs and parts, as figures 16, 18, 24, 26 and 28 group them. The bounds of the thesis
-//! are lost with its figures; those by duration are as far as its text names them (1 h, 5 h, 12 to
-//! 24 h), those by size are powers of two from 16 on.
+//! are lost with its figures. Those by duration follow its text as far as it names them (1 h, 5 h,
+//! 12 to 24 h); those by size are powers of two from 16 on.
 
 use bookahead_core::units::{Nodes, Seconds};
 
@@ -26,7 +26,7 @@ pub const DURATION_CLASSES: [(&str, Seconds); 5] = [
     (">24h", Seconds(i64::MAX)),
 ];
 
-/// The place of the class of so many CPUs in [`SIZE_CLASSES`].
+/// The place of the class of this many CPUs in [`SIZE_CLASSES`].
 #[must_use]
 pub fn size_class(nodes: Nodes) -> usize {
     SIZE_CLASSES

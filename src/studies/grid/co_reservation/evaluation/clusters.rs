@@ -1,4 +1,5 @@
-//! Values of one cluster compared with the others, and what should never be: CPUs held for nobody.
+//! Values of one cluster compared with the others, and CPUs that are held without an owner, which
+//! should never happen.
 
 use std::collections::BTreeMap;
 
@@ -249,18 +250,18 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
     nodes.for_span((end.min(stop) - start).max(Seconds::ZERO)).0
 }
 
-/// CPU-seconds that parts held for nobody.
+/// CPU-seconds of parts without an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnownedParts {
-    /// By parts that nobody ever gave back, and that went on after the verdict. Any is a defect.
+    /// Of parts that were never given back and went on after the verdict. Any is a defect.
     pub(super) leaked: i64,
     /// By parts that began before their request had its verdict, or before their cancellation
     /// arrived, and were given back or over by then. None without latency.
     pub(super) undecided: i64,
 }
 
-/// Parts belong to nobody if their request failed, if it has no such part on this cluster, or if it
-/// has it a second time (the longest is the one that belongs to it). Parts that a cluster lost are
+/// A part has no owner if its request failed, if the request has no such part on this cluster, or
+/// if it has the part a second time (then the longest one is owned). Parts that a cluster lost are
 /// not counted.
 pub(super) fn unowned_parts(run: &CoReservationRun) -> UnownedParts {
     let mut held_for = UnownedParts::default();

@@ -1,4 +1,4 @@
-//! How long a cluster will take to work off what it has (§3.3, §4.3).
+//! The backlog: the time in which a cluster will have run all its jobs (§3.3, §4.3).
 
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
@@ -69,8 +69,8 @@ pub(super) struct PartWork {
 }
 
 impl PartWork {
-    /// What a part counts for at `now`: all of it, or, of one that has started, what is left where
-    /// that is the rule (Q9).
+    /// The amount that a part counts for at `now`: all of it, or, under that rule (Q9), the rest of
+    /// a part that has started.
     pub(super) fn of(
         order: &PartOrder,
         has_started: bool,

@@ -1,11 +1,11 @@
-//! What every cluster's reservation service decides in the same way: the order of the filters, and
-//! the quota.
+//! The decisions that are the same in every reservation service: the order of the filters, and the
+//! quota.
 
 use bookahead_core::units::{Nodes, Seconds};
 
 use super::{FilterCounts, LocalSettings, PartOrder, ProbeFilters};
 
-/// What a cluster has for a part over its interval.
+/// Whether a cluster has CPUs for a part over its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Availability {
     /// Not enough CPUs, or a start that is past.
@@ -16,10 +16,10 @@ pub(super) enum Availability {
     Free,
 }
 
-/// A start against the backlog.
+/// How a start relates to the backlog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fairness {
-    /// The backlog will be worked off by then.
+    /// The backlog will have ended by then.
     pub(super) is_fair: bool,
     /// The part would be over before the next scheduling event.
     pub(super) is_harmless: bool,
@@ -27,8 +27,8 @@ pub(super) struct Fairness {
 
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
-    /// order: CPUs, quota, backlog (§3.2 to §3.4). Counts what became of it, and returns whether it
-    /// is admitted.
+    /// order: CPUs, quota, backlog (§3.2 to §3.4). Counts the result, and returns whether the
+    /// candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
@@ -78,7 +78,7 @@ pub(super) fn held<'a>(
 }
 
 /// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is
-/// reserved over the interval of a part of `nodes` CPUs, beside others that hold so many
+/// reserved over the interval of a part of `nodes` CPUs, beside other parts that hold this many
 /// CPU-seconds of it.
 pub(super) fn reservation_degree(
     held: i64,

@@ -273,7 +273,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
     }
 }
 
-/// The time that a job is planned to hold its CPUs for: whoever runs holds them for a second.
+/// The time that a job is planned to hold its CPUs: at least a second.
 fn limit(job: &Job) -> Seconds {
     job.estimate.max(Seconds(1))
 }

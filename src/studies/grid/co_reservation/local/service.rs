@@ -1,5 +1,4 @@
-//! What a broker and a local reservation service say to each other, and what else happens to a
-//! cluster.
+//! The messages between a broker and a local reservation service, and other events of a cluster.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,14 +62,14 @@ pub struct ProbeAnswer {
     pub backlog_earliest: Seconds,
 }
 
-/// What became of the TR candidates of one request at one cluster (§6.2, 6).
+/// The results of filtering the TR candidates of one request at one cluster (§6.2, 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterCounts {
     /// Candidates that A1 would build.
     pub unfiltered: u32,
     /// Discarded for want of free CPUs (also those whose start is past, Q36).
     pub counting: u32,
-    /// Discarded because the backlog would not be worked off.
+    /// Discarded because of the backlog.
     pub backlog: u32,
     /// Discarded by the quota.
     pub quota: u32,
@@ -147,14 +146,14 @@ pub struct LostPart {
     pub running: bool,
 }
 
-/// What became of a promised part.
+/// The outcome of a promised part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartOutcome {
     /// The order.
     pub order: PartOrder,
     /// When it was cancelled or lost; `None` for a part that was kept to its end.
     pub gone: Option<Seconds>,
-    /// Whether the cluster lost it (and nobody cancelled it).
+    /// Whether the cluster lost it (and it was not cancelled).
     pub lost: bool,
 }
 
@@ -187,21 +186,21 @@ pub struct TimeLinePoint {
 /// A cluster as a broker and the actors see it. Everything happens at a time that is given; nothing
 /// reads a clock.
 ///
-/// At one instant: what ends ends, parts start, whoever can start starts
-/// ([`LocalService::settle`]); then messages are answered; then jobs of that instant are submitted,
-/// and whoever can start starts (Q49).
+/// Order in one instant: first ends, starts of parts, and starts of waiting jobs
+/// ([`LocalService::settle`]); then answers to messages; then submissions of jobs, and again starts
+/// of waiting jobs (Q49).
 pub trait LocalService: Send {
     /// Its size in CPUs.
     fn nodes(&self) -> Nodes;
 
-    /// Hands over jobs in the order of submission, none before the time that has been worked off.
+    /// Hands over jobs in the order of submission, none in the past.
     fn submit(&mut self, jobs: &[Job]);
 
-    /// Works off everything that happens before `until`.
+    /// Processes everything before `until`.
     fn advance(&mut self, until: Seconds);
 
-    /// Works off everything before `now` and, at `now`, ends, starts of parts and starts of waiting
-    /// jobs, but no submission.
+    /// Processes everything before `now`, and at `now` the ends, starts of parts and starts of
+    /// waiting jobs, but no submission.
     fn settle(&mut self, now: Seconds);
 
     /// Answers a status query. [`LocalService::settle`] has been called for `now`.

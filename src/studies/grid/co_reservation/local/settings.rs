@@ -1,4 +1,5 @@
-//! How a cluster works off its queue, and by which rules its reservation service answers.
+//! The settings of a cluster: how it schedules its queue, and by which rules its reservation
+//! service answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,7 @@ impl Default for LocalSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BacklogWork {
-    /// What is left of it: the thesis's definition of backlog time ("the time that the batch system
+    /// The rest of it: the thesis's definition of backlog time ("the time that the batch system
     /// needs to work off its backlog").
     Remaining,
     /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or
@@ -145,7 +146,7 @@ pub enum HourEdge {
 pub struct ProbeFilters {
     /// Enough free CPUs over the whole interval (A2).
     pub counting: bool,
-    /// No start before the backlog is worked off (A3).
+    /// No start before the end of the backlog (A3).
     pub backlog: bool,
     /// Limits are taken as they stand in the backlog (A3*: accuracy 1).
     pub exact_limits: bool,

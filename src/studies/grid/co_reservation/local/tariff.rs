@@ -1,4 +1,4 @@
-//! What a part costs (§3.6.1).
+//! The cost of a part (§3.6.1).
 
 use std::str::FromStr;
 

@@ -1,9 +1,9 @@
-//! When the jobs of a node-mapped plan are expected to end, worked out when somebody asks.
+//! Expected completions of the jobs of a node-mapped plan, computed when they are needed.
 //!
 //! A job's completion follows from those of its predecessors at its acceptance (spec §3.7). Many
-//! jobs are never asked for theirs: nobody is tried in a gap behind them. So acceptance writes down
-//! the question only, with handles of what its predecessors were expected to do then; the answer is
-//! the same whenever it is worked out.
+//! completions are never needed, because no job is tried in a gap behind them. So acceptance stores
+//! the question only, with handles to the expectations of the predecessors at that time; the answer
+//! is the same whenever it is computed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use bookahead_core::estimates::{
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::JobId;
 
-/// So many questions in a row wait for each other at most, so that neither the stack nor what is
-/// kept of the past grows with the number of jobs.
+/// At most this many questions in a row wait for each other, so that neither the stack nor the
+/// stored past grows with the number of jobs.
 const DEEPEST: u32 = 64;
 
 /// The expected completions of planned, running and disabled jobs.

@@ -67,7 +67,7 @@ impl Comprehensive {
         self.start_early(cluster, &nodes);
     }
 
-    /// Lets an accepted job fail and gives its nodes to those who wait for them.
+    /// Lets an accepted job fail and gives its nodes to the jobs that wait for them.
     pub(super) fn lose(&mut self, cluster: &mut Cluster, job: JobId, nodes: &NodeSet) {
         cluster.fail(job);
         self.completions.remove(job);

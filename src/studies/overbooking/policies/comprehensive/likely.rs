@@ -1,4 +1,4 @@
-//! How likely a job has ended at the end of a slot, behind the jobs in front of it.
+//! The probability that a job has ended at the end of a slot, behind the jobs in front of it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Which slot a new job gets: full-length slots, and gaps that are too short and pass the
-//! acceptance test.
+//! The slot of a new job: full-length slots, and gaps that are too short and pass the acceptance
+//! test.
 
 use super::{Comprehensive, OwnRuntime};
 use bookahead_core::plan::NodeSet;
@@ -163,7 +163,7 @@ impl Comprehensive {
         let rule = self.learned.rule(self.settings.acceptance);
         let room = (done_by - gap.from).0 as f64;
         let runs = || own.steps.moments();
-        // With an executable probability of so much at most.
+        // Whether the slot may pass if T fits with at most this probability.
         let may_pass = |executable: f64| {
             rule.passes(Tested {
                 pof: (self.learned).promised_for(1.0 - available * executable * survives),

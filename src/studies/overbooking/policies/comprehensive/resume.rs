@@ -1,4 +1,4 @@
-//! Jobs that wait for their nodes, and such that save their work and go on elsewhere.
+//! Jobs that wait for their nodes, and jobs that save their work and go on elsewhere.
 
 use bookahead_core::plan::NodeSet;
 use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, Retry, SuccessFactors};

@@ -1,4 +1,4 @@
-//! Windows that are sold beside jobs that are bound to nodes: those that are free.
+//! Windows that are sold beside jobs bound to nodes: only free ones.
 
 use bookahead_core::scheduling::{Cluster, WindowQuote};
 use bookahead_core::units::{Nodes, Seconds};

@@ -1,4 +1,4 @@
-//! Where a planned job is put back that may be cut.
+//! The place of a planned job that may be cut when it is put back.
 
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::units::Seconds;

@@ -1,4 +1,4 @@
-//! Which slot a new job gets: full-length ones, and shorter ones that pass the acceptance test.
+//! The slot of a new job: full-length ones, and shorter ones that pass the acceptance test.
 
 use std::sync::Arc;
 
@@ -158,7 +158,7 @@ impl Heuristic {
                         time: || distribution.moments(),
                         room: length.0 as f64 / job.estimate.0 as f64,
                     }),
-                    // Without statistics nobody is expected to end early.
+                    // Without statistics no job is expected to end early.
                     None => false,
                 };
                 if !passes {

@@ -1,4 +1,4 @@
-//! Putting a plan back together after an end, a failure or a repair.
+//! Restores the plan after an end, a failure or a repair.
 
 use bookahead_core::plan::Fit;
 use bookahead_core::scheduling::{Cluster, ReplanPasses, Retry};

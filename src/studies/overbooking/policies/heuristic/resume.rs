@@ -1,4 +1,4 @@
-//! Jobs that lost their nodes, and where those that save their work go on.
+//! Jobs that lost their nodes, and the places where jobs that save their work go on.
 
 use bookahead_core::scheduling::{Cluster, JobQuote, Recovery, ResumeRule, SuccessFactors};
 use bookahead_core::units::Seconds;
@@ -43,7 +43,7 @@ impl Heuristic {
         }
     }
 
-    /// A job that ran lost its nodes, and waits for a slot for what is left of it.
+    /// A running job lost its nodes, and waits for a slot for its rest.
     pub(super) fn displace(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
         let Some(place) = self.running.iter().position(|slot| slot.job == job) else {
             return;

@@ -106,7 +106,7 @@ impl Heuristic {
     }
 
     /// The jobs in front that may still hold nodes at `start`, the one that may last longest first.
-    /// Without statistics, nobody is expected to end early.
+    /// Without statistics no job is expected to end early.
     fn tails(&self, cluster: &Cluster, start: Seconds) -> Vec<Tail> {
         if !self.overbooks {
             return Vec::new();

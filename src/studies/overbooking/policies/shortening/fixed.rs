@@ -69,7 +69,7 @@ impl Shortening {
         self.start_waiting(cluster, &left);
     }
 
-    /// Lets an accepted job fail and gives its nodes to those who wait for them.
+    /// Lets an accepted job fail and gives its nodes to the jobs that wait for them.
     pub(super) fn lose(&mut self, cluster: &mut Cluster, job: JobId, bound: Option<NodeSet>) {
         cluster.fail(job);
         let held = self.release(cluster, job);

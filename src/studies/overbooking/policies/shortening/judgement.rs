@@ -1,5 +1,4 @@
-//! What the statistics say of a job before it is placed: promising, of an underestimator, or
-//! neither.
+//! The judgement of the statistics about a new job: promising, of an underestimator, or neither.
 
 use bookahead_core::estimates::RatioRange;
 use bookahead_core::scheduling::{Cluster, Learned, PromisingRule, UnderestimatorRule};
@@ -26,8 +25,8 @@ pub(super) struct Judgement {
 }
 
 impl Shortening {
-    /// Judges a job by the statistics; without any, nothing is promising and everybody estimates
-    /// well.
+    /// Judges a job by the statistics; without statistics no job is promising, and all users
+    /// estimate well.
     pub(super) fn judge(&self, cluster: &Cluster, id: JobId) -> Judgement {
         let job = cluster.job(id);
         let full = cluster.to_plan(id).estimate;

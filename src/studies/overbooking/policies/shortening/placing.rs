@@ -47,7 +47,7 @@ impl Shortening {
             let (nodes, slot_end) = sweep.longest_free(start, job.nodes, usable)?;
             let mut anchor = AnchorPoint {
                 start,
-                // At least so many; more make no difference.
+                // At least this many; more make no difference.
                 free: job.nodes,
                 slot_end,
                 predecessors: Vec::new(),

@@ -1,5 +1,4 @@
-//! One node: what its jobs hold, what reservations and windows take of it later, and when it is
-//! free.
+//! One node: the holdings of its jobs, later reservations and windows, and its free times.
 
 use super::NodeRequest;
 use crate::machine_queue::description::{NodeResources, Window};
@@ -26,7 +25,7 @@ impl NodeResources {
     }
 }
 
-/// What a running job holds on a node, until its request ends.
+/// The resources of a running job on a node, until its request ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding {
     pub(super) until: Seconds,
@@ -34,7 +33,7 @@ pub(super) struct Holding {
     pub(super) each: NodeResources,
 }
 
-/// What a waiting job is to get on a node.
+/// The resources that are reserved for a waiting job on a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reservation {
     pub(super) begin: Seconds,
@@ -47,14 +46,15 @@ pub(super) struct Node {
     pub(super) free: NodeResources,
     /// In order of their ends.
     pub(super) held: Vec<Holding>,
-    /// Of this pass.
+    /// Reservations of this pass.
     pub(super) reserved: Vec<Reservation>,
     /// Positions of the windows that close it and are not over, in order of their beginnings.
     pub(super) windows: Vec<usize>,
 }
 
 impl Node {
-    /// When somebody else may need the node: the first reservation or window that is not over.
+    /// When another job may need the node: the beginning of the first reservation or window that
+    /// has not ended.
     pub(super) fn needed_from(&self, now: Seconds, windows: &[Window]) -> Seconds {
         let reserved = self.reserved.iter().map(|reserved| reserved.begin);
         let closed = self.windows.first();
@@ -62,7 +62,7 @@ impl Node {
         reserved.chain(closed).min().unwrap_or(Seconds::FAR)
     }
 
-    /// From when on running jobs leave `need`, if nothing but them is on the node.
+    /// The time from which running jobs leave `need` free, if nothing else is on the node.
     pub(super) fn free_from(&self, need: &NodeResources, now: Seconds) -> Seconds {
         let mut free = self.free;
         let mut from = now;
@@ -77,7 +77,7 @@ impl Node {
         from
     }
 
-    /// What running jobs and reservations leave at a time from now on.
+    /// The resources that running jobs and reservations leave free at a time from now on.
     fn free_at(&self, time: Seconds, all: &NodeResources) -> NodeResources {
         let mut free = *all;
         for held in self.held.iter().filter(|held| held.until > time) {
@@ -113,7 +113,7 @@ impl Node {
         if is_closed {
             return false;
         }
-        // Running jobs only give back: it gets worse nowhere but where a reservation begins.
+        // Running jobs only give back, so resources become fewer only where a reservation begins.
         self.reserved
             .iter()
             .filter(|reserved| reserved.begin < end)
@@ -124,7 +124,7 @@ impl Node {
             })
     }
 
-    /// What changes for the job on this node, from now on, in order of time.
+    /// Collects the changes on this node that concern the job, from now on, in order of time.
     pub(super) fn changes<'a>(
         &self,
         request: &NodeRequest,
@@ -143,7 +143,7 @@ impl Node {
             changes.push((window.begin.max(now), Change::Closed));
             changes.push((window.end, Change::Open));
         }
-        // What gives comes before what takes, so that nothing is ever below zero.
+        // Gains come before losses, so that no resource ever falls below zero.
         changes.sort_unstable_by_key(|(time, change)| (*time, change.takes()));
     }
 
@@ -185,7 +185,7 @@ impl Node {
     }
 }
 
-/// What happens on a node.
+/// A change on a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     Free(NodeResources),

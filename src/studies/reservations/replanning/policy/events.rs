@@ -1,4 +1,4 @@
-//! What each event does to the plan: arrivals, ends, requests, and what is granted.
+//! The effect of each event on the plan: arrivals, ends, requests and grants.
 
 use bookahead_core::scheduling::Cluster;
 use bookahead_core::scheduling::queue::{Backfilling, Waiting, place};
@@ -31,7 +31,7 @@ impl Replanning {
         self.queue.insert(place_in_queue, waiting);
         self.unsettled = true;
         match (&mut self.plan, self.settings.backfilling) {
-            // Whoever comes last in a conservative plan moves nobody.
+            // The last job of a conservative plan moves no other.
             (Some(plan), Backfilling::Conservative) if last => {
                 let start = place(&mut plan.profile, &waiting, self.now);
                 plan.starts.push(start);
@@ -184,7 +184,7 @@ impl Replanning {
         }
         self.fixed.reserve(start, end, nodes.0);
         match (&mut self.plan, moves) {
-            // It was granted beside the plan: nobody moves.
+            // It was granted beside the plan: no job moves.
             (Some(plan), false) => plan.profile.reserve(start, end, nodes.0),
             (None, _) => {}
             // A conservative plan that has room for it stays as it is: every job keeps the earliest
@@ -197,8 +197,8 @@ impl Replanning {
             }
             (Some(_), true) => match self.settings.displaced {
                 DisplacedJobs::ReplanAll => self.plan = None,
-                // Whom the rule does not let give way keeps the plan's place, which is planned in
-                // order.
+                // Jobs that the rule does not allow to give way keep their places in the plan,
+                // which is made in order.
                 DisplacedJobs::OnlyOverlapping if preempts => self.plan = None,
                 DisplacedJobs::OnlyOverlapping => self.replan_displaced(start, end, nodes),
             },

@@ -1,5 +1,4 @@
-//! Preemptible jobs that are stopped for reservations: who is in the way, who is stopped, and who
-//! pays.
+//! Preemption for reservations: which jobs are in the way, which are stopped, and who pays.
 
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
@@ -33,9 +32,9 @@ impl Replanning {
     }
 
     /// The running jobs that have to be stopped at `start` so that `nodes` nodes are free on
-    /// `[start, end)` beside everybody who does not give way. Waiting preemptible jobs give way
-    /// first. Of those who run, whoever started last is stopped first (ties: the higher id), and
-    /// nobody who holds no node in a second that lacks some.
+    /// `[start, end)`, beside all jobs that do not give way. Waiting preemptible jobs give way
+    /// first. Of the running ones, the job that started last is stopped first (ties: the higher
+    /// id). No job is stopped that holds no node in a second with too few.
     ///
     /// # Errors
     /// Why it cannot be granted even if all of them are stopped.
@@ -150,8 +149,8 @@ impl Replanning {
         self.enqueue(Waiting::from(cluster.job(id)));
     }
 
-    /// Counts a job that is over among those who were stopped, those who might have been, and the
-    /// others.
+    /// Counts a job that is over among the preemptible jobs or the others, and, if it was stopped
+    /// for a reservation, among the stopped ones as well.
     pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
         let id = outcome.job.id;
         let was_preempted = self.preempted.remove(&id);

@@ -1,4 +1,4 @@
-//! What the plan answers: planned starts, candidate instants, prices, offers.
+//! Questions to the plan: planned starts, candidate instants, prices, offers.
 
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::plan_queue;

@@ -1,4 +1,4 @@
-//! Planning anew when something changed, and starting what is due.
+//! Plans anew after a change, and starts due jobs.
 
 use bookahead_core::scheduling::Cluster;
 use bookahead_core::scheduling::queue::{
@@ -35,8 +35,8 @@ impl Replanning {
         self.plan = Some(plan);
     }
 
-    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept, else
-    /// when somebody asks.
+    /// Nodes have become free: the whole queue is planned anew, at once where plans are kept,
+    /// otherwise when the plan is needed.
     pub(super) fn forget_plan(&mut self) {
         if self.keeps_plans() {
             let before = self.plan.take();

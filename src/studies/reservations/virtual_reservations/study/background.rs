@@ -1,5 +1,5 @@
-//! The undisturbed replay: snapshots of machine and predictor at the instants, and whether
-//! predictions came true.
+//! The undisturbed replay: snapshots of machine and predictor at the instants, and the accuracy of
+//! predictions.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// What became of the jobs that are submitted before `until`, in the order of `jobs`.
+    /// The outcomes of the jobs that are submitted before `until`, in the order of `jobs`.
     pub(super) fn outcomes(&self, jobs: &[Job], until: Seconds) -> Vec<JobOutcome> {
         let jobs = jobs[..jobs.partition_point(|job| job.submit < until)].iter();
         jobs.zip(&self.starts)
@@ -97,7 +97,7 @@ impl VirtualReplay {
         })
     }
 
-    /// Works off every event before `until`.
+    /// Processes every event before `until`.
     fn work_off(&mut self, until: Seconds) {
         while let Some(&instant) = self.instants.front().filter(|it| **it < until) {
             self.instants.pop_front();
@@ -234,7 +234,7 @@ pub fn check_span(
     window(&in_order(jobs, nodes), settings).map(drop)
 }
 
-/// Beginning and end of the days that are asked about.
+/// The beginning and the end of the days of the study.
 pub(super) fn window(
     jobs: &[Job],
     settings: &VirtualStudySettings,
@@ -256,7 +256,7 @@ pub(super) fn window(
     Ok((begin, end))
 }
 
-/// How well a predictor that lives through the replay knows the waits of the jobs submitted in the
+/// The accuracy of a predictor that follows the replay, for the waits of the jobs submitted in the
 /// window.
 pub(super) fn calibration(
     jobs: &[Job],

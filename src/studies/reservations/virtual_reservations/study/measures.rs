@@ -1,4 +1,4 @@
-//! What a study says in figures (spec `provisioning.md` §11.4).
+//! The measures of a study (spec `provisioning.md` §11.4).
 
 use super::{CALIBRATED_QUANTILES, VirtualStudyRun, VirtualTrial};
 use crate::virtual_reservations::rules::CombinedScheme;

@@ -1,4 +1,4 @@
-//! What is asked of the study, and what may be wrong with it.
+//! The settings of the study, and their errors.
 
 use serde::{Deserialize, Serialize};
 

@@ -167,8 +167,8 @@ fn reserve(
         wanted: WantedStart::At(start),
     }]);
     fork.advance(now + Seconds(1));
-    // One that is granted has no outcome before it ends. Priced ones are still refused for the sake
-    // of those who starve.
+    // A granted reservation has no outcome before it ends. Priced ones are still refused to protect
+    // starving jobs.
     let granted = fork.take_reservation_outcomes().is_empty();
     granted.then_some(price)
 }

@@ -38,7 +38,7 @@ impl ApplicationState {
         }
     }
 
-    /// What is left of the wish for a plan that begins now.
+    /// The remaining part of the wish, for a plan that begins now.
     pub(super) fn wish(&self, wish: Wish, begin: Seconds) -> Wish {
         match wish {
             Wish::TradeOff { .. } => wish,
@@ -60,7 +60,7 @@ impl ApplicationState {
     }
 
     /// The part of the application whose tasks are planned again at the end of the second `now`,
-    /// and which these are.
+    /// and the indices of these tasks.
     pub(super) fn part(
         &self,
         application: &Application,

@@ -1,4 +1,4 @@
-//! What committed plans did to everybody else (spec `provisioning.md` §16, gap 7).
+//! The effect of committed plans on the jobs of others (spec `provisioning.md` §16, gap 7).
 
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};

@@ -14,7 +14,7 @@ use crate::provisioning::{Application, BrokerError, FIRST_TASK, TaskPlacement, T
 pub(super) struct Progress {
     /// How many parents have not ended, by task.
     missing: Vec<usize>,
-    /// Who waits for each task, in the order of planning.
+    /// The tasks that wait for each task, in the order of planning.
     children: Vec<Vec<usize>>,
     /// Tasks that may be submitted.
     ready: Vec<usize>,

@@ -1,12 +1,12 @@
-//! Tasks that run longer than they are booked for: slots are fixed, so they are stopped, have lost
-//! their work, and are booked anew.
+//! Tasks that run longer than they are booked for. Slots are fixed, so such tasks are stopped, lose
+//! their work, and are booked again.
 
 use bookahead_core::units::Seconds;
 
 use super::{ApplicationState, Broker, behind};
 use crate::provisioning::{Application, BrokerError};
 
-/// A task that outlasted its slot is booked for so many times as long the next time.
+/// The factor by which a task that outlasted its slot is booked longer the next time.
 const LONGER: i64 = 2;
 
 /// A run that comes to the end of its slot: when, of which venture, and its number there.

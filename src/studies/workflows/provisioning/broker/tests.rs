@@ -347,9 +347,6 @@ fn failing_at(site: SiteWorkload, time: Seconds) -> SiteWorkload {
     }
 }
 
-/// A chain of three tasks that take the whole machine: whichever processor fails, the running task
-/// is lost.
-
 /// While the reservation is under way a job takes the place; the next plan goes behind it.
 #[test]
 fn a_start_that_is_gone_when_the_reservation_arrives_is_asked_for_again_and_counted() {

@@ -1,4 +1,4 @@
-//! What is left of the chosen slots of one site while tasks are placed on them (spec
+//! The remaining parts of the chosen slots of one site, while tasks are placed on them (spec
 //! `provisioning.md` §3.4, ALG-1).
 
 use bookahead_core::plan::EXTENSION_MARGIN;
@@ -175,8 +175,8 @@ impl Parts {
         None
     }
 
-    /// Uses up, in the order of discovery, the parts that were found for a task, and keeps what is
-    /// left of them (§3.5).
+    /// Uses up the parts that were found for a task, in the order of discovery, and keeps their
+    /// rests (§3.5).
     pub fn take(
         &mut self,
         nodes: Nodes,

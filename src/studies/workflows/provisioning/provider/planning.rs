@@ -46,7 +46,7 @@ impl PlanningSite {
             .then(|| self.machine.plan().offers(earliest, nodes, duration))
     }
 
-    /// A slot that delays nobody is gone as soon as it would delay somebody.
+    /// A slot that delays no job is gone as soon as it would delay one.
     pub(super) fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         if slot.price_of(piece).is_err() {
             return false;

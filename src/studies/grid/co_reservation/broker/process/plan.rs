@@ -1,4 +1,5 @@
-//! What is sought in one round: which parts, at which starts, on which clusters, by which rules.
+//! The plan of one round: which parts are sought, at which starts, on which clusters, by which
+//! rules.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +55,8 @@ impl Plan {
         }
     }
 
-    /// The whole request once more, within what is left of its window: no start before messages
-    /// have gone to and fro. A rigid request has no other start.
+    /// The whole request once more, within the rest of its window. No start lies before messages
+    /// can have gone to and fro. A rigid request has no other start.
     pub(super) fn anew(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
         let mut rest = request.clone();
         rest.earliest = rest.earliest.max(now + lead(rules));
@@ -69,8 +70,8 @@ impl Plan {
         plan
     }
 
-    /// The whole request once more, within what is left of its window, while what it holds stays
-    /// reserved.
+    /// The whole request once more, within the rest of its window, while its present reservation is
+    /// kept.
     pub(super) fn better(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
         Self {
             purpose: Purpose::Better,
@@ -78,8 +79,8 @@ impl Plan {
         }
     }
 
-    /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it
-    /// as soon as it can be had; `None` when nothing is left of it.
+    /// A lost part elsewhere: at the common `start` if that is still possible, otherwise the rest
+    /// of it as soon as possible; `None` when nothing of it remains.
     pub(super) fn replace(
         rules: &Rules,
         now: Seconds,

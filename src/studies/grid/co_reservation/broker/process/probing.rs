@@ -1,4 +1,4 @@
-//! A round of a request begins: clusters are probed, and the search over their offers is set up.
+//! The beginning of a round: clusters are probed, and the search over their offers is set up.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +75,7 @@ impl Process {
             });
         }
         let candidates = answer.offered.iter();
-        // Those who have not answered yet will hardly offer much more.
+        // Clusters that have not answered yet will hardly offer much more.
         offered.reserve(candidates.len() * (outstanding.len() + 1));
         offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
         if outstanding.is_empty() {

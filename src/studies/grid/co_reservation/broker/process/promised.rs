@@ -1,5 +1,4 @@
-//! What is done for a request after it was granted: parts that clusters lose are sought elsewhere
-//! (§9, 3 and 4).
+//! After a grant: parts that clusters lose are sought elsewhere (§9, 3 and 4).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ impl Process {
         self.begin = held.first().map(|held| held.candidate.start);
         self.outcome.start = self.begin;
         self.outcome.pof = pof_of_all(held.iter().map(|held| held.candidate.pof));
-        // Whoever does not ask does not know the price.
+        // Without probes the price is not known.
         if rules.search.algorithm.row().probes {
             self.outcome.cost = Some(held.iter().map(|held| held.candidate.cost).sum());
         }
@@ -94,9 +93,9 @@ impl Process {
         }
     }
 
-    /// Gives back what is left of a request whose lost part was not found elsewhere, so that the
-    /// whole can be tried anew. Nothing is given back, and `false` is the answer, where it has
-    /// begun or where its window is too narrow for another start.
+    /// Gives back the remaining parts of a request whose lost part was not found elsewhere, so that
+    /// the whole request can be tried anew. If the request has begun, or its window is too narrow
+    /// for another start, nothing is given back and the result is `false`.
     pub(super) fn give_back(
         &mut self,
         rules: &Rules,

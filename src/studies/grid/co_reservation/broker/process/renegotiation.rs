@@ -1,5 +1,5 @@
-//! Requests that are issued anew after they were granted (§7.3): as long as what they hold has not
-//! started, something better may turn up.
+//! Renegotiation: requests that are issued anew after they were granted (§7.3). As long as the
+//! reservation has not started, a better one may be found.
 
 use rand::RngExt;
 

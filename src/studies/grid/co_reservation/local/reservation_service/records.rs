@@ -1,4 +1,4 @@
-//! What became of jobs and parts.
+//! Outcomes of jobs and parts.
 
 use bookahead_core::scheduling::{JobOutcome, Policy, Verdict};
 use bookahead_core::units::Seconds;

@@ -2,6 +2,8 @@
 
 use super::*;
 
+/// A chain of three tasks that take the whole machine: whichever processor fails, the running task
+/// is lost.
 #[test]
 fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twice() {
     // On free rectangles what is given back is a hole of its own, too short for the task.

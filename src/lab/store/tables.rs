@@ -66,9 +66,10 @@ pub(super) fn definitions(studies: Studies) -> impl Iterator<Item = Definition> 
 /// An empty store in memory, without its views.
 pub(super) fn empty(studies: Studies) -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
+    let measures: Vec<_> = studies.measures().collect();
     for tables in definitions(studies) {
         connection.execute_batch(tables.sql)?;
-        (tables.enter_lookups)(&connection, studies)?;
+        (tables.enter_lookups)(&connection, &measures)?;
     }
     Ok(connection)
 }
@@ -82,7 +83,7 @@ pub(super) fn layout(studies: Studies) -> rusqlite::Result<&'static Layout> {
             // A fault of the program, which a test would find.
             rusqlite::Error::InvalidParameterName(format!("the table {table} refers to no other"))
         })?;
-        Ok(Layout::of(studies, tables))
+        Ok(Layout::of(studies.measures().collect(), tables))
     })
 }
 

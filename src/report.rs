@@ -1,4 +1,4 @@
-//! Reports: what came out of a run, computed from the store alone and written for people.
+//! Reports: the results of a run, computed from the store alone and written for people.
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals
 //! (`analysis`, on Polars), shapes them into tables (`summary_tables`) and writes each in several
@@ -56,5 +56,6 @@ pub use statistics::{
 pub use summary_tables::{best_table, failed_table, run_table, summary_table};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
+pub use views::{NamedView, Reported, View, ViewContent, Views};
 pub use workflow_drawing::workflow_svg;
 pub use write::{KeptFiles, ReportSummary, page, write, write_with};

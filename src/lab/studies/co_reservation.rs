@@ -12,9 +12,6 @@ use crate::brokering::co_reservation::{
 };
 use crate::estimates::{EstimateModel, EstimateSettings, LearningSettings};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{
-    Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text, latest_work, worked_off,
-};
 use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
@@ -22,6 +19,9 @@ use crate::scheduling::measures::Measure;
 use crate::scheduling::{Reliability, registry};
 use crate::studies::overbooking::believed;
 use crate::study::SimulationSpec;
+use crate::study::inputs::{
+    Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text, latest_work, worked_off,
+};
 use crate::study::{
     Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
     Strategy, Study, StudyRows, name_of,

@@ -14,7 +14,6 @@ pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
 use crate::actors::{Player, SimulationError};
 use crate::estimates::WaitPredictorSettings;
-use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
@@ -26,6 +25,7 @@ use crate::scheduling::{
     JobOutcome, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs};
 use crate::study::{
     Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
     name_of,

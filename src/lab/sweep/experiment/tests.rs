@@ -1,18 +1,13 @@
 //! What an experiment file may say, what it must not, and which points and simulations come of it.
 
-#[path = "experiment_tests/axes.rs"]
 mod axes;
 
-#[path = "experiment_tests/bounds.rs"]
 mod bounds;
 
-#[path = "experiment_tests/fresh.rs"]
 mod fresh;
 
-#[path = "experiment_tests/identities.rs"]
 mod identities;
 
-#[path = "experiment_tests/unread.rs"]
 mod unread;
 
 use super::*;

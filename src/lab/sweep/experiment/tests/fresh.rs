@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::actors::Player;
-use crate::inputs::{InputFolders, InputSources, Inputs};
 use crate::studies::STUDIES;
+use crate::study::inputs::{InputFolders, InputSources, Inputs};
 use crate::sweep::{Identity, starter};
 
 /// The first experiment of a study with so many replications, identified, and what it reads.
@@ -15,7 +15,7 @@ fn begun(text: &str, replications: u32) -> (Sweep, Inputs) {
         &format!("replications = {replications}"),
     );
     let mut sweep = sweep(&with);
-    let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+    let inputs = Inputs::new(STUDIES, InputSources::new(&InputFolders::default()), true);
     inputs.identify(&mut sweep).expect("inputs can be made");
     (sweep, inputs)
 }

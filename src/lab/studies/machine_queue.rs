@@ -13,7 +13,6 @@ pub use self::settings::*;
 pub use self::site::SharedOutcomes;
 use self::site::Site;
 use crate::actors::{Player, SimulationError};
-use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::machine_queue::{
     AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
@@ -21,6 +20,7 @@ use crate::scheduling::machine_queue::{
 };
 use crate::scheduling::measures::Measure;
 use crate::study::SimulationSpec;
+use crate::study::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::study::{
     Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of,
     name_of,

@@ -15,12 +15,12 @@ use crate::brokering::market::{
     market_scene,
 };
 use crate::failures::{FailureSource, FailureTrace, SurvivalModel};
-use crate::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::overbooking::believed;
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs, latest_work};
 use crate::study::{
     Asked, CommonSettings, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy,
     Study, jobs_of,

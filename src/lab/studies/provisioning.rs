@@ -11,12 +11,12 @@ use crate::brokering::provisioning::{
     provisioning_scene,
 };
 use crate::failures::FailureSource;
-use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text};
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::SlotSource;
 use crate::scheduling::measures::Measure;
 use crate::study::SimulationSpec;
+use crate::study::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text};
 use crate::study::{
     Asked, CommonSettings, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study,
     StudyRows, name_of,

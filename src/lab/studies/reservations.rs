@@ -13,7 +13,6 @@ pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::queue::QueueOrder;
@@ -22,6 +21,7 @@ use crate::scheduling::replanning::{
     preemptible_jobs, replanning_scene, reservation_measures,
 };
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use crate::study::{
     Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
     Strategy, Study, StudyRows, jobs_of, name_of,

@@ -10,7 +10,6 @@ use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use crate::actors::{Player, SimulationError};
-use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::predictions::{
     Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
@@ -21,6 +20,7 @@ use crate::scheduling::predicted_queue::{
     queue_measures,
 };
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs};
 use crate::study::{
     Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, name_of,
 };

@@ -13,12 +13,12 @@ use self::settings::SAMPLE_BYTES;
 pub use self::settings::*;
 pub use self::tables::SlotRows as Rows;
 use crate::actors::{Player, SimulationError};
-use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::{SlotStudySettings, slot_scene};
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs};
 use crate::study::{
     Asked, JOB_BYTES, JOBS_A_DAY, Simulation, SimulationResult, Starter, Strategy, Study,
     StudyRows, jobs_of, name_of,

@@ -10,8 +10,25 @@ pub mod reservations;
 pub mod slots;
 pub mod virtual_reservations;
 
-pub use self::overbooking::PolicySimulation;
-use crate::study::{Studies, study};
+use crate::scheduling::predicted_queue::PredictedQueueSettings;
+use crate::study::{Studies, StudySpec, name_of, study};
+
+pub use self::co_reservation::measures::ClusterMeasureName;
+
+/// A policy on one cluster, and nothing beside its jobs.
+#[must_use]
+pub fn policy_alone() -> StudySpec {
+    StudySpec::of(overbooking::OverbookingStudy::default())
+}
+
+/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where
+/// a policy's name stands.
+#[must_use]
+pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, StudySpec) {
+    let name = name_of(predicted_queue::STRATEGY);
+    let study = predicted_queue::PredictedQueueStudy { settings };
+    (name, StudySpec::of(study))
+}
 
 /// The studies of this program, in the order of tables, of keys and of their documentation.
 pub const STUDIES: Studies = Studies::new(&[

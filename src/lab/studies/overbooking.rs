@@ -14,17 +14,18 @@ use self::settings::{calibration_read, nodes_read, per_job, read_by, without_ove
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
-use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
     PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
-    measure_intervals, promise_measures, registry,
+    measure_intervals, promise_measures, registry, replay,
 };
 use crate::study::SimulationSpec;
+use crate::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use crate::study::{
-    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    Asked, CommonSettings, JOB_BYTES, NodeReplay, ReplayFailure, Simulation, SimulationResult,
+    Starter, Strategy, Study,
 };
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
@@ -42,7 +43,9 @@ pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
 pub struct PolicySimulation {
     /// Size of the cluster.
     pub nodes: Nodes,
-    /// The policy.
+    /// The policy; `None` where the program knows none of its name.
+    pub strategy: Option<&'static registry::Strategy>,
+    /// Its settings.
     pub policy: PolicySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
@@ -66,16 +69,21 @@ impl Simulation for PolicySimulation {
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let name = &self.policy.strategy;
-        let strategy = registry::strategy(name)
+        let strategy = self
+            .strategy
             .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
         if strategy.overbooks && self.estimates.is_none() {
             return Err(SimulationError::NoEstimates(name.clone()));
         }
         let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
         let estimates = self.estimates.as_ref();
-        if let Some(learned) =
-            learn_from_batteries(self.nodes, &self.policy, estimates, &self.before)
-        {
+        if let Some(learned) = learn_from_batteries(
+            strategy.build,
+            self.nodes,
+            &self.policy,
+            estimates,
+            &self.before,
+        ) {
             policy.resume(learned);
         }
         let machine = ClusterMachine::new(self.nodes, policy);
@@ -176,7 +184,7 @@ impl Study for OverbookingStudy {
         self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
-        let strategy = registry::strategy(&given.strategy);
+        let strategy = common.studies.policy(&given.strategy);
         let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
         let policy = match strategy {
             Some(strategy) => read_by(strategy, given),
@@ -258,12 +266,32 @@ impl Study for OverbookingStudy {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
     }
 
-    fn policy_simulation(
+    fn replay(
         &self,
         spec: &SimulationSpec,
         inputs: &Inputs,
-    ) -> Result<Option<PolicySimulation>, Arc<InputError>> {
-        with_inputs(self, spec, inputs).map(Some)
+    ) -> Result<Option<NodeReplay>, ReplayFailure> {
+        let read = with_inputs(self, spec, inputs).map_err(ReplayFailure::Input)?;
+        let strategy = read
+            .strategy
+            .ok_or_else(|| SimulationError::UnknownStrategy(read.policy.strategy.clone()))?;
+        let replay = replay(
+            strategy.build,
+            read.nodes,
+            &read.policy,
+            read.estimates,
+            &read.before,
+            &read.jobs,
+            &read.failures,
+            read.clients,
+        );
+        Ok(Some(NodeReplay {
+            nodes: read.nodes,
+            failures: read.failures,
+            metrics: replay.metrics,
+            outcomes: replay.outcomes,
+            allocations: replay.allocations,
+        }))
     }
 }
 
@@ -391,6 +419,7 @@ fn with_inputs(
     let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
+        strategy: inputs.studies().policy(&spec.scheduling.strategy),
         policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(spec, inputs, &workload)?,
         failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,

@@ -10,6 +10,7 @@ pub mod failures;
 pub mod field;
 pub mod ours;
 pub mod problem;
+pub mod reader;
 pub mod reservations;
 pub mod scheduling;
 pub mod workload;

@@ -26,7 +26,7 @@ use serde_json::Value;
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureTrace, LanlTable};
 use crate::random::StreamSeed;
-use crate::study::SimulationSpec;
+use crate::study::{SimulationSpec, Studies};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
@@ -186,6 +186,7 @@ pub enum InputError {
 
 /// All inputs of a sweep.
 pub struct Inputs {
+    studies: Studies,
     sources: InputSources,
     /// Whether simulations keep the outcome of every job.
     pub keep_outcomes: bool,
@@ -206,8 +207,9 @@ pub struct Inputs {
 impl Inputs {
     /// No inputs yet; simulations will keep every job's outcome or totals only.
     #[must_use]
-    pub fn new(sources: InputSources, keep_outcomes: bool) -> Self {
+    pub fn new(studies: Studies, sources: InputSources, keep_outcomes: bool) -> Self {
         Self {
+            studies,
             sources,
             keep_outcomes,
             keep_samples: false,
@@ -220,6 +222,12 @@ impl Inputs {
             seen: SeenCache::default(),
             shared: Mutex::default(),
         }
+    }
+
+    /// The studies of the program, with their policies.
+    #[must_use]
+    pub fn studies(&self) -> Studies {
+        self.studies
     }
 
     /// The same for simulations that also keep what a study samples (slots that are advertised,

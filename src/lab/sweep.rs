@@ -34,17 +34,16 @@ mod starter;
 mod tasks;
 mod unread;
 
-pub use crate::inputs::{
+pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
+pub use crate::study::inputs::{
     Cache, ContentHashes, FailureRequest, Handed, HashDigits, InputError, InputFolders,
     InputSources, Inputs, JobsHash, PreparedWorkload, RecordLoss, RunInput, Seen, canonical_json,
 };
-pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
 pub(crate) use actors::all_end;
 pub use actors::{Coordinator, Observer, ResultSink, Simulate, SweepWork, Tally, work_off};
 pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use digest::{Identity, digest};
-pub use document::TableReader;
 pub use experiment::Experiment;
 pub use interrupt::{GRACE, INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};

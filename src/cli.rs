@@ -46,6 +46,9 @@ use std::sync::OnceLock;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use crate::report::Views;
+use crate::studies::STUDIES;
+use crate::study::Studies;
 use output::{print, say};
 pub use screen::LookError;
 
@@ -94,6 +97,40 @@ enum ColorWhen {
     Always,
     /// Never.
     Never,
+}
+
+/// What the program was made of: set once, by [`main`].
+static PROGRAM: OnceLock<Program> = OnceLock::new();
+
+/// What a program hands to [`main`]: its studies with their policies, and what reports show of
+/// single studies. Whoever has a study or a policy of their own makes another program of it
+/// (docs/study.md, docs/policy.md).
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// The studies.
+    pub studies: Studies,
+    /// What reports show of each beyond what they show of every run.
+    pub views: Views,
+}
+
+impl Default for Program {
+    /// This program.
+    fn default() -> Self {
+        Self {
+            studies: STUDIES,
+            views: Views::default(),
+        }
+    }
+}
+
+/// What the program under way is made of.
+fn program() -> Program {
+    PROGRAM.get().copied().unwrap_or_default()
+}
+
+/// The studies of the program under way.
+fn studies() -> Studies {
+    program().studies
 }
 
 /// What `--color` said, for everybody who writes to standard error.
@@ -261,9 +298,10 @@ fn command() -> clap::Command {
     )
 }
 
-/// Parses the arguments (the first is the program's name), does what they say, and returns the exit
-/// code.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Parses the arguments (the first is the program's name), does what they say with these studies,
+/// and returns the exit code. A process has one program: what it is handed first.
+pub fn main(program: Program, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    PROGRAM.get_or_init(|| program);
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if completions::answer(&arguments, command) {
         return ExitCode::SUCCESS;
