@@ -75,6 +75,7 @@ impl<E> Default for Agenda<E> {
 
 impl<E> Agenda<E> {
     /// Enters an event of this class.
+    #[inline]
     pub fn push(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;
         self.push_ranked(time, class, self.sequence, event);
@@ -89,6 +90,7 @@ impl<E> Agenda<E> {
 
     /// The same as [`Agenda::push`], but faster if the event comes after all that were entered in
     /// this way: for the submissions of a list.
+    #[inline]
     pub fn push_next(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;
         let pending = Pending::new(time, class, self.sequence, event);
@@ -100,6 +102,7 @@ impl<E> Agenda<E> {
     }
 
     /// The time of the next event.
+    #[inline]
     pub fn next_time(&self) -> Option<Seconds> {
         self.first().map(|pending| pending.time)
     }
@@ -116,11 +119,13 @@ impl<E> Agenda<E> {
     }
 
     /// Takes the next event.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Seconds, E)> {
         self.pop_from(self.is_in_order())
     }
 
     /// Takes the next event if it comes before `until`.
+    #[inline]
     pub fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, E)> {
         let is_in_order = self.is_in_order();
         if self.first_of(is_in_order)?.time >= until {

@@ -19,11 +19,13 @@ impl ShortestFirst {
     }
 
     /// Enters a job that came after all others.
+    #[inline]
     pub fn push(&mut self, waiting: Waiting) {
         let place = self.count_up_to(waiting.estimate);
         self.jobs.insert(place, waiting);
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, waiting: &Waiting) {
         let from = self.count_up_to(waiting.estimate - Seconds(1));
         let mut others = self.jobs[from..].iter();
@@ -33,6 +35,7 @@ impl ShortestFirst {
     }
 
     /// How many take no longer.
+    #[inline]
     pub(super) fn count_up_to(&self, longest: Seconds) -> usize {
         if (self.jobs.last()).is_none_or(|last| last.estimate <= longest) {
             return self.jobs.len();

@@ -40,6 +40,7 @@ impl View {
 
     /// Becomes the view where nothing is fixed but running jobs, and perhaps a place from `shadow`
     /// on that leaves `extra` nodes free.
+    #[inline]
     pub fn look(&mut self, now: Seconds, idle: u32, (shadow, extra): (Seconds, u32)) {
         self.now = now;
         self.steps.clear();
@@ -53,6 +54,7 @@ impl View {
     }
 
     /// Time passes in which nothing becomes free and nothing is taken.
+    #[inline]
     pub fn wait_until(&mut self, now: Seconds) {
         self.now = now;
     }
