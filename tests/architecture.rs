@@ -292,8 +292,8 @@ fn only_reports_use_polars_and_only_the_command_line_parses_arguments() {
 #[test]
 fn only_simulations_sweeps_and_the_writer_of_the_store_are_actors() {
     let places = [
-        "lab/actors/",
-        "lab/sweep/actors/",
+        "lab/actors",
+        "lab/sweep/actors",
         "lab/store/sweeps.rs",
         "lab/store/write.rs",
         "lab/store/writer_actor.rs",

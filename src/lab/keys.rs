@@ -8,6 +8,7 @@ pub mod declaration;
 pub mod estimates;
 pub mod failures;
 pub mod field;
+mod macros;
 pub mod ours;
 pub mod problem;
 pub mod reader;

@@ -1,8 +1,9 @@
 //! What reports show of each study beyond what they show of every run: one file or folder a study,
 //! and a line in the list below.
 //!
-//! Distributions, curves of measures and tables of combinations are general (`plots`, `summary_tables`);
-//! no other file of reports knows a study. A program may bring further ones ([`Views`]).
+//! Distributions, curves of measures and tables of combinations are general (`plots`,
+//! `summary_tables`); no other file of reports knows a study. A program may bring further ones
+//! ([`Views`]).
 
 use std::fmt;
 

@@ -38,7 +38,8 @@ pub struct MeasuredPoint {
     pub spec: String,
     /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
-    /// What its study measured, by name, in the order of [`Studies::measures`](crate::study::Studies::measures).
+    /// What its study measured, by name, in the order of
+    /// [`Studies::measures`](crate::study::Studies::measures).
     pub measured: NamedValues,
 }
 

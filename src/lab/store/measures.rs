@@ -36,9 +36,9 @@ pub struct ReservationCounts {
 const TENTH: f64 = 360.0;
 
 impl Store {
-    /// The measures that any of these points has, in the order of [`Studies::measures`](crate::study::Studies::measures), then
-    /// those that this program does not know, by name. `simulation` is the simulation of every
-    /// point.
+    /// The measures that any of these points has, in the order of
+    /// [`Studies::measures`](crate::study::Studies::measures), then those that this program does
+    /// not know, by name. `simulation` is the simulation of every point.
     pub(super) fn measure_columns(
         &self,
         run: RunId,

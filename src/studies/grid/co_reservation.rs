@@ -1,8 +1,8 @@
 //! A broker that co-reserves parts at several clusters (spec `co-reservation.md`).
 //!
-//! A client's [`CoRequest`](bookahead_core::workload::CoRequest) becomes candidate starts, probes to every
-//! cluster, a lazy tree of candidates, and a search that reserves part after part. [`Algorithm`]
-//! says which of these steps an algorithm of the thesis takes.
+//! A client's [`CoRequest`](bookahead_core::workload::CoRequest) becomes candidate starts, probes
+//! to every cluster, a lazy tree of candidates, and a search that reserves part after part.
+//! [`Algorithm`] says which of these steps an algorithm of the thesis takes.
 
 mod algorithm;
 mod assignment;
