@@ -1,8 +1,9 @@
 //! The macros that declare tables and their keys.
 
-/// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a
-/// key is what it is; behind the type of its field stands what is allowed. Tables in the table are
-/// named last. `list` after the path says that there may be several of them.
+/// Declares a table: its structure for serde, and its
+/// [`Section`](crate::keys::declaration::Section) with the keys. The comment of a key is what it
+/// is; behind the type of its field stands what is allowed. Tables in the table are named last.
+/// `list` after the path says that there may be several of them.
 #[macro_export]
 macro_rules! section {
     (

@@ -175,7 +175,7 @@ impl Study for OverbookingStudy {
     /// rule of time does not test slots of full length. A strategy that does not overbook reads no
     /// estimates and no time step; acceptance only where full-length slots are tested too, the
     /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
-    /// [`DownHorizon::Mttr`] asks for it.
+    /// [`DownHorizon::Mttr`](crate::scheduling::DownHorizon::Mttr) asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
         self.requests = self
             .requests

@@ -2,7 +2,7 @@
 //! with its place.
 //!
 //! The structures of the tables are declared with their keys ([`super::keys`]). Nothing below
-//! `sweep` sees these types; [`super::resolve`] turns them into settings. Values of axes are put
+//! `sweep` sees these types; `super::resolve` turns them into settings. Values of axes are put
 //! into the TOML tree before it is read, so they pass through here like any other value.
 
 use serde::Deserialize;

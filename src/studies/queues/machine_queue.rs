@@ -1,9 +1,9 @@
 //! A queue on a configured machine: partitions, qualities of service, fair shares, limits, classes
 //! of nodes and a calendar.
 //!
-//! The fast engines of [`stream`](super::stream) count equal nodes and serve jobs in order of
-//! submission. This engine knows single nodes and the jobs on them, and sorts by a weighted
-//! priority as Slurm's multifactor plugin does; it is for machines that need that.
+//! The fast engines of [`stream`](bookahead_core::scheduling::stream) count equal nodes and serve
+//! jobs in order of submission. This engine knows single nodes and the jobs on them, and sorts by a
+//! weighted priority as Slurm's multifactor plugin does; it is for machines that need that.
 
 mod agreement;
 mod description;

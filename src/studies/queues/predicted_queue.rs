@@ -1,14 +1,14 @@
 //! A queue with backfilling that plans with predictions (Tsafrir et al. 2007; Gaussier et al. 2015;
 //! spec `prediction.md`, section 5).
 //!
-//! EASY backfilling, which is the pass of [`queue`](super::queue) with one reserved place, with
-//! three exchangeable parts. A [`Predictor`](bookahead_core::predictions::Predictor) predicts the
-//! run time of a job, a [`Corrector`] replaces a prediction that a job outlasts, and a
-//! [`ScoredOrder`] orders the queue. The machine is not that of
-//! [`EasyStream`](super::stream::EasyStream): events of one second are handled one by one, and a
-//! plan may be wrong. The two publications differ in such rules (when a pass is held, which nodes
-//! count as free). The rules are a parameter, [`QueueRules`], and both publications are reproduced
-//! to the second.
+//! EASY backfilling, which is the pass of [`queue`](bookahead_core::scheduling::queue) with one
+//! reserved place, with three exchangeable parts. A
+//! [`Predictor`](bookahead_core::predictions::Predictor) predicts the run time of a job, a
+//! [`Corrector`] replaces a prediction that a job outlasts, and a [`ScoredOrder`] orders the queue.
+//! The machine is not that of [`EasyStream`](bookahead_core::scheduling::stream::EasyStream):
+//! events of one second are handled one by one, and a plan may be wrong. The two publications
+//! differ in such rules (when a pass is held, which nodes count as free). The rules are a
+//! parameter, [`QueueRules`], and both publications are reproduced to the second.
 
 mod machine;
 mod open_jobs;
