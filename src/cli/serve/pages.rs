@@ -145,11 +145,7 @@ pub(super) fn run_row(run: &RunProgress, now: i64) -> Markup {
 
 /// Why there is no page, and what to do.
 pub(super) fn failure_page(title: &str, remedy: &str) -> Html<String> {
-    framed(
-        title,
-        &html! {},
-        &html! { pre.failure_page { (remedy) } "\n" },
-    )
+    framed(title, &html! {}, &html! { pre.trouble { (remedy) } "\n" })
 }
 
 /// Why a page cannot be shown. The process that computes one tells it to the server.

@@ -103,7 +103,7 @@ pub(super) fn write_rows(
 
 /// The question again, with what is wrong with it.
 fn refused(question: &str, failure: &PageFailure) -> Response {
-    let said = html! { pre.failure role="alert" { (failure) } "\n" };
+    let said = html! { pre.trouble role="alert" { (failure) } "\n" };
     (failure.status(), page(question, &said, &[])).into_response()
 }
 

@@ -137,7 +137,11 @@ fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
                 // No job has a deadline: none is rejected, and none is cut short.
                 assert!(outcome.verdict.is_successful(), "{outcome:?}");
                 let promised = outcome.promise.map(|promise| promise.end);
-                assert!(promised.is_none_or(|end| outcome.end <= Some(end)));
+                assert!(
+                    promised.is_none_or(|end| outcome.end <= Some(end)),
+                    "{} {number}: {outcome:?}",
+                    strategy.name
+                );
                 assert_eq!(promised.is_none(), strategy.plan == PlanKind::Queue);
             }
         }

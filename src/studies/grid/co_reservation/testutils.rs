@@ -38,13 +38,9 @@ fn cluster(stream: &mut Stream, jobs: &mut u32) -> ClusterWorkload {
         let estimate = between(stream, 1, 80);
         let id = JobId(*jobs);
         *jobs += 1;
-        Job::rigid(
-            id,
-            Seconds(submit),
-            Nodes(between(stream, 1, nodes) as u32),
-            Seconds(estimate),
-        )
-        .running_for(Seconds(between(stream, 0, estimate)))
+        let runtime = Seconds(between(stream, 0, estimate));
+        let width = Nodes(between(stream, 1, nodes) as u32);
+        Job::rigid(id, Seconds(submit), width, Seconds(estimate)).running_for(runtime)
     });
     ClusterWorkload {
         nodes: Nodes(nodes as u32),
