@@ -55,8 +55,8 @@ pub struct CompareArguments {
     /// Write a report into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only this measure (may be given several times; `bookahead list metrics` lists them) [default:
-    /// all that differ, and the gain]
+    /// Only this measure (may be given several times; `bookahead list metrics` lists them)
+    /// [default: all that differ, and the gain]
     #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
     /// Separately for each value of this axis

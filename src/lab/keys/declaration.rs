@@ -2,7 +2,7 @@
 //! and what messages, the page of the configuration and the schema say about the key.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,8 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
 
-use crate::keys::reader::TableReader;
+pub use super::reader::Table;
+use super::reader::TableReader;
 
 /// A value with its place in the file, where it was given.
 pub type Given<T> = Option<Spanned<T>>;
@@ -56,23 +57,6 @@ pub struct Section {
     pub keys: &'static [Key],
     /// Whether there may be several, written with two brackets: no axis can change their keys.
     pub is_list: bool,
-}
-
-/// What a file says in a table; the same as an empty one where it is left out.
-#[derive(Debug, Default)]
-pub struct Table<T> {
-    /// Where it is; `None` where it is left out.
-    pub place: Option<Range<usize>>,
-    /// Its keys.
-    pub keys: T,
-}
-
-impl<T> Deref for Table<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.keys
-    }
 }
 
 /// The tables of a study.

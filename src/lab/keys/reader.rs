@@ -1,11 +1,28 @@
 //! How tables are read from a file, whichever type they are read into.
 
+use std::ops::{Deref, Range};
+
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeValue, ValueDeserializer};
 
-use super::declaration::Table;
+/// What a file says in a table; the same as an empty one where it is left out.
+#[derive(Debug, Default)]
+pub struct Table<T> {
+    /// Where it is; `None` where it is left out.
+    pub place: Option<Range<usize>>,
+    /// Its keys.
+    pub keys: T,
+}
+
+impl<T> Deref for Table<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.keys
+    }
+}
 
 /// The tables of an experiment file, with values of axes in the place of its own.
 pub(crate) trait Sections<'i> {

@@ -1,9 +1,10 @@
 //! Machines that take reservations, and what else can be had in advance.
 //!
 //! * A *reservation request* wants nodes at a fixed start, or at one that it chooses from
-//!   [`Offer`](replanning::Offer)s: an *offer* is a start with its price, the delay that it inflicts
-//!   on waiting jobs. A [`ReplanningMachine`](replanning::ReplanningMachine) plans its queue anew at
-//!   every event and grants or refuses by a rule of [`Admission`](replanning::Admission).
+//!   [`Offer`](replanning::Offer)s: an *offer* is a start with its price, the delay that it
+//!   inflicts on waiting jobs. A [`ReplanningMachine`](replanning::ReplanningMachine) plans its
+//!   queue anew at every event and grants or refuses by a rule of
+//!   [`Admission`](replanning::Admission).
 //! * A *slot* is a rectangle of free nodes and time that a machine advertises
 //!   ([`RectangleSite`](slots::RectangleSite)).
 //! * A *virtual reservation* is a padded job in the queue that is meant to run at the wanted time
