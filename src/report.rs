@@ -41,7 +41,7 @@ mod workflow_drawing;
 mod write;
 
 pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
-pub use content::moment;
+pub use content::{ReportExtras, moment};
 pub use estimates::EstimatesReport;
 pub use folder_fault::FolderFault;
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
@@ -49,7 +49,7 @@ pub use html::{document, script, style};
 pub use inline::Inline;
 pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
-pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
+pub use section::{ClaimsSection, PlanSection, ReportError, Served};
 pub use statistics::{
     Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, Welch, is_shown, student_t_95,
 };

@@ -5,21 +5,38 @@ use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
 use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
+use super::findings::PublishedOfRun;
 use super::optimism::Optimism;
 use super::plots::paired::Pairs;
 use super::plots::{curves, distributions, simulator, studies};
-use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
+use super::section::{ClaimsSection, PlanSection, ReportError, Served};
 use super::summary_tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
     summary_table,
 };
 use super::table::Table;
-use super::views::{self, Reported};
+use super::views::{self, Reported, Views};
 
 use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
+
+/// What a report may contain beyond what the store says.
+#[derive(Clone, Debug, Default)]
+pub struct ReportExtras {
+    /// Which findings of a paper held.
+    pub claims: Option<ClaimsSection>,
+    /// What a paper says of the run: numbers that are drawn over its curves, and which quantities
+    /// it is about.
+    pub published: PublishedOfRun,
+    /// Drawings of plans, with their pages as `(name, text)`.
+    pub plans: Vec<(PlanSection, String)>,
+    /// Where the page belongs that a server hands out.
+    pub served: Option<Served>,
+    /// What the program shows of single studies.
+    pub views: Views,
+}
 
 /// Everything that a report shows, in all of its forms.
 pub(super) struct Content<'e> {

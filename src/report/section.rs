@@ -1,11 +1,9 @@
 //! Parts of a report that other modules provide, and the reasons why a report cannot be made.
 
-use super::views::Views;
 use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
 
-use super::findings::PublishedOfRun;
 use super::folder_fault::FolderFault;
 use super::table::Table;
 use crate::store::{QueryError, StoreError};
@@ -34,22 +32,6 @@ pub struct ClaimsSection {
     pub missed: usize,
     /// One row a claim.
     pub table: Table,
-}
-
-/// What a report may contain beyond what the store says.
-#[derive(Clone, Debug, Default)]
-pub struct ReportExtras {
-    /// Which findings of a paper held.
-    pub claims: Option<ClaimsSection>,
-    /// What a paper says of the run: numbers that are drawn over its curves, and which quantities
-    /// it is about.
-    pub published: PublishedOfRun,
-    /// Drawings of plans, with their pages as `(name, text)`.
-    pub plans: Vec<(PlanSection, String)>,
-    /// Where the page belongs that a server hands out.
-    pub served: Option<Served>,
-    /// What the program shows of single studies.
-    pub views: Views,
 }
 
 /// What stands above a page that a server hands out, because no folder is beside it.

@@ -8,12 +8,13 @@ pub use self::folder::KeptFiles;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::content::ReportExtras;
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
 use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
-use super::section::{ReportError, ReportExtras};
+use super::section::ReportError;
 use super::statistics::EXPLAINED;
 use super::summary_tables::missing;
 use super::svg;
