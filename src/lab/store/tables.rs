@@ -102,7 +102,7 @@ impl<T> OncePerList<T> {
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<&'static T, E> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, known)) = made.iter().find(|(of, _)| of.is(studies)) {
+        if let Some((_, known)) = made.iter().find(|(of, _)| *of == studies) {
             return Ok(known);
         }
         let new: &'static T = Box::leak(Box::new(make()?));

@@ -25,9 +25,15 @@ impl fmt::Debug for Studies {
     }
 }
 
+/// Lists are equal where their studies and policies have the same names and the same tables: the
+/// same list may stand at several places of a program.
 impl PartialEq for Studies {
     fn eq(&self, other: &Self) -> bool {
-        self.is(*other)
+        let stored = |study: &'static dyn AnyStudy| (study.name(), study.tables().sql);
+        let same_studies = self.iter().map(stored).eq(other.iter().map(stored));
+        let names = |studies: &Self| studies.policies().map(|policy| policy.name).collect();
+        let (own, others): (Vec<&str>, Vec<&str>) = (names(self), names(other));
+        same_studies && own == others
     }
 }
 
@@ -52,14 +58,6 @@ impl Studies {
     #[must_use]
     pub const fn with_policies(self, policies: &'static [registry::Strategy]) -> Self {
         Self { policies, ..self }
-    }
-
-    /// Whether it is the same list, and not only one with the same studies.
-    #[must_use]
-    pub fn is(self, other: Self) -> bool {
-        std::ptr::eq(self.list, other.list)
-            && std::ptr::eq(self.more, other.more)
-            && std::ptr::eq(self.policies, other.policies)
     }
 
     /// One after the other.
