@@ -22,11 +22,10 @@ impl Walk {
         let mut name = None;
         let mut lines = page.lines();
         while let Some(line) = lines.next() {
-            if let Some(rest) = line.strip_prefix('`') {
-                let (file, _) = rest.split_once('`').expect("a name between marks");
-                name = file.contains('.').then(|| file.to_owned());
-            }
             let Some(language) = line.strip_prefix("```") else {
+                if let Some((file, _)) = line.strip_prefix('`').and_then(|it| it.split_once('`')) {
+                    name = file.contains('.').then(|| file.to_owned());
+                }
                 continue;
             };
             let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
