@@ -55,8 +55,13 @@ fn accepts(rule: Acceptance, pof: f64, times: &[(f64, f64)], room: f64) -> bool 
     let within = |time: f64| time <= room + 1e-9;
     let mean_sigma = |sigmas: f64| {
         let mean: f64 = times.iter().map(|(time, share)| time * share).sum();
-        let square: f64 = times.iter().map(|(time, share)| time * time * share).sum();
-        within(mean + sigmas * (square - mean * mean).max(0.0).sqrt())
+        // Around the mean: the difference of two squares would leave a deviation of 1e-8 to times
+        // that are all alike.
+        let variance: f64 = times
+            .iter()
+            .map(|(time, share)| (time - mean).powi(2) * share)
+            .sum();
+        within(mean + sigmas * variance.sqrt())
     };
     let percentile = |percent: f64| {
         let mut sum = 0.0;
