@@ -5,14 +5,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use bookahead::brokering::co_reservation::local::ClusterId;
-use bookahead::brokering::co_reservation::{
-    Candidate, Order, Repair, Search, SearchRules, Step, candidate_starts,
-};
-use bookahead::brokering::co_reservation::{SearchSettings, unprobed_candidates, variations};
 use bookahead::random::stream;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{CoRequest, CoRequestId, Preference};
+use bookahead_grid::co_reservation::local::ClusterId;
+use bookahead_grid::co_reservation::{
+    Candidate, Order, Repair, Search, SearchRules, Step, candidate_starts,
+};
+use bookahead_grid::co_reservation::{SearchSettings, unprobed_candidates, variations};
 use rand::RngExt;
 
 const SAMPLES: u32 = 301;

@@ -6,14 +6,14 @@
 use std::time::Instant;
 
 use bookahead::scheduling::queue::Backfilling;
-use bookahead::scheduling::replanning::{
-    Admission, Displacement, EarlyEnd, ReplanningMachine, ReplanningSettings,
-};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, Compression, CopyShift, RequestDuration, RequestOrigin, RequestSettings,
     StartRule, TraceCopy, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
     generate_requests, prepare,
+};
+use bookahead_reservations::replanning::{
+    Admission, Displacement, EarlyEnd, ReplanningMachine, ReplanningSettings,
 };
 
 const NODES: Nodes = Nodes(430);

@@ -6,16 +6,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use bookahead::brokering::provisioning::{
-    Advertised, Application, ApplicationTask, Dependency, Evaluator, Genetic, GeneticSettings,
-    TaskPlacement, moga, nsga2,
-};
 use bookahead::plan::{SlotList, SlotRules};
 use bookahead::random;
-use bookahead::scheduling::replanning::{
-    Admission, Displacement, ReplanningMachine, ReplanningSettings,
-};
-use bookahead::scheduling::selection;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::workflows::heft::{order_by_rank, ranks};
 use bookahead::workload::workflows::{
@@ -24,6 +16,14 @@ use bookahead::workload::workflows::{
 use bookahead::workload::{
     CleaningRules, Compression, CopyShift, Job, RequestId, ReservationRequest, TraceCopy,
     TraceFolder, WantedStart, WholeTrace, WorkloadSettings, WorkloadSource, prepare,
+};
+use bookahead_reservations::replanning::{
+    Admission, Displacement, ReplanningMachine, ReplanningSettings,
+};
+use bookahead_reservations::selection;
+use bookahead_workflows::provisioning::{
+    Advertised, Application, ApplicationTask, Dependency, Evaluator, Genetic, GeneticSettings,
+    TaskPlacement, moga, nsga2,
 };
 
 const NODES: Nodes = Nodes(430);

@@ -28,7 +28,7 @@
 //!
 //! ```
 //! use bookahead::failures::FailureTrace;
-//! use bookahead::scheduling::{PolicySettings, Verdict, simulate};
+//! use crate::scheduling::{PolicySettings, Verdict, simulate};
 //! use bookahead::units::{Nodes, Seconds};
 //! use bookahead::workload::{Job, JobId, JobKind};
 //!
@@ -66,21 +66,14 @@
 //! and the command line. Their modules are offered here under one roof.
 
 pub use bookahead_core::{
-    estimates, failures, kernel, output, plan, predictions, random, units, workload,
+    estimates, failures, kernel, output, plan, predictions, random, scheduling, units, workload,
 };
 pub use bookahead_lab::keys::ours;
-pub use bookahead_lab::old_paths::{brokering, scheduling};
-pub use bookahead_lab::{actors, machines, store, studies, study, sweep};
+pub use bookahead_lab::{actors, store, study, sweep};
+pub use bookahead_studies as studies;
 
 // Tables, intervals, plots, claims.
 pub mod report;
 
 // One file a subcommand.
 pub mod cli;
-
-// Made-up runs, shared with the tests of the store: the same file, as a crate's tests are not seen
-// by another.
-#[cfg(test)]
-#[allow(dead_code)]
-#[path = "lab/store/fixtures/mod.rs"]
-mod store_fixtures;

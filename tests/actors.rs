@@ -9,14 +9,15 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
-use bookahead::scheduling::registry::STRATEGIES;
-use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::scheduling::PolicySettings;
 use bookahead::studies::STUDIES;
-use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::study::Simulation as _;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use bookahead::units::Nodes;
 use bookahead::workload::Job;
+use bookahead_overbooking::registry::STRATEGIES;
+use bookahead_overbooking::simulate;
+use bookahead_overbooking::study::PolicySimulation;
 
 use crate::support::{job, outages};
 

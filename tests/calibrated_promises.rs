@@ -8,11 +8,13 @@ use bookahead::estimates::{
     LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::Work;
-use bookahead::scheduling::registry::{self, Build};
-use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, learn_from_batteries, replay};
+use bookahead::scheduling::registry::Build;
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
+use bookahead_overbooking::Work;
+use bookahead_overbooking::registry;
+use bookahead_overbooking::{learn_from_batteries, replay};
 use proptest::prelude::*;
 
 const NODES: Nodes = Nodes(8);

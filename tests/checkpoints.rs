@@ -1,14 +1,15 @@
 //! Jobs that save their work: what must hold of every planning strategy, against a twin that
 //! watches every second of every run.
 
-use bookahead::scheduling::registry::{PlanKind, STRATEGIES};
+use bookahead::scheduling::registry::PlanKind;
 use bookahead::scheduling::{
     Allocation, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Execution,
-    GapEnd, JobOutcome, PenaltyFunction, PenaltySettings, PolicySettings, Replay, ResumeRule,
-    Verdict,
+    GapEnd, JobOutcome, PenaltyFunction, PenaltySettings, PolicySettings, ResumeRule, Verdict,
 };
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::Job;
+use bookahead_overbooking::Replay;
+use bookahead_overbooking::registry::STRATEGIES;
 use proptest::prelude::*;
 
 use crate::oracles::config;

@@ -4,10 +4,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bookahead::brokering::co_reservation::CoReservationInputs;
 use bookahead::random;
 use bookahead::studies::STUDIES;
-use bookahead::studies::co_reservation;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
@@ -15,6 +13,8 @@ use bookahead::workload::{
     PUBLISHED_CLUSTERS, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource, cut_clusters,
     prepare,
 };
+use bookahead_grid::co_reservation::CoReservationInputs;
+use bookahead_grid::co_reservation::study::{CoReservationStudy, with_inputs};
 
 const MACHINE: Nodes = Nodes(1160);
 
@@ -294,10 +294,10 @@ impl Grids {
 
     fn grid(&self, simulation: usize) -> Arc<CoReservationInputs> {
         let spec = &self.specs[simulation];
-        let Some(study) = spec.study.get::<co_reservation::CoReservationStudy>() else {
+        let Some(study) = spec.study.get::<CoReservationStudy>() else {
             panic!("{spec:?}");
         };
-        let simulation = co_reservation::with_inputs(study, spec, &self.inputs);
+        let simulation = with_inputs(study, spec, &self.inputs);
         simulation.expect("inputs").inputs
     }
 }

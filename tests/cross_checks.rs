@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{PolicySettings, SimulationMetrics, simulate};
+use bookahead::scheduling::{PolicySettings, SimulationMetrics};
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, TraceFolder, Workload, WorkloadSettings, WorkloadSource, prepare,
 };
+use bookahead_overbooking::simulate;
 
 /// The last 20,000 usable jobs of a log as 20 batteries; `None` (and a line that says so) without
 /// traces.

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::studies::STUDIES;
 use bookahead::sweep::beginnings;
 use bookahead::sweep::keys::Keys;
+use bookahead_overbooking::registry::STRATEGIES;
 
 use crate::support::program::{output, program, text};
 

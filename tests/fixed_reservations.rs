@@ -2,10 +2,10 @@
 //! `grid-reservations.md` §3.3). Times are hours.
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{JobOutcome, SimulationMetrics, Verdict};
 use bookahead::units::Seconds;
 use bookahead::workload::Job;
+use bookahead_overbooking::registry::STRATEGIES;
 
 use crate::support::{job, outages, perfect, run};
 

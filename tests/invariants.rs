@@ -3,12 +3,13 @@
 use bookahead::estimates::{Binning, Overrun, RatioDistribution};
 use bookahead::failures::{FailureTrace, SurvivalModel};
 use bookahead::plan::NodeSet;
-use bookahead::scheduling::registry::{self, STRATEGIES};
+use bookahead::scheduling::registry;
 use bookahead::scheduling::{
     Acceptance, Allocation, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors,
     Verdict,
 };
 use bookahead::units::{Nodes, Seconds};
+use bookahead_overbooking::registry::STRATEGIES;
 use proptest::prelude::*;
 
 use crate::oracles::config;

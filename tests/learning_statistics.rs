@@ -9,11 +9,12 @@ use bookahead::estimates::{
 };
 use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
-use bookahead::scheduling::Work;
-use bookahead::scheduling::registry;
-use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, Verdict, replay};
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, Verdict};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
+use bookahead_overbooking::Work;
+use bookahead_overbooking::registry;
+use bookahead_overbooking::replay;
 use proptest::prelude::*;
 
 const NODES: Nodes = Nodes(8);

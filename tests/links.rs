@@ -139,7 +139,7 @@ fn the_site_has_every_page_of_its_folder_and_no_link_leads_out_of_it() {
 #[test]
 fn every_strategy_has_a_short_page_that_leads_to_its_definition() {
     let page = fs::read_to_string(project().join("docs/strategies.md")).expect("readable");
-    let policies = bookahead::scheduling::registry::STRATEGIES
+    let policies = bookahead_overbooking::registry::STRATEGIES
         .iter()
         .map(|strategy| strategy.name);
     let studies = STUDIES.strategies().map(|study| study.name);

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
-use bookahead::brokering::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters, ReservationService,
-};
 use bookahead::scheduling::JobOutcome;
 use bookahead::scheduling::queue::{Backfilling, PlannedQueue};
-use bookahead::scheduling::replanning::{ReplanningMachine, ReplanningSettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
+use bookahead_grid::co_reservation::local::{
+    ClusterId, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters, ReservationService,
+};
+use bookahead_reservations::replanning::{ReplanningMachine, ReplanningSettings};
 
 const TWO_WEEKS: Seconds = Seconds(1_209_600);
 const NODES: Nodes = Nodes(1_160);

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use bookahead::machines::MachineDescription;
-use bookahead::machines::slurm::Includes;
 use bookahead::workload::ParsedTrace;
+use bookahead_queues::machines::MachineDescription;
+use bookahead_queues::machines::slurm::Includes;
 use serde_json::Value;
 
 use crate::support::program::{folder, output, program, text};

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use bookahead::brokering::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
-    ProbeFilters, Refusal, ReservationService, RiskPolicy, RiskPolicyError, Tariff,
-};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::random::{Stream, stream};
-use bookahead::scheduling::{JobOutcome, PolicySettings, simulate};
+use bookahead::scheduling::{JobOutcome, PolicySettings};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
 };
+use bookahead_grid::co_reservation::local::{
+    ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
+    ProbeFilters, Refusal, ReservationService, RiskPolicy, RiskPolicyError, Tariff,
+};
+use bookahead_overbooking::simulate;
 use proptest::prelude::*;
 use rand::RngExt;
 

@@ -4,14 +4,14 @@
 use bookahead::predictions::{
     Corrector, Features, LearnedSettings, Loss, PredictorSettings, SampleWeight, Side,
 };
-use bookahead::scheduling::predicted_queue::{
-    PredictedQueueSettings, QueueRules, QueueTotals, queue_jobs, simulate_predicted_queue,
-};
 use bookahead::scheduling::queue::BackfillOrder;
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, Origin, ProcessorsField, TraceFolder, WholeTrace,
     WorkloadSettings, WorkloadSource, prepare,
+};
+use bookahead_queues::predicted_queue::{
+    PredictedQueueSettings, QueueRules, QueueTotals, queue_jobs, simulate_predicted_queue,
 };
 
 /// The jobs of a log as the publication has them; `None` without the folder of traces.

@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use bookahead::brokering::provisioning::{
-    Background, LOAD_TOLERANCE, Provider, ProvisioningSettings, SiteWorkload, common_window,
-    draw_instants, load_site,
-};
 use bookahead::kernel::drive;
 use bookahead::plan::SlotRules;
-use bookahead::scheduling::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
-use bookahead::scheduling::{JobOutcome, SlotSource, SlotStudySettings, slot_scene};
+use bookahead::scheduling::JobOutcome;
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
     prepare,
+};
+use bookahead_reservations::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
+use bookahead_reservations::slots::{SlotSource, SlotStudySettings, slot_scene};
+use bookahead_workflows::provisioning::{
+    Background, LOAD_TOLERANCE, Provider, ProvisioningSettings, SiteWorkload, common_window,
+    draw_instants, load_site,
 };
 
 const CTC: (&str, u32) = ("CTC-SP2-1996-3.1-cln.swf", 430);

@@ -10,7 +10,7 @@ use bookahead::cli::reproduce::known_measures;
 use bookahead::scheduling::measures::Measure;
 use bookahead::store::{METRICS, Shown};
 use bookahead::studies::STUDIES;
-use bookahead::studies::co_reservation::measures::CLUSTER_MEASURES;
+use bookahead_grid::co_reservation::study::measures::CLUSTER_MEASURES;
 use serde_json::Value;
 
 use crate::support::pages::{assert_current, project};

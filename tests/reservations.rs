@@ -9,13 +9,13 @@ use assert_cmd::Command;
 use proptest::prelude::*;
 
 use bookahead::actors::Player;
-use bookahead::scheduling::replanning::{Admission, ReplanningMachine, ReplanningSettings};
-use bookahead::studies::reservations::{ReplanningSimulation, Rows};
 use bookahead::study::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
 };
+use bookahead_reservations::replanning::study::{ReplanningSimulation, Rows};
+use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 
 use crate::support::program::dump;
 

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::{
     Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
 };
+use bookahead_overbooking::registry::STRATEGIES;
 
 const TEXT: &str = r#"
 [experiment]

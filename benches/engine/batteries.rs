@@ -10,14 +10,15 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
-use bookahead::scheduling::registry;
-use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::studies::overbooking::PolicySimulation;
+use bookahead::scheduling::PolicySettings;
 use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
 };
+use bookahead_overbooking::registry;
+use bookahead_overbooking::simulate;
+use bookahead_overbooking::study::PolicySimulation;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 

@@ -6,13 +6,13 @@
 use std::sync::{Arc, LazyLock};
 
 use bookahead::predictions::{Build, PREDICTORS, Predictor, PredictorSettings, predictor};
-use bookahead::scheduling::predicted_queue::{
-    PredictedOutcome, PredictedQueueSettings, QueueJob, QueueRules, queue_jobs,
-    simulate_predicted_queue,
-};
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+};
+use bookahead_queues::predicted_queue::{
+    PredictedOutcome, PredictedQueueSettings, QueueJob, QueueRules, queue_jobs,
+    simulate_predicted_queue,
 };
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -25,7 +25,6 @@ use super::memory::MemoryArguments;
 use super::run::complain;
 use crate::cli::studies;
 use crate::estimates::EstimateError;
-use crate::machines::MachineError;
 use crate::output::write_file;
 use crate::report::ReportError;
 use crate::report::advice::{self, AdviceRun};
@@ -34,6 +33,7 @@ use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
 use crate::workload::TraceFolder;
+use bookahead_queues::machines::MachineError;
 
 /// Nodes for some hours.
 #[derive(Clone, Copy, Debug, PartialEq)]

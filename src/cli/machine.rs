@@ -8,9 +8,9 @@ use clap::Args;
 
 use bookahead_core::memory::MemoryBudget;
 
-use crate::machines::slurm::{self, Includes};
-use crate::machines::{MachineDescription, MachineError};
 use crate::workload::input_file;
+use bookahead_queues::machines::slurm::{self, Includes};
+use bookahead_queues::machines::{MachineDescription, MachineError};
 
 /// Arguments of `bookahead machine`.
 #[derive(Args, Clone, Debug)]

@@ -33,14 +33,15 @@ use self::stored::StoredJobs;
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::predictions::UserIndex;
-use crate::scheduling::predicted_queue::PredictedStream;
-use crate::scheduling::registry;
 use crate::scheduling::stream::{
-    ConservativeStream, EasyStream, ExactStream, RegisteredStream, ReservationStream,
-    StreamRequest, StreamScheduler, StreamTotals,
+    ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
+    StreamTotals,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Demand, Job, JobStreamError, battery};
+use bookahead_overbooking::registry;
+use bookahead_overbooking::stream::RegisteredStream;
+use bookahead_queues::predicted_queue::PredictedStream;
 
 /// Arguments of `bookahead simulate`.
 #[derive(Args, Debug)]

@@ -10,20 +10,15 @@ mod clock;
 mod conduct;
 mod members;
 pub mod messages;
-#[cfg(test)]
-mod tests;
 
 use std::cell::Cell;
+use std::error::Error;
 
 pub use clock::ClockActor;
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 
-use crate::brokering::co_reservation::local::RiskPolicyError;
-use crate::brokering::provisioning::ProvisioningError;
 use crate::kernel::{Machine, Played, Scene, drive};
-use crate::scheduling::VirtualStudyError;
-use crate::scheduling::predicted_queue::UnknownPredictor;
 
 /// What plays simulations: actors, or plain calls where a simulation is only looked at once more.
 #[derive(Debug, Default)]
@@ -85,28 +80,18 @@ impl Player {
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     /// No policy of this name is registered.
-    #[error(
-        "no scheduling strategy is called `{0}`; registered are those of `scheduling::registry`"
-    )]
+    #[error("no scheduling strategy is called `{0}`")]
     UnknownStrategy(String),
     /// The strategy overbooks and there is nothing to estimate with.
     #[error("the strategy `{0}` overbooks and needs runtime statistics, but none were learned")]
     NoEstimates(String),
-    /// The policy of clusters that overbook cannot sell parts to a broker.
+    /// What the study itself cannot carry out: its inputs do not fit together, or name something
+    /// that does not exist.
     #[error(transparent)]
-    RiskPolicy(#[from] RiskPolicyError),
-    /// A study of provisioning whose inputs do not fit together.
-    #[error(transparent)]
-    Provisioning(#[from] ProvisioningError),
-    /// A queue with a predictor that does not exist.
-    #[error(transparent)]
-    UnknownPredictor(#[from] UnknownPredictor),
+    Study(Box<dyn Error + Send + Sync>),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),
-    /// A study of virtual reservations that its trace or its machine does not allow.
-    #[error(transparent)]
-    Virtual(#[from] VirtualStudyError),
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost
     /// them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
@@ -119,4 +104,11 @@ pub enum SimulationError {
         /// What it panicked with.
         reason: String,
     },
+}
+
+impl SimulationError {
+    /// An error of a study's own.
+    pub fn of_study(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Study(Box::new(error))
+    }
 }

@@ -3,13 +3,9 @@
 //!
 //! Each module below may call those above it in this list, and no other.
 
-use bookahead_core::{estimates, failures, kernel, plan, predictions, random, units, workload};
-
-use old_paths::{brokering, scheduling};
-
-// Parts of the core and of the families under the paths that they had before.
-#[doc(hidden)]
-pub mod old_paths;
+use bookahead_core::{
+    estimates, failures, kernel, predictions, random, scheduling, units, workload,
+};
 
 // The actors of one simulation.
 pub mod actors;
@@ -17,17 +13,11 @@ pub mod actors;
 // Keys of experiment files: declarations, reading, problems.
 pub mod keys;
 
-// Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
-pub mod machines;
-
 // What a table of the store is.
 pub mod tables;
 
 // What a study is, what its simulations read, and the list of studies that a program hands over.
 pub mod study;
-
-// The studies of this program.
-pub mod studies;
 
 // Experiment files, axes, points, and the actors that share them out over cores.
 pub mod sweep;

@@ -13,9 +13,6 @@ mod curves;
 mod durability;
 mod error;
 mod export;
-#[cfg(test)]
-mod fixtures;
-mod grid;
 mod history;
 mod journal;
 mod measures;
@@ -38,23 +35,21 @@ mod shares;
 mod stream;
 mod sweeps;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod verify;
 mod versions;
 mod waiting;
-mod workflows;
 mod write;
 mod writer_actor;
 
 pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
-pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
+pub use aggregates::{
+    Bin, BinCounts, CalibrationRow, MissingPoint, OF_RUN, PofKind, Quantity, SimulatorRow,
+};
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
-pub use grid::{ClusterCalendar, ClusterValues, CoRequestRow, UseRow};
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
-pub use measures::{MeasureColumn, ReservationCounts};
+pub use measures::MeasureColumn;
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
@@ -72,7 +67,7 @@ pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
 pub use stream::{OutcomeStream, WorkloadHash};
 pub use sweeps::{StoreFile, check, dry_run, run_sweep};
+pub use tables::{definitions, views};
 pub use verify::{Finding, Verification};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
-pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

@@ -13,6 +13,8 @@ mod list;
 mod result;
 mod spec;
 pub mod spec_format;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ pub use self::erased::{AnyStudy, StudyKeys, StudySpec, study};
 pub use self::held::{Held, MachineUse};
 pub use self::list::Studies;
 pub use self::result::{NodeReplay, ReplayFailure, Simulation, SimulationResult, StudyRows};
-pub use self::spec::{SimulationSpec, jobs_of};
+pub use self::spec::{SimulationSpec, jobs_of, with_copies};
 use crate::keys::declaration::Tables;
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;

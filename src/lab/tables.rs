@@ -10,11 +10,12 @@ mod writer;
 use std::fmt::Write as _;
 
 use rusqlite::Connection;
+use rusqlite::types::Value;
 
 use crate::scheduling::measures::Measure;
 
 pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
-pub(crate) use shape::{Kind, Table, Tables};
+pub use shape::{Kind, Table, Tables};
 pub use writer::RowWriter;
 pub(crate) use writer::{Layout, Lookups, Number};
 
@@ -37,6 +38,9 @@ pub struct Definition {
     pub exports: &'static [ExportKind],
     /// What the views about the outcomes of all studies show of them.
     pub outcomes: Outcomes,
+    /// A quantity of a simulation that is kept in one of these tables and not among the measures, by
+    /// the name that findings and curves have for it; `None` for any other name.
+    pub quantity: fn(&str) -> Option<StoredQuantity>,
     /// Enters what lookup tables must know of this program; run again by every migration.
     pub enter_lookups: fn(&Connection, &[&'static Measure]) -> rusqlite::Result<()>,
 }
@@ -50,8 +54,19 @@ impl Definition {
         shared: &[],
         exports: &[],
         outcomes: Outcomes::NONE,
+        quantity: |_| None,
         enter_lookups: |_, _| Ok(()),
     };
+}
+
+/// Where a quantity of a simulation is kept that has a table of its study's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredQuantity {
+    /// The row with the quantity in `d.value`, as a JOIN with the simulation `m`; its parameters
+    /// are `?2` and those that follow.
+    pub join: &'static str,
+    /// The parameters.
+    pub parameters: Vec<Value>,
 }
 
 /// Rows that simulations share: parts of a row with an identity, which is the hash of what they

@@ -23,11 +23,11 @@ use crate::store::{
     FailedSimulation, FinishedSimulation, METRICS, OutcomeDetail, RunRecord, RunSelector, RunState,
     Store, Writer,
 };
-use crate::store_fixtures::{axis, finished, identity, point, record, spec, text, write_run};
 use crate::studies::STUDIES;
 use crate::study::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
+use bookahead_testutils::runs::{axis, finished, identity, point, record, spec, text, write_run};
 
 /// Totals with these fees and lost fees in coins.
 fn totals(fees: i64, forfeited: i64) -> SimulationResult {

@@ -10,15 +10,12 @@ use clap::Parser;
 
 use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
-use bookahead::machines::slurm::Includes;
-use bookahead::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead::predictions::UserIndex;
 use bookahead::report::ReportError;
-use bookahead::scheduling::machine_queue::{MachineQueueJob, simulate_machine_queue};
+use bookahead::scheduling::PolicySettings;
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
-use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::store::{RunSelector, Store, run_sweep};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::{
@@ -34,6 +31,10 @@ use bookahead::workload::{
     WholeTrace, WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
 use bookahead_core::memory::MemoryBudget;
+use bookahead_overbooking::simulate;
+use bookahead_queues::machine_queue::{MachineQueueJob, simulate_machine_queue};
+use bookahead_queues::machines::slurm::Includes;
+use bookahead_queues::machines::{MachineDescription, MachineError, TraceNames};
 
 /// A format of a foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +125,9 @@ impl Format {
                 include_str!("../../configs/machines/sdsc-blue.toml"),
                 MACHINE,
             ]),
-            Self::SlurmConf => texts(&[include_str!("../../src/lab/machines/tests/slurm.conf")]),
+            Self::SlurmConf => texts(&[include_str!(
+                "../../src/studies/queues/machines/tests/slurm.conf"
+            )]),
             Self::Mapping => texts(&[
                 include_str!("../../src/cli/trace/import/mappings/nrel-eagle.toml"),
                 include_str!("../../src/cli/trace/import/mappings/mit-supercloud.toml"),

@@ -7,13 +7,14 @@ use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
-use bookahead::scheduling::Work;
-use bookahead::scheduling::registry;
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, Replay, SimulationMetrics, Verdict, replay,
+    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
+use bookahead_overbooking::Work;
+use bookahead_overbooking::registry;
+use bookahead_overbooking::{Replay, replay};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
@@ -250,7 +251,7 @@ fn the_random_mixes_accept_and_reject_reservations_and_lose_some_to_nodes() {
             tree.expect("nothing is filtered").current()
         })
         .collect();
-    for strategy in bookahead::scheduling::registry::STRATEGIES {
+    for strategy in bookahead_overbooking::registry::STRATEGIES {
         let outcomes: Vec<JobOutcome> = cases
             .iter()
             .flat_map(|case| case.simulate(&case.settings(strategy.name)).1)

@@ -7,10 +7,11 @@ pub mod program;
 
 use bookahead::failures::{FailureTrace, NodeEvent};
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, simulate,
+    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
+use bookahead_overbooking::simulate;
 
 /// A job with times in hours and the deadline of the thesis, `d = o + 2x`.
 pub fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {

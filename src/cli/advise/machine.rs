@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::{AdviseArguments, AdviseError, Reservation};
-use crate::machines::MachineDescription;
-use crate::machines::slurm::Includes;
-use crate::scheduling::machine_queue::AddedReservation;
 use crate::units::{Nodes, Seconds};
+use bookahead_queues::machine_queue::AddedReservation;
+use bookahead_queues::machines::MachineDescription;
+use bookahead_queues::machines::slurm::Includes;
 
 /// Files that describe a machine, as the user named them.
 #[derive(Clone, Debug)]

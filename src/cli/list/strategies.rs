@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::brokering::co_reservation::Algorithm;
 use crate::cli::paragraphs::{names, paragraph};
 use crate::cli::screen::{LookError, print_json};
 use crate::cli::studies;
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::PlanKind;
 use crate::sweep::keys::Keys;
+use bookahead_grid::co_reservation::Algorithm;
 
 /// Lists policies and studies, and the algorithms, predictors, correctors and orders that they are
 /// given.

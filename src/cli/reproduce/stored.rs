@@ -131,9 +131,9 @@ pub fn known_measures() -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::report::findings::{self, evaluate};
-    use crate::store_fixtures::grid::grid;
-    use crate::store_fixtures::{axis, finished, point, record, text, write_run};
     use crate::studies::STUDIES;
+    use bookahead_testutils::runs::grid::grid;
+    use bookahead_testutils::runs::{axis, finished, point, record, text, write_run};
 
     const FILE: &str = r#"
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Run, SimulateArguments};
-use crate::scheduling::predicted_queue::PredictedQueueSettings;
 use crate::workload::CleaningReport;
+use bookahead_queues::predicted_queue::PredictedQueueSettings;
 
 /// The figures; units are in the names.
 #[derive(Debug, Serialize)]

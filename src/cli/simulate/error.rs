@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use bookahead_core::memory::OverBudget;
 
 use super::{LONGEST_TRACE_SECONDS, MOST_NODES};
-use crate::machines::MachineError;
-use crate::scheduling::predicted_queue::UnknownPredictor;
 use crate::store::StoreError;
 use crate::workload::{JobStreamError, SwfError, WorkloadError};
+use bookahead_queues::machines::MachineError;
+use bookahead_queues::predicted_queue::UnknownPredictor;
 
 /// Why nothing was simulated.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use serde::Serialize;
 
-use crate::scheduling::registry::{self, STRATEGIES, Strategy};
+use bookahead_overbooking::registry::{self, STRATEGIES, Strategy};
 
 /// Policies of `--policy`: those of the registry, of which two have engines that stream jobs at
 /// constant memory.

@@ -7,8 +7,8 @@ use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::predictions::{Corrector, PREDICTORS};
-use crate::scheduling::predicted_queue::{PredictedQueueSettings, ScoredOrder};
 use crate::scheduling::queue::BackfillOrder;
+use bookahead_queues::predicted_queue::{PredictedQueueSettings, ScoredOrder};
 
 /// What EASY backfilling plans with, and whom it tries first.
 #[derive(Args, Debug)]

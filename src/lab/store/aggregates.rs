@@ -3,6 +3,7 @@
 
 use rusqlite::params;
 
+use super::tables::distributions;
 use super::{RunId, Store, StoreError};
 
 /// The number of a quantity in the table `quantity`.
@@ -23,6 +24,36 @@ pub struct Bin {
     pub high: f64,
     /// Jobs.
     pub count: u64,
+}
+
+/// Values that are counted in the bins of the store's histograms: a sixteenth of a decade each, and
+/// one for everything below 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BinCounts(Vec<u64>);
+
+impl BinCounts {
+    /// Counts a value.
+    pub fn add(&mut self, value: f64) {
+        let bin = distributions::bin(value);
+        if self.0.len() <= bin {
+            self.0.resize(bin + 1, 0);
+        }
+        self.0[bin] += 1;
+    }
+
+    /// The bins up to the last that has a value, with edges in a unit of which this much is one of
+    /// the counted values.
+    #[must_use]
+    pub fn bins(&self, unit: f64) -> Vec<Bin> {
+        distributions::bins()
+            .zip(&self.0)
+            .map(|((low, high), count)| Bin {
+                low: low * unit,
+                high: high * unit,
+                count: *count,
+            })
+            .collect()
+    }
 }
 
 /// Which probability of failure jobs are counted by.
@@ -86,8 +117,8 @@ pub struct MissingPoint {
     pub state: String,
 }
 
-/// The distinct simulations of a run.
-pub(super) const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
+/// The distinct simulations of a run, as SQL whose first parameter is the number of the run.
+pub const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
 
 impl Store {
     /// The histogram of a quantity over simulations (by number), in order of the bins; empty where

@@ -272,7 +272,6 @@ fn axis_type(values: &[AxisValue]) -> ExportType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::STUDIES;
 
     #[test]
     fn an_axis_has_the_narrowest_type_that_holds_all_its_values() {
@@ -286,8 +285,8 @@ mod tests {
     #[test]
     fn an_export_has_every_column_of_its_view_and_its_types_are_known() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
-        for kind in ExportKind::all(STUDIES) {
+        let store = Store::open(Studies::default(), &folder.path().join("a.db")).unwrap();
+        for kind in ExportKind::all(Studies::default()) {
             for word in kind
                 .columns
                 .split(',')

@@ -127,7 +127,6 @@ fn in_words(process: i64) -> String {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use crate::studies::STUDIES;
     use rusqlite::Connection;
 
     use super::*;
@@ -153,7 +152,7 @@ mod tests {
     fn a_process_in_the_middle_of_a_question_is_named_until_it_has_its_answer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let store = Store::open(STUDIES, &path).unwrap();
+        let store = Store::open(crate::study::Studies::default(), &path).unwrap();
         let watch = JournalWatch::new(&path);
         // This process has the locks, so it is looked for without leaving it out.
         let found = || {

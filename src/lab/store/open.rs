@@ -227,6 +227,25 @@ impl Store {
         self.path.exists() && file_identity(&self.path) == self.file
     }
 
+    /// Rows of a query, for studies that read tables of their own. `reading` says in errors what was
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn rows<T>(
+        &self,
+        reading: &'static str,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(parameters, read)?.collect())
+            .map_err(|error| self.error(reading, error))
+    }
+
     pub(super) fn error(&self, action: &'static str, error: rusqlite::Error) -> StoreError {
         StoreError::from_sql(&self.path, action, error)
     }
@@ -337,13 +356,12 @@ fn folder_refuses(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::STUDIES;
 
     #[test]
     fn a_private_copy_holds_what_a_killed_writer_left_in_the_journal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let store = Store::open(STUDIES, &path).unwrap();
+        let store = Store::open(Studies::default(), &path).unwrap();
         store
             .connection
             .execute_batch("CREATE TABLE left_over (x); INSERT INTO left_over VALUES (7)")
@@ -367,5 +385,13 @@ mod tests {
         fs::write(beside(&killed, "-shm"), "").unwrap();
         let error = private_copy(&killed).unwrap_err().to_string();
         assert!(error.contains("may be writing"), "{error}");
+    }
+
+    #[test]
+    fn a_store_refuses_rows_that_refer_to_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Studies::default(), &folder.path().join("a.db")).unwrap();
+        let on = (store.connection).query_row("PRAGMA foreign_keys", [], |row| row.get(0));
+        assert_eq!(on, Ok(true));
     }
 }

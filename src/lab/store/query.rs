@@ -556,12 +556,15 @@ fn first_words(sql: &str) -> (String, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::STUDIES;
 
     #[test]
     fn a_question_that_asks_for_too_much_memory_is_refused_and_not_the_end_of_the_program() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(STUDIES, &folder.path().join("store.db")).unwrap();
+        let store = Store::open(
+            crate::study::Studies::default(),
+            &folder.path().join("store.db"),
+        )
+        .unwrap();
         for question in [
             "SELECT randomblob(1000000000)",
             "SELECT length(zeroblob(2000000000))",

@@ -561,13 +561,12 @@ pub(super) fn unix_milliseconds() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::STUDIES;
 
     #[test]
     fn looking_for_the_simulation_that_a_run_shows_reads_its_own_points_and_not_every_place_of_the_run()
      {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(STUDIES, &folder.path().join("a.db")).unwrap();
+        let store = Store::open(Studies::default(), &folder.path().join("a.db")).unwrap();
         let plan: Vec<String> = store
             .connection
             .prepare(&format!(

@@ -50,7 +50,7 @@ pub(super) const GROUPS: [&dyn TableGroup; 6] = [
 ];
 
 /// The name of every view, and its query with a column for each metric where it says METRICS.
-pub(super) fn views(studies: Studies) -> impl Iterator<Item = (&'static str, String)> {
+pub fn views(studies: Studies) -> impl Iterator<Item = (&'static str, String)> {
     let views = definitions(studies).flat_map(|tables| tables.views);
     views
         .map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
@@ -58,7 +58,7 @@ pub(super) fn views(studies: Studies) -> impl Iterator<Item = (&'static str, Str
 }
 
 /// The tables of every group and of every study.
-pub(super) fn definitions(studies: Studies) -> impl Iterator<Item = Definition> {
+pub fn definitions(studies: Studies) -> impl Iterator<Item = Definition> {
     let of_groups = GROUPS.iter().map(|group| group.definition());
     of_groups.chain(studies.iter().map(AnyStudy::tables))
 }

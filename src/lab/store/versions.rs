@@ -1,6 +1,9 @@
 //! The version of the schema: making the tables of a new file, bringing an older file forward,
 //! refusing any other.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};

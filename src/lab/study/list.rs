@@ -9,6 +9,7 @@ use super::{AnyStudy, Strategy, StudySpec};
 use crate::keys::declaration::Section;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::registry;
+use crate::tables::StoredQuantity;
 
 /// The studies of a program, in the order of tables, of keys and of their documentation.
 #[derive(Clone, Copy, Default)]
@@ -140,6 +141,14 @@ impl Studies {
     #[must_use]
     pub fn measure(self, name: &str) -> Option<&'static Measure> {
         self.measures().find(|measure| measure.name == name)
+    }
+
+    /// Where a quantity is kept that a study has in a table of its own, by the name that findings
+    /// and curves have for it.
+    #[must_use]
+    pub fn quantity(self, name: &str) -> Option<StoredQuantity> {
+        self.iter()
+            .find_map(|study| (study.tables().quantity)(name))
     }
 
     /// The tables of experiment files that are a study's own.

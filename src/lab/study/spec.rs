@@ -6,7 +6,7 @@ use super::{CommonSettings, JOBS_A_DAY, Studies, StudySpec, spec_format};
 use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::FailureSettings;
 use crate::scheduling::PolicySettings;
-use crate::workload::WorkloadSettings;
+use crate::workload::{RequestOrigin, RequestSettings, WorkloadSettings};
 
 /// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's
 /// identity, and kept in the store.
@@ -99,4 +99,13 @@ pub fn jobs_of(workload: &WorkloadSettings) -> f64 {
             all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
         }
     }
+}
+
+/// Jobs and requests together, as a multiple of the jobs.
+#[must_use]
+pub fn with_copies(requests: Option<&RequestSettings>) -> f64 {
+    1.0 + requests.map_or(0.0, |requests| match requests.origin {
+        RequestOrigin::Copy => requests.share_percent / 100.0,
+        RequestOrigin::Instead => 0.0,
+    })
 }

@@ -1,6 +1,9 @@
 //! From an experiment file to a sweep: every combination of axis values read, checked and resolved
 //! before anything runs.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::Path;
@@ -339,6 +342,3 @@ impl Plan {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

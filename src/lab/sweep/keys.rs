@@ -134,6 +134,3 @@ impl Keys {
         names
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -237,7 +237,7 @@ impl Eq for Entry {}
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
+    use crate::study::testing::STUDIES;
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;

@@ -221,7 +221,7 @@ fn added(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studies::STUDIES;
+    use crate::study::testing::STUDIES;
     use crate::sweep::Experiment;
 
     const TEXT: &str = r#"# What it varies.

@@ -137,7 +137,7 @@ impl FromStr for Shard {
 
 #[cfg(test)]
 mod tests {
-    use crate::studies::STUDIES;
+    use crate::study::testing::STUDIES;
     use std::collections::{BTreeSet, HashMap};
 
     use super::*;

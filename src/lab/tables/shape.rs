@@ -11,7 +11,9 @@ use rusqlite::Connection;
 /// A table, as far as merging and digests need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
+    /// Its name.
     pub name: String,
+    /// Its columns, in order.
     pub columns: Vec<String>,
     /// For each column whether it holds numbers that need not be whole: SQLite turns whole ones
     /// into such.
@@ -20,6 +22,7 @@ pub struct Table {
     pub key: Vec<usize>,
     /// For each column the table whose row numbers it holds, directly or through other tables.
     pub refers: Vec<Option<usize>>,
+    /// What its rows are.
     pub kind: Kind,
 }
 
@@ -27,9 +30,17 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Something with a number of the store's own; these other columns say what it is.
-    Numbered { known_by: Vec<usize> },
+    Numbered {
+        /// The columns.
+        known_by: Vec<usize>,
+    },
     /// A part of something numbered: of this table, by this column of the key.
-    Part { of: usize, column: usize },
+    Part {
+        /// The place of the table.
+        of: usize,
+        /// The column that refers to it.
+        column: usize,
+    },
 }
 
 /// The tables of a store, those that are referred to before those that refer.

@@ -10,8 +10,8 @@ use crate::report::sql::this_run;
 use crate::report::statistics::{Choice, Estimate};
 use crate::report::table::{Cell, Column, Table, grouped};
 use crate::scheduling::measures::QuantityKind;
-use crate::scheduling::registry;
 use crate::store::Store;
+use bookahead_overbooking::registry;
 
 // Places in QUANTITIES.
 const REJECTED: usize = 0;

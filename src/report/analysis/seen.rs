@@ -86,8 +86,8 @@ mod tests {
     use super::*;
     use crate::report::analysis::{Analysis, STRATEGY_AXIS};
     use crate::store::{RunSelector, Store};
-    use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
     use crate::studies::STUDIES;
+    use bookahead_testutils::runs::{axis, finished, point, record, result, seen, text, write_run};
 
     /// A run of a baseline and a strategy that overbooks, which saw this in their two replications,
     /// and other results in each of them.

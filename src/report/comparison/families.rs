@@ -117,8 +117,8 @@ mod tests {
     use crate::report::comparison::quantities::Quantity;
     use crate::report::statistics::is_shown;
     use crate::store::{METRICS, MeasuredPoint};
-    use crate::store_fixtures::seen;
     use crate::studies::STUDIES;
+    use bookahead_testutils::runs::seen;
 
     /// Replications that have 1 of everything but of these metrics.
     fn run(values: &[(&str, [f64; 4])]) -> Vec<MeasuredPoint> {

@@ -10,11 +10,11 @@ use super::*;
 use crate::report::table::Cell;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
-use crate::store_fixtures::{axis, finished, identity, point, record, spec, text};
 use crate::studies::STUDIES;
 use crate::study::SimulationResult;
 use crate::sweep::AxisValue;
 use crate::units::NodeSeconds;
+use bookahead_testutils::runs::{axis, finished, identity, point, record, spec, text};
 
 const THRESHOLD: &str = "acceptance.pof_max";
 const KIND: &str = "failures.source";

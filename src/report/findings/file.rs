@@ -14,7 +14,7 @@ use super::{
     ValueCheck, Zipped, again, tables,
 };
 use crate::ours::told;
-use crate::studies::ClusterMeasureName;
+use bookahead_grid::co_reservation::study::measures::ClusterMeasureName;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]

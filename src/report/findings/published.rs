@@ -3,8 +3,8 @@
 
 use super::tables::{CellCheck, Expected, Quantity as CellQuantity};
 use super::{AxisFilter, BoundCheck, Check, FindingsFile, quantity::Quantity};
-use crate::scheduling::registry;
 use crate::sweep::AxisValue;
+use bookahead_overbooking::registry;
 
 /// A number that a paper printed, or that follows from what it says.
 #[derive(Clone, Debug, PartialEq)]

@@ -58,7 +58,7 @@ mod summary;
 use serde::{Deserialize, Serialize};
 
 use super::Tolerance;
-use crate::scheduling::registry;
+use bookahead_overbooking::registry;
 pub use evaluate::Found;
 pub(super) use evaluate::Tables;
 pub(super) use file::{RawTable, RawTolerance, resolve};

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::{folder, totals};
 use crate::report::write;
 use crate::store::{RunRecord, RunSelector};
-use crate::store_fixtures::{finished, point, record, write_run};
 use crate::units::Seconds;
+use bookahead_testutils::runs::{finished, point, record, write_run};
 
 /// A run of one strategy on six batteries of a log, which earn more from one to the next and in
 /// half of which no job starts.

@@ -13,10 +13,10 @@ use crate::report::calibration::{Calibration, Reason, Verdict, calibration};
 use crate::report::{Analysis, Cell, Table, write};
 use crate::scheduling::JobOutcome;
 use crate::store::{FinishedSimulation, RunSelector, Store};
-use crate::store_fixtures::{axis, finished, point, promised, record, result, text, write_run};
 use crate::studies::STUDIES;
 use crate::study::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
+use bookahead_testutils::runs::{axis, finished, point, promised, record, result, text, write_run};
 
 const COMPREHENSIVE: &str = "comprehensive-overbooking";
 const HEURISTIC: &str = "heuristic-overbooking";

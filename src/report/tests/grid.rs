@@ -6,9 +6,9 @@ use std::path::Path;
 use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::store::RunSelector;
-use crate::store_fixtures::grid::grid;
-use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::sweep::AxisValue;
+use bookahead_testutils::runs::grid::grid;
+use bookahead_testutils::runs::{axis, finished, point, record, text, write_run};
 
 const ALGORITHM: &str = "broker.algorithm";
 const LEAD: &str = "requests.lead";
@@ -28,7 +28,7 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
                 if let (Some(rows), false) = (
                     result
                         .rows
-                        .get_mut::<crate::studies::co_reservation::Rows>(),
+                        .get_mut::<bookahead_grid::co_reservation::study::Rows>(),
                     keep,
                 ) {
                     rows.run = None;

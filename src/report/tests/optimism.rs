@@ -1,9 +1,9 @@
 //! What a report says of the choice of the best of several settings.
 
 use super::*;
-use crate::store_fixtures::seen;
 use crate::studies::STUDIES;
 use crate::sweep::Point;
+use bookahead_testutils::runs::seen;
 
 const SAME: &str = "chosen and judged on the same batteries: 137 VC; chosen on the others: 120 VC (optimism 13.9 %)";
 

@@ -13,14 +13,14 @@ use super::{
 use crate::report::Table;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::replanning::{RequestVerdict, ReservationOutcome};
 use crate::store::{FinishedSimulation, METRICS, RunSelector, Shown};
-use crate::store_fixtures::{axis, finished, point, record, text, write_run};
-use crate::studies::reservations::Rows;
 use crate::study::{SimulationResult, StudyRows};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
+use bookahead_reservations::replanning::study::Rows;
+use bookahead_reservations::replanning::{RequestVerdict, ReservationOutcome};
+use bookahead_testutils::runs::{axis, finished, point, record, text, write_run};
 
 const RULE: &str = "admission.rule";
 const FACTOR: &str = "reservations.start_factor";

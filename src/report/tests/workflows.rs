@@ -4,12 +4,12 @@ use crate::studies::STUDIES;
 use std::path::Path;
 
 use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
-use crate::brokering::provisioning::SearchMethod;
 use crate::report::figure::{Marks, Section};
 use crate::store::RunSelector;
-use crate::store_fixtures::provisioning::provisioned;
-use crate::store_fixtures::{axis, point, record, text, write_run};
 use crate::sweep::AxisValue;
+use bookahead_testutils::runs::provisioning::provisioned;
+use bookahead_testutils::runs::{axis, point, record, text, write_run};
+use bookahead_workflows::provisioning::SearchMethod;
 
 const SEARCH: &str = "provisioning.search";
 const ALPHA: &str = "provisioning.alpha";

@@ -4,6 +4,8 @@ mod clusters;
 mod over_time;
 
 use self::clusters::Clusters;
+use bookahead_grid::co_reservation::study::stored::cluster_values;
+
 use super::{Reported, View, ViewContent};
 use crate::store::StoreError;
 
@@ -15,7 +17,7 @@ pub(super) struct CoReservation;
 
 impl View for CoReservation {
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
-        let values = run.store.cluster_values(run.run.id)?;
+        let values = cluster_values(&run.store, run.run.id)?;
         if values.is_empty() {
             return Ok(());
         }

@@ -14,7 +14,11 @@ use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use crate::report::plots::situations::{points_of, simulation_of};
 use crate::report::plots::{single, varying, words};
 use crate::report::section::PlanSection;
-use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
+use bookahead_workflows::provisioning::study::stored::{
+    self, FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite,
+};
+
+use crate::store::StoreError;
 
 const HOUR: f64 = 3_600.0;
 
@@ -63,7 +67,7 @@ fn submitted<'a>(run: &Reported<'a>, replication: u32) -> Result<Vec<Submitted<'
         let Some(simulation) = simulation_of(run.points, combination, replication) else {
             continue;
         };
-        if let Some(row) = run.store.first_submission(simulation)? {
+        if let Some(row) = stored::first_submission(&run.store, simulation)? {
             found.push(Submitted {
                 combination,
                 simulation,
@@ -82,15 +86,15 @@ fn planned_workflows(run: &Reported<'_>) -> Result<Vec<PlannedWorkflow>, StoreEr
         if found.iter().any(|known| known.search == of.row.search) {
             continue;
         }
-        let tasks = store.workflow_tasks(of.simulation, of.row.submission)?;
+        let tasks = stored::tasks(store, of.simulation, of.row.submission)?;
         if tasks.is_empty() {
             continue;
         }
         found.push(PlannedWorkflow {
             search: of.row.search.clone(),
             given: words(&varying(run.analysis, of.combination)),
-            sites: store.workflow_sites(of.simulation)?,
-            slots: store.workflow_slots(of.simulation, of.row.submission)?,
+            sites: stored::sites(store, of.simulation)?,
+            slots: stored::slots(store, of.simulation, of.row.submission)?,
             submission: of.row,
             tasks,
         });
@@ -111,7 +115,7 @@ fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
     let (store, analysis, configuration_hash) = (run.store, run.analysis, run.hash());
     let mut searches: Vec<OfSearch<'_>> = Vec::new();
     let mut first: Option<Submitted<'_>> = None;
-    let replication = fullest(run, &store.front_sizes(run.run.id)?);
+    let replication = fullest(run, &stored::front_sizes(store, run.run.id)?);
     for of in submitted(run, replication)? {
         // The same application at the same instant: searches are compared on equal slots.
         let is_other = first.as_ref().is_some_and(|first| {
@@ -120,7 +124,7 @@ fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
         if is_other {
             continue;
         }
-        let front = store.workflow_front(of.simulation, of.row.submission)?;
+        let front = stored::front(store, of.simulation, of.row.submission)?;
         let Some(chosen) = front.iter().find(|plan| plan.chosen).copied() else {
             continue;
         };

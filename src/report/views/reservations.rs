@@ -9,7 +9,9 @@ use crate::report::plots::distributions::shares;
 use crate::report::plots::situations::{Simulations, Situation, situations};
 use crate::report::plots::{condition, titled};
 use crate::report::sql::this_run;
-use crate::store::{Bin, ReservationCounts, StoreError};
+use bookahead_reservations::replanning::study::stored::{ReservationCounts, reservation_counts};
+
+use crate::store::{Bin, StoreError};
 
 /// More situations than this are left to SQL.
 const MOST_SITUATIONS: usize = 12;
@@ -55,7 +57,7 @@ impl View for Reservations {
     /// Shares of granted reservations by price and by wait for every situation, one line a rule or
     /// strategy.
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
-        let counts = run.store.reservation_counts(run.run.id)?;
+        let counts = reservation_counts(&run.store, run.run.id)?;
         if counts.is_empty() {
             return Ok(());
         }

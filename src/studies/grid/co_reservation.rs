@@ -29,11 +29,12 @@ mod search;
 mod settings;
 mod site;
 mod starts;
+pub mod study;
 mod table;
 #[cfg(test)]
 mod tests;
-#[cfg(any(test, feature = "testutils"))]
-pub mod testutils;
+#[cfg(test)]
+pub(crate) mod testutils;
 mod waiting;
 #[cfg(test)]
 mod watched_cluster;

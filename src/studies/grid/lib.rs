@@ -14,7 +14,7 @@
 //! use bookahead_core::scheduling::PolicySettings;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use bookahead_grid::market::{
+//! use crate::market::{
 //!     DelegationRule, MarketInputs, MarketRun, MarketSettings, market_scene,
 //! };
 //!
@@ -53,6 +53,9 @@
 //! let promises: Vec<_> = run.providers.iter().map(|provider| provider.jobs).collect();
 //! assert_eq!(promises, [1, 1]);
 //! ```
+
+#[cfg(test)]
+mod by_actors;
 
 // Requests with parts on several clusters.
 pub mod co_reservation;

@@ -42,6 +42,7 @@ mod migration;
 mod outcome;
 mod reputation;
 mod settings;
+pub mod study;
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@
 //! use bookahead_core::scheduling::PolicySettings;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use bookahead_overbooking::simulate;
+//! use crate::simulate;
 //!
 //! // Both want the whole machine of two nodes for eight hours; the first is done after two.
 //! let hour = Seconds::HOUR;
@@ -41,6 +41,7 @@ mod direct;
 pub mod policies;
 pub mod registry;
 pub mod stream;
+pub mod study;
 
 pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
 pub use direct::{ClusterRun, Replay, Work, cluster_scene, learn_from_batteries, replay, simulate};

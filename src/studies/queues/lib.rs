@@ -9,7 +9,7 @@
 //! use bookahead_core::scheduling::queue::BackfillOrder;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use bookahead_queues::predicted_queue::{
+//! use crate::predicted_queue::{
 //!     PredictedQueueSettings, QueueRules, queue_jobs, simulate_predicted_queue,
 //! };
 //!
@@ -36,3 +36,6 @@ pub mod predicted_queue;
 
 // A machine with partitions, shares and limits.
 pub mod machine_queue;
+
+// Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
+pub mod machines;

@@ -18,6 +18,7 @@ mod queue;
 mod reservation;
 mod shapes;
 mod site;
+pub mod study;
 #[cfg(test)]
 mod tests;
 

@@ -16,6 +16,7 @@ mod orders;
 mod outcome;
 mod promises;
 mod streamed;
+pub mod study;
 #[cfg(test)]
 mod tests;
 

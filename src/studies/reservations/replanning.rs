@@ -11,6 +11,7 @@ mod policy;
 mod pricing;
 mod scene;
 mod settings;
+pub mod study;
 
 pub use machine::ReplanningMachine;
 pub use outcome::{JobSums, RequestVerdict, ReservationOutcome, ReservationTotals};

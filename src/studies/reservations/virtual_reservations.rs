@@ -2,14 +2,15 @@
 //! rules, and the study that tries both on one trace.
 
 mod rules;
-mod study;
+pub mod study;
+mod trials;
 
 pub use rules::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
 };
-pub use study::{
+pub use trials::{
     CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualReplay, VirtualStudy,
     VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial, check_span,
 };

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use bookahead_core::units::{Nodes, Seconds};
-//! use bookahead_workflows::provisioning::{
+//! use crate::provisioning::{
 //!     Application, ApplicationTask, BestEffortSite, Dependency, ProviderSite,
 //!     ProvisioningSettings, best_effort,
 //! };
@@ -29,6 +29,9 @@
 //! let run = best_effort(&application, vec![site]).expect("every task fits");
 //! assert_eq!(run.makespan, Seconds(150));
 //! ```
+
+#[cfg(test)]
+mod by_actors;
 
 // Applications, the sites that they buy from, and the ways to choose.
 pub mod provisioning;

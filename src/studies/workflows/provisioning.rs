@@ -30,9 +30,10 @@ mod scene;
 mod search;
 mod settings;
 mod site_load;
+pub mod study;
 mod tariff;
-#[cfg(any(test, feature = "testutils"))]
-pub mod testutils;
+#[cfg(test)]
+pub(crate) mod testutils;
 
 pub use application::{Application, ApplicationTask, Dependency};
 pub use background::{Background, common_window, draw_instants};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Simulated;
-use crate::machines::TraceNames;
-use crate::scheduling::machine_queue::{Agreement, MachineQueueJob, MachineQueueOutcome};
 use crate::workload::foreign::NameKind;
 use crate::workload::swf::SwfRecord;
+use bookahead_queues::machine_queue::{Agreement, MachineQueueJob, MachineQueueOutcome};
+use bookahead_queues::machines::TraceNames;
 
 /// Recorded and simulated waits of some jobs.
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::answer::{hours, percent};
 use crate::cli::simulate::answer::decimals;
-use crate::scheduling::machine_queue::{MachineQueueJob, MachineQueueOutcome, Waits};
+use bookahead_queues::machine_queue::{MachineQueueJob, MachineQueueOutcome, Waits};
 
 /// First announced starts beside the real ones.
 #[derive(Debug, PartialEq, Serialize)]
@@ -83,10 +83,10 @@ impl AnnouncedStarts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduling::machine_queue::{
+    use crate::units::Seconds;
+    use bookahead_queues::machine_queue::{
         AccountIndex, Announcement, PartitionIndex, QualityIndex,
     };
-    use crate::units::Seconds;
 
     const JOB: MachineQueueJob = MachineQueueJob {
         trace_number: 1,

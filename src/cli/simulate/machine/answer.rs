@@ -12,11 +12,11 @@ use super::announced::AnnouncedStarts;
 use crate::cli::simulate::answer::{decimals, rate};
 use crate::cli::simulate::source::Source;
 use crate::cli::simulate::{Estimates, SimulateArguments};
-use crate::machines::TraceNames;
 use crate::predictions::UserIndex;
-use crate::scheduling::machine_queue::{MachineQueueJob, MachineQueueOutcome, Refusal, Waits};
 use crate::scheduling::stream::{Listener as _, StreamRequest, StreamTotals};
 use crate::units::Nodes;
+use bookahead_queues::machine_queue::{MachineQueueJob, MachineQueueOutcome, Refusal, Waits};
+use bookahead_queues::machines::TraceNames;
 
 /// Records that are no jobs of the machine.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -13,8 +13,8 @@ use kameo::message::{Context, Message};
 
 use super::*;
 use crate::scheduling::SimulationMetrics;
-use crate::studies::STUDIES;
 use crate::study::SimulationResult;
+use crate::study::testing::STUDIES;
 use crate::sweep::{
     ContentHashes, CostModel, Experiment, FailedSimulation, FinishedSimulation, Identity,
     Interrupt, Point, SimulationProgress, SimulationSpec, Sweep, Task, tasks,

@@ -2,9 +2,9 @@ use super::*;
 use crate::report::comparison::differences::Difference;
 use crate::report::comparison::quantities::Quantity;
 use crate::store::METRICS;
-use crate::store_fixtures::{seen, spec};
 use crate::studies::STUDIES;
 use crate::sweep::Seen;
+use bookahead_testutils::runs::{seen, spec};
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {
     Points {

@@ -11,7 +11,7 @@ use super::second::{self, Alignment};
 use super::{CellCheck, Expected, Layout, Quantity};
 use crate::report::findings::verdict::{self, Verdict, compact};
 use crate::report::findings::{Finding, FindingResult, MeasuredCurves};
-use crate::scheduling::registry;
+use bookahead_overbooking::registry;
 
 /// A measured number or order.
 #[derive(Clone, Debug, PartialEq)]

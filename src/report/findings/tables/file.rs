@@ -178,7 +178,9 @@ impl<'l> Subject<'l> {
             let part = (*part).to_owned();
             if layout.families.contains(&part) && family.is_none() && strategy.is_none() {
                 family = Some(part);
-            } else if crate::scheduling::registry::strategy(&part).is_some() && strategy.is_none() {
+            } else if bookahead_overbooking::registry::strategy(&part).is_some()
+                && strategy.is_none()
+            {
                 strategy = Some(part);
             } else {
                 return Err(format!(

@@ -151,7 +151,7 @@ fn every_surplus_follows_from_the_coins_beside_it() {
             continue;
         }
         let strategy = check.strategy.as_deref().unwrap();
-        let baseline = crate::scheduling::registry::strategy(strategy)
+        let baseline = bookahead_overbooking::registry::strategy(strategy)
             .and_then(|strategy| strategy.baseline)
             .unwrap();
         let gain = finding

@@ -1,7 +1,6 @@
 //! A comparison of clusters: the measures of each, and for some of them by class of jobs or parts.
 
 use super::MOST_CLUSTERS;
-use crate::brokering::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::plots::situations::{Simulations, Situation, situations};
@@ -12,8 +11,9 @@ use crate::report::summary_tables::short;
 use crate::report::table::{Cell, Column, Table};
 use crate::report::views::Reported;
 use crate::scheduling::measures::{Measure, QuantityKind};
-use crate::store::ClusterValues;
-use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
+use bookahead_grid::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
+use bookahead_grid::co_reservation::study::measures::CLUSTER_MEASURES;
+use bookahead_grid::co_reservation::study::stored::ClusterValues;
 
 /// More situations than this are left to the table and to SQL.
 const MOST_SITUATIONS: usize = 4;

@@ -10,7 +10,9 @@ use crate::report::plots::situations::{
 };
 use crate::report::plots::{single, titled};
 use crate::report::views::Reported;
-use crate::store::{ClusterCalendar, CoRequestRow, StoreError, UseRow};
+use bookahead_grid::co_reservation::study::stored::{self, ClusterCalendar, CoRequestRow, UseRow};
+
+use crate::store::StoreError;
 
 /// Situations that are drawn …
 const MOST_SITUATIONS: usize = 2;
@@ -77,11 +79,11 @@ pub(super) fn over_time(run: &Reported<'_>) -> Result<Vec<Figure>, StoreError> {
             let Some(simulation) = first_replication(run.points, member.combination) else {
                 continue;
             };
-            if let Some(calendar) = store.grid_calendar(simulation)? {
+            if let Some(calendar) = stored::calendar(store, simulation)? {
                 drawn.push(Drawn {
                     member,
                     simulation,
-                    requests: store.co_requests(simulation)?,
+                    requests: stored::co_requests(store, simulation)?,
                     calendar,
                 });
             }
@@ -101,12 +103,13 @@ pub(super) fn over_time(run: &Reported<'_>) -> Result<Vec<Figure>, StoreError> {
         let ClusterCalendar { stop, origin } = first.calendar;
         let after: Vec<Vec<UseRow>> = drawn
             .iter()
-            .map(|drawn| store.time_line(drawn.simulation, stop, i64::MAX))
+            .map(|drawn| stored::time_line(store, drawn.simulation, stop, i64::MAX))
             .collect::<Result<_, _>>()?;
         figures.extend(context.drain(&drawn, &after, stop));
         let weekend = second_weekend(origin);
         for (number, of) in drawn.iter().enumerate() {
-            let lines = store.time_line(
+            let lines = stored::time_line(
+                store,
                 of.simulation,
                 weekend - DAY / 2,
                 weekend + 2 * DAY + DAY / 2,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::PlannedWorkflow;
 use crate::report::svg::{Canvas, Picture, Place, Side, escape, short_number, style, time_step};
 use crate::report::table::grouped;
-use crate::store::TaskRow;
+use bookahead_workflows::provisioning::study::stored::TaskRow;
 
 const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;

@@ -1,192 +1,229 @@
-//! Virtual against adaptive reservations on one trace: cost and success of each, and of both
-//! together (spec `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
-//!
-//! The trace is replayed once. At one instant a day the machine is forked, and one request is tried
-//! out in the forks: as a priced reservation, as a virtual one, and as both. The replay itself
-//! never sees a request. A fork lives only as long as its request is tried out, so memory does not
-//! grow with the days.
+//! Virtual and adaptive reservations on forks of a machine.
 
-mod background;
-mod measures;
+mod keys;
+pub mod measures;
 mod settings;
-mod trial;
-
-pub use background::check_span;
-pub use settings::{Combination, VirtualStudyError, VirtualStudySettings};
-pub use trial::VirtualTrial;
-
-pub use background::VirtualReplay;
+mod tables;
 
 use std::sync::Arc;
 
-use background::{DAY, Replayed, Snapshot, calibration, in_order, instants, window};
-
-use bookahead_core::estimates::WaitCalibration;
-use bookahead_core::kernel::{Listed, Played, Scene, Source};
-use bookahead_core::random::Stream;
+use self::keys::RawTables;
+pub use self::measures::MEASURES;
+use self::settings::TRIAL_BYTES;
+pub use self::settings::*;
+pub use self::tables::TrialRows as Rows;
+use crate::replanning::ReplanningSettings;
+use crate::virtual_reservations::{
+    VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
+};
+use bookahead_core::estimates::WaitPredictorSettings;
+use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::JobOutcome;
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::declaration::Given;
+use bookahead_lab::keys::field::Field;
+use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs};
+use bookahead_lab::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
+    name_of,
+};
+use bookahead_lab::tables::Definition;
 
-/// The deadlines whose predicted probability is held against every wait: the leads of the published
-/// requests, 1, 4 and 8 h (spec `provisioning.md` §7.7).
-pub const CALIBRATED_DEADLINES_HOURS: [i64; 3] = [1, 4, 8];
-
-/// The quantiles whose upper bounds are held against every wait (AMB-25).
-pub const CALIBRATED_QUANTILES: [f64; 3] = [0.5, 0.75, 0.95];
-
-/// What a study found: see [`measures`](Self::measures) for the figures of spec `provisioning.md`
-/// §11.4.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VirtualStudyRun {
-    /// One trial an instant, in order of time.
-    pub trials: Vec<VirtualTrial>,
-    /// How well the predictor knew the waits of the trace's own jobs, namely of those submitted
-    /// from the end of the warm-up to the end of the day of the last instant: what it said at their
-    /// submission about [`CALIBRATED_DEADLINES_HOURS`] and [`CALIBRATED_QUANTILES`].
-    pub calibration: WaitCalibration,
-    /// The outcomes of the trace's own jobs without any request, of those submitted before the end
-    /// of the day of the last instant; in order of submission, by which they are numbered.
-    pub jobs: Vec<JobOutcome>,
+/// The machine, its jobs, and what its instants are drawn from.
+#[derive(Clone, Debug)]
+pub struct VirtualSimulation {
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// When and how reservations are tried out.
+    pub settings: VirtualStudySettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// What the instants are drawn from.
+    pub seed: StreamSeed,
 }
 
-/// A study whose instants are drawn: what is replayed, and what is asked of the replay.
-pub struct VirtualStudy {
-    jobs: Arc<[Job]>,
-    nodes: Nodes,
-    settings: VirtualStudySettings,
-    instants: Vec<Seconds>,
-    window: (Seconds, Seconds),
-}
-
-impl VirtualStudy {
-    /// The random stream that instants are drawn from.
-    pub const STREAM: &str = "virtual instants";
-
-    /// Checks the settings and draws the instants.
-    ///
-    /// `jobs` are planned with the estimates and run for the runtimes that they have; their order
-    /// does not matter, and those wider than the machine are left out. The warm-up counts from the
-    /// first submission; each of the days after it has one instant, at a second drawn from
-    /// `stream`. One number is drawn a day and nothing else, so studies that differ only in the
-    /// request see the same instants of the same replay, and more instants extend fewer.
-    ///
-    /// # Errors
-    /// [`VirtualStudyError`] if a setting is out of range, if the request is wider than the
-    /// machine, or if the trace does not reach from the warm-up over all instants to the last
-    /// wanted start.
-    pub fn new(
-        jobs: &[Job],
-        nodes: Nodes,
-        settings: &VirtualStudySettings,
-        stream: &mut Stream,
-    ) -> Result<Self, VirtualStudyError> {
-        settings.validate(nodes)?;
-        let jobs = in_order(jobs, nodes);
-        let window = window(&jobs, settings)?;
-        Ok(Self {
-            jobs: jobs.into(),
-            nodes,
-            settings: settings.clone(),
-            instants: instants(window.0, settings.instants, stream),
-            window,
-        })
-    }
-
-    /// The replay before its first job.
-    fn replay(&self) -> Result<VirtualReplay, VirtualStudyError> {
-        let until = self.window.1;
-        VirtualReplay::new(
-            &self.jobs,
-            self.nodes,
-            &self.settings,
-            &self.instants,
-            until,
-        )
-    }
-
-    /// The machine that replays the trace, its client, and the one that asks for reservations once
-    /// a day (EXP-6, spec `provisioning.md` §7.7 and AMB-26).
-    ///
-    /// At each instant, after everything that happens in its second, and independently (AMB-26b: no
-    /// request sees another):
-    ///
-    /// * The reservation is priced by ALG-4 on the snapshot, for the start S = instant + lead;
-    ///   refused where it collides with what runs.
-    /// * ALG-5 chooses the submission T1 with the predictor as of the instant, which has seen the
-    ///   wait of every job that has started. The padded job goes into a fork at T1, the trace plays
-    ///   on, and T2 is read if it is not after S.
-    /// * ALG-6 decides between them, by [`VirtualStudySettings::combination`].
-    ///
-    /// # Errors
-    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
-    pub fn scene(self) -> Result<Scene<VirtualReplay>, VirtualStudyError> {
-        let submit = |input: &mut Vec<Job>, jobs: &[Job]| input.extend_from_slice(jobs);
-        let client = Listed::new(Arc::clone(&self.jobs), |job: &Job| job.submit, submit);
-        let mut scene = Scene::new("machine", self.replay()?).with("client", client);
-        // Within a day at most two requests are made, so at most two forks are held at once.
-        scene.window = DAY;
-        let requester = Requester {
-            study: self,
-            trials: Vec::new(),
-        };
-        Ok(scene.with("requester", requester))
-    }
-
-    /// What the study found: the trials in order of time, and what the replay says beside them.
-    fn judge(
+impl Simulation for VirtualSimulation {
+    fn run(
         &self,
-        trials: Vec<VirtualTrial>,
-        replayed: Replayed,
-    ) -> Result<VirtualStudyRun, VirtualStudyError> {
-        Ok(VirtualStudyRun {
-            trials,
-            calibration: calibration(&self.jobs, &replayed, self.window, &self.settings)?,
-            jobs: replayed.outcomes(&self.jobs, self.window.1),
-        })
-    }
-}
-
-/// The one that asks for a reservation once a day. The replay never sees a request: what a fork
-/// would do is found out here.
-struct Requester {
-    study: VirtualStudy,
-    trials: Vec<VirtualTrial>,
-}
-
-impl Source<Vec<Job>, Vec<Snapshot>> for Requester {
-    fn next_event(&self) -> Option<Seconds> {
-        None
-    }
-
-    fn hand_over(&mut self, _: Seconds, _: &mut Vec<Job>) {}
-
-    fn listens(&self) -> bool {
-        true
-    }
-
-    fn told(&mut self, snapshots: &Vec<Snapshot>) {
-        let study = &self.study;
-        let tried = snapshots
-            .iter()
-            .map(|snapshot| trial::try_out(snapshot, &study.jobs, &study.settings));
-        self.trials.extend(tried);
-    }
-}
-
-impl VirtualStudyRun {
-    /// What a [`VirtualStudy::scene`] came to; `None` if it is not one.
-    ///
-    /// # Errors
-    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
-    pub fn of(mut played: Played<VirtualReplay>) -> Result<Option<Self>, VirtualStudyError> {
-        let Some(requester) = played.take_source::<Requester>() else {
-            return Ok(None);
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let mut stream = self.seed.stream(VirtualStudy::STREAM);
+        let study = VirtualStudy::new(&self.jobs, self.nodes, &self.settings, &mut stream)
+            .map_err(SimulationError::of_study)?;
+        let played = player.play(
+            study.scene().map_err(SimulationError::of_study)?,
+            false,
+            name_of(STRATEGY),
+        )?;
+        let run = VirtualStudyRun::of(played)
+            .map_err(SimulationError::of_study)?
+            .ok_or_else(|| SimulationError::Unfinished(name_of(STRATEGY).to_owned()))?;
+        let mut measured = Measured::default();
+        for (name, value) in run.measures() {
+            measured.add(name, value);
+        }
+        let mut result = SimulationResult {
+            measured,
+            ..SimulationResult::default()
         };
-        let Requester { study, trials } = requester;
-        study.judge(trials, played.machine.finish()).map(Some)
+        if keep_outcomes {
+            result.rows = StudyRows::of(Rows::new(run));
+        }
+        Ok(result)
+    }
+
+    /// What is asked for at the instants are settings; when they are follows from the streams.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        handed.drawn_requests(&self.seed.to_string());
     }
 }
 
-#[cfg(test)]
-mod tests;
+impl Study for VirtualReservationsStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "virtual-reservations";
+
+    const ABOUT: &'static str = "A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "3000"),
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.exact_estimates", "true"),
+            ("virtual.instants", "5"),
+            ("virtual.warm_up_days", "2"),
+        ],
+        axes: &[("virtual.nodes", "[8, 32]")],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let settings = virtual_study(keys, problems)?;
+        let machine = asked.workload.nodes;
+        if settings.nodes > machine {
+            let field = keys.request.nodes();
+            let place = if field.given.is_some() {
+                field.place()
+            } else {
+                asked.place()
+            };
+            let message = format!("{} of {machine}", settings.nodes);
+            field.refuse_at(place, &message, problems);
+            return None;
+        }
+        Some(Self { settings })
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        2e-6
+    }
+
+    /// Of its trials; jobs are kept once for many simulations.
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        f64::from(self.settings.instants) * TRIAL_BYTES
+    }
+
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        let jobs = inputs.battery(&workload, spec)?;
+        check_span(&jobs, spec.workload.nodes, &self.settings)
+            .map_err(|error| Arc::new(InputError::Workload(format!("{}: {error}", workload.label))))
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(VirtualSimulation {
+            nodes: spec.workload.nodes,
+            settings: self.settings.clone(),
+            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+            seed: inputs.seed(spec),
+        }))
+    }
+
+    /// Its jobs without any request: each trial is another future of theirs.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let rows = result.rows.get::<Rows>();
+        let jobs: &[JobOutcome] = rows.map_or(&[], |rows| &rows.background);
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(jobs).collect(),
+        }])
+    }
+}
+
+fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
+    let default = VirtualStudySettings::default();
+    let given = &keys.request;
+    let planning = &keys.planning;
+    let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
+        let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
+        Some(Seconds::from_hours(hours))
+    };
+    let nodes = given.nodes().or_default(problems);
+    let duration = hours(given.duration_hours(), problems);
+    let lead = hours(given.lead_hours(), problems);
+    let penalty_factor = given.penalty_factor().or_default(problems);
+    let instants = given.instants().or_default(problems);
+    let step = given.step_seconds().or_default(problems);
+    let warm_up = given
+        .warm_up_days()
+        .limited(|days| days < 1e5)
+        .or_default(problems);
+    let confidence = given.confidence().or_default(problems);
+    let history = given.history().or_default(problems);
+    let minimum_history = given.minimum_history().or_default(problems);
+    let (history, minimum_history) = (history?, minimum_history?);
+    if minimum_history > history {
+        let (few, all) = (given.minimum_history(), given.history());
+        let place = [few, all].into_iter().find(|field| field.given.is_some());
+        let place = place.map_or(0..0, Field::place);
+        let message = format!("{minimum_history} is more than the {history} that are remembered");
+        few.refuse_at(place, &message, problems);
+        return None;
+    }
+    Some(VirtualStudySettings {
+        nodes: Nodes(nodes?),
+        duration: duration?,
+        lead: lead?,
+        penalty_factor: penalty_factor?,
+        instants: instants?,
+        step: Seconds(step?),
+        padding: given.padding.unwrap_or_default(),
+        predictor: WaitPredictorSettings {
+            history: history as usize,
+            confidence: confidence?,
+            rule: given.rule.unwrap_or_default(),
+            minimum_history: minimum_history as usize,
+        },
+        warm_up: Seconds::from_hours(warm_up? * 24.0),
+        combination: given.combination.unwrap_or_default(),
+        replanning: ReplanningSettings {
+            order: planning.order.unwrap_or_default(),
+            backfilling: planning.backfilling.unwrap_or_default(),
+            ..default.replanning
+        },
+    })
+}

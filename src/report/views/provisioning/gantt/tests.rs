@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{SlotRow, SubmissionRow, WorkflowSite};
+use bookahead_workflows::provisioning::study::stored::{SlotRow, SubmissionRow, WorkflowSite};
 
 fn slot(site: u32, nodes: u32, start: i64, end: i64) -> SlotRow {
     SlotRow {

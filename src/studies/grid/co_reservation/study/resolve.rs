@@ -1,0 +1,280 @@
+//! From what the file says to the settings of the co-reservation study: clusters, requests, broker,
+//! local schedulers, failures, risk.
+//!
+//! One function a section. Each returns `None` after it has said what is wrong.
+
+use toml::Spanned;
+
+use super::CoReservationStudy;
+use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawRisk, RawTables};
+use super::resolve_requests::requests;
+use crate::co_reservation::local::{LocalSettings, TariffError};
+use crate::co_reservation::{
+    Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
+    RiskSettings, SearchSettings, SecondThoughts, SortBy,
+};
+use bookahead_core::failures::FailureSource;
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::ClusterSettings;
+use bookahead_lab::keys::declaration::Table;
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
+use bookahead_lab::study::Asked;
+
+/// The study with its clusters and requests.
+pub(super) fn resolve(
+    raw: &RawTables,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<CoReservationStudy> {
+    let settings = settings(raw, problems);
+    let clusters = clusters(&raw.clusters, problems);
+    let requests = requests(&raw.requests, problems);
+    if asked.workload.whole.is_none() {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            asked.place(),
+            "the workloads of several clusters are cut out of a whole trace",
+            "add `whole_trace = true`, and leave out what belongs to batteries",
+        );
+        return None;
+    }
+    let (settings, clusters, requests) = (settings?, clusters?, requests?);
+    let draws_nodes =
+        (settings.failures.as_ref()).is_some_and(|failures| failures.node_mtbf.is_some());
+    if draws_nodes && asked.failures.source != FailureSource::None {
+        raw.grid_failures.node_mtbf_days().refuse(
+            "the nodes of clusters fail by `[failures]` already",
+            problems,
+        );
+        return None;
+    }
+    if let Some(requests) = &requests
+        && requests.parts > clusters.count
+    {
+        let (parts, count) = (&raw.requests.parts, &raw.clusters.count);
+        let place = parts
+            .as_ref()
+            .or(count.as_ref())
+            .map_or(0..0, Spanned::span);
+        problems.warn(
+            ProblemKind::OutOfRange,
+            "requests.parts",
+            place,
+            format!(
+                "no request of {} parts can be granted on {} clusters: each part has a cluster of its own",
+                requests.parts, clusters.count
+            ),
+            "ask for fewer parts or for more clusters",
+        );
+    }
+    Some(CoReservationStudy {
+        settings,
+        clusters,
+        requests,
+    })
+}
+
+fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
+    let broker = &raw.broker;
+    let search = search(broker, problems);
+    let messages = messages(broker, problems);
+    let second_thoughts = second_thoughts(broker, problems);
+    let local = local(&raw.local, problems);
+    let failures = failures(&raw.grid_failures, problems);
+    let risk = match &raw.risk.place {
+        None => Some(None),
+        Some(_) => risk(&raw.risk, problems).map(Some),
+    };
+    let (search, risk) = (search?, risk?);
+    if search.sort_by == SortBy::ReservationDegree
+        && risk
+            .as_ref()
+            .is_some_and(|risk| risk.choice == RiskChoice::ExpectedCost)
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "broker.sort_by",
+            raw.risk.place.clone().unwrap_or(0..0),
+            "candidates cannot be ordered by reservation degree and by expected cost at once",
+            "set `risk.choice = \"limit\"`, or leave `broker.sort_by` out",
+        );
+        return None;
+    }
+    Some(CoReservationSettings {
+        search,
+        messages: messages?,
+        local: local?,
+        failures: failures?,
+        renegotiate: broker.renegotiate().is_on(),
+        second_thoughts: second_thoughts?,
+        risk,
+    })
+}
+
+fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSettings> {
+    let count = raw.count().or_default(problems);
+    let days = raw.days().or_default(problems);
+    let most = raw.merge_at_most().or_default(problems);
+    if most == Some(1) {
+        raw.merge_at_most()
+            .refuse("one job alone is not merged", problems);
+        return None;
+    }
+    Some(ClusterSettings {
+        count: count?,
+        days: days?,
+        excerpts: raw.excerpts.unwrap_or_default(),
+        merging: raw.merging().is_on(),
+        // Windows and requests are those of merged jobs also where the clusters' own jobs are not.
+        merge_at_most: Some(most?).filter(|most| *most > 0),
+        sizes: raw.sizes.unwrap_or_default(),
+    })
+}
+
+fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
+    let algorithm = raw.algorithm().name(problems).and_then(|name| {
+        let found = Algorithm::ALL.iter().find(|(_, known, _)| *known == name);
+        found.map(|(algorithm, _, _)| *algorithm)
+    });
+    let step = raw.minimum_step_seconds().or_default(problems);
+    let starts = raw.maximum_starts().or_default(problems);
+    let start_tolerance = raw.start_tolerance_seconds().or_default(problems);
+    let cost_tolerance = raw.cost_tolerance().or_default(problems);
+    Some(SearchSettings {
+        algorithm: algorithm?,
+        sort_by: raw.sort_by.unwrap_or_default(),
+        minimum_step: Seconds(i64::from(step?)),
+        maximum_starts: starts?,
+        start_cap: raw.start_cap.unwrap_or_default(),
+        memoise: raw.memoise().is_on(),
+        start_tolerance: Seconds(i64::from(start_tolerance?)),
+        cost_tolerance: cost_tolerance?,
+    })
+}
+
+fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings> {
+    let default = MessageSettings::default();
+    let latency = raw.latency_seconds().or_default(problems);
+    let loss = raw.message_loss_percent().or_default(problems);
+    let latency = latency?;
+    let timeout = match &raw.timeout_seconds {
+        None => Seconds(i64::from(latency) * 4).max(default.timeout),
+        Some(given) => {
+            let timeout = *given.get_ref();
+            if timeout > 1_000_000 || u64::from(timeout) <= 2 * u64::from(latency) {
+                let message = format!(
+                    "{timeout} s is too {}: an answer takes {} s",
+                    if timeout > 1_000_000 { "long" } else { "short" },
+                    2 * u64::from(latency)
+                );
+                raw.timeout_seconds().refuse(&message, problems);
+                return None;
+            }
+            Seconds(i64::from(timeout))
+        }
+    };
+    Some(MessageSettings {
+        latency: Seconds(i64::from(latency)),
+        timeout,
+        loss: loss? / 100.0,
+    })
+}
+
+/// The inner `None` where everybody negotiates once.
+fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<SecondThoughts>> {
+    let share_percent = raw.renegotiable_percent().or_default(problems);
+    let every = raw
+        .renegotiate_every_minutes()
+        .limited(|minutes| (1.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let settings = SecondThoughts {
+        share_percent: share_percent?,
+        every: Seconds((every? * 60.0).round() as i64),
+    };
+    Some((settings.share_percent > 0.0).then_some(settings))
+}
+
+fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
+    let accuracy_factor = raw.accuracy_factor().or_default(problems);
+    let quota = raw.quota_percent().checked(problems);
+    let origin = raw.calendar_origin_hours().or_default(problems);
+    let tariff = raw.tariff().text().parse();
+    let tariff =
+        tariff.map_err(|error: TariffError| raw.tariff().refuse(&error.to_string(), problems));
+    Some(LocalSettings {
+        backfilling: raw.backfilling().variant()?,
+        planned_visible: raw.planned_visible().is_on(),
+        backlog_work: raw.backlog_work.unwrap_or_default(),
+        accuracy: raw.accuracy.unwrap_or_default(),
+        accuracy_factor: accuracy_factor?,
+        next_event: raw.next_event.unwrap_or_default(),
+        quota: quota?.map(|percent| percent / 100.0),
+        tariff: tariff.ok()?,
+        hour_edge: raw.hour_edge.unwrap_or_default(),
+        calendar_origin: Seconds::from_hours(origin?),
+    })
+}
+
+/// `[grid_failures]`, resolved; the inner `None` where nothing fails.
+fn failures(
+    raw: &Table<RawClusterFailures>,
+    problems: &mut Problems,
+) -> Option<Option<ClusterFailureSettings>> {
+    let Some(place) = raw.place.clone() else {
+        return Some(None);
+    };
+    if raw.cluster_mtbf_days.is_none() && raw.node_mtbf_days.is_none() {
+        problems.add(
+            ProblemKind::Missing,
+            "grid_failures.cluster_mtbf_days",
+            place,
+            "it is not said how often anything fails",
+            "add `cluster_mtbf_days = …` or `node_mtbf_days = …`, or leave the table out",
+        );
+        return None;
+    }
+    // Shorter than a few seconds is no failure, and would have simulations without end.
+    let never_or = |time: f64| time == 0.0 || (0.001..=1e6).contains(&time);
+    let cluster_mtbf = (raw.cluster_mtbf_days().limited(never_or)).or_default(problems);
+    let node_mtbf = raw.node_mtbf_days().limited(never_or).or_default(problems);
+    let bounded = |hours: f64| hours <= 1e6;
+    let cluster_repair = (raw.cluster_repair_hours().limited(bounded)).or_default(problems);
+    let node_repair = raw
+        .node_repair_hours()
+        .limited(bounded)
+        .or_default(problems);
+    let node_cpus = raw.node_cpus().or_default(problems);
+    let often = |days: f64| (days > 0.0).then(|| Seconds::from_hours(days * 24.0));
+    let settings = ClusterFailureSettings {
+        cluster_mtbf: often(cluster_mtbf?),
+        cluster_repair: Seconds::from_hours(cluster_repair?),
+        node_mtbf: often(node_mtbf?),
+        node_repair: Seconds::from_hours(node_repair?),
+        node_cpus: node_cpus?,
+    };
+    let fails = settings.cluster_mtbf.is_some() || settings.node_mtbf.is_some();
+    Some(fails.then_some(settings))
+}
+
+fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
+    let limit = raw.pof_limit().or_default(problems);
+    let pof_max = raw.pof_max().or_default(problems);
+    let penalty_ratio = raw.penalty_ratio().or_default(problems);
+    let choice = raw.choice().name(problems).and_then(|choice| match choice {
+        "limit" => limit.map(|pof| RiskChoice::Limit { pof }),
+        _ => Some(RiskChoice::ExpectedCost),
+    });
+    let strategy = raw.strategy().name(problems).map(str::to_owned);
+    limit?;
+    Some(RiskSettings {
+        choice: choice?,
+        penalty_ratio: penalty_ratio?,
+        pof_max: pof_max?,
+        strategy: strategy?,
+        reliability: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,516 @@
+//! What an experiment file may say about several clusters, and which simulations come of it.
+
+use crate::co_reservation::local::BacklogWork;
+use crate::co_reservation::study::CoReservationStudy;
+use crate::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::{
+    ClusterSettings, CoRequestSettings, FurtherParts, LeadRule, SlackRule, TemplateSelection,
+};
+use bookahead_lab::study::{self, Studies};
+use bookahead_lab::sweep::{
+    Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json,
+};
+
+const STUDIES: Studies = Studies::new(&[
+    study::study::<bookahead_overbooking::study::OverbookingStudy>(),
+    study::study::<crate::co_reservation::study::CoReservationStudy>(),
+]);
+
+const HEAD: &str = r#"[experiment]
+name = "grid"
+
+[workload]
+trace = "SDSC-BLUE-2000-4.2-cln.swf"
+nodes = 1160
+whole_trace = true
+
+[scheduling]
+strategy = "co-reservation"
+"#;
+
+fn parse(rest: &str) -> Result<Experiment, ExperimentError> {
+    Experiment::parse(STUDIES, "test.toml", &format!("{HEAD}{rest}"), None)
+}
+
+fn specs(rest: &str) -> Vec<SimulationSpec> {
+    match parse(rest) {
+        Ok(experiment) => experiment.sweep.simulations.iter().collect(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn spec(rest: &str) -> SimulationSpec {
+    let mut specs = specs(rest);
+    assert_eq!(specs.len(), 1);
+    specs.remove(0)
+}
+
+fn study(spec: SimulationSpec) -> CoReservationStudy {
+    let study = spec.study.get::<CoReservationStudy>();
+    study.expect("co-reservations").clone()
+}
+
+fn settings(rest: &str) -> CoReservationSettings {
+    study(spec(rest)).settings
+}
+
+fn requests(rest: &str) -> CoRequestSettings {
+    study(spec(rest)).requests.expect("requests")
+}
+
+#[track_caller]
+fn refused(rest: &str, key: &str, kind: ProblemKind, says: &str) {
+    let error = parse(rest).expect_err(rest);
+    let problems = error.problems();
+    assert_eq!(problems.len(), 1, "{error}");
+    assert_eq!((problems[0].key.as_str(), problems[0].kind), (key, kind));
+    let text = error.to_string();
+    assert!(text.contains(says), "{text}");
+}
+
+#[test]
+fn without_any_table_there_are_the_four_clusters_of_the_thesis_and_jobs_only() {
+    let spec = spec("");
+    assert_eq!(spec.estimates, None);
+    let study = study(spec);
+    assert_eq!(study.clusters, ClusterSettings::default());
+    assert_eq!(study.requests, None);
+    assert_eq!(study.settings, CoReservationSettings::default());
+}
+
+#[test]
+fn every_key_reaches_its_setting() {
+    let text = r#"
+[clusters]
+count = 7
+days = 3.5
+excerpts = "drawn"
+merging = false
+merge_at_most = 2
+sizes = "graded"
+[requests]
+workload = "rw2"
+chance = 0.2
+templates = "all"
+parts = 4
+further_parts = "copied"
+lead_seconds = 90
+slack_factor = 2.5
+slack_limit_hours = 3
+drop_every = 5
+bursts = 8
+burst_hours = 2
+cost_weight = 0.6
+start_weight = 0.4
+[broker]
+algorithm = "a5"
+minimum_step_seconds = 60
+maximum_starts = 200
+start_cap = "literal"
+memoise = true
+start_tolerance_seconds = 30
+cost_tolerance = 1.5
+renegotiate = true
+latency_seconds = 2
+timeout_seconds = 5
+message_loss_percent = 1
+[local]
+backfilling = "conservative"
+planned_visible = false
+backlog_work = "remaining"
+accuracy = "running"
+accuracy_factor = 0.5
+next_event = "oracle"
+quota_percent = 25
+tariff = "flat"
+hour_edge = "inclusive"
+calendar_origin_hours = 1
+[grid_failures]
+cluster_mtbf_days = 10
+cluster_repair_hours = 2
+node_mtbf_days = 100
+node_repair_hours = 1
+node_cpus = 16
+[risk]
+choice = "limit"
+pof_limit = 0.05
+penalty_ratio = 3
+pof_max = 0.3
+strategy = "comprehensive-overbooking"
+"#;
+    let spec = spec(text);
+    let stored = serde_json::to_value(&spec).unwrap();
+    let clusters = canonical_json(&stored["clusters"]).unwrap();
+    assert_eq!(
+        clusters,
+        r#"{"count":7,"days":3.5,"excerpts":"drawn","merge_at_most":2,"merging":false,"sizes":"graded"}"#
+    );
+    assert_eq!(
+        canonical_json(&stored["co_requests"]).unwrap(),
+        r#"{"bursts":{"count":8,"width":7200},"drop_every":5,"further_parts":"copied","lead":{"rule":"fixed","seconds":90},"parts":4,"preference":{"cost_weight":0.6,"start_weight":0.4},"selection":{"by":"chance","probability":0.2},"slack":{"factor":2.5,"most":10800,"rule":"factor"},"templates":"all"}"#
+    );
+    assert_eq!(
+        canonical_json(&stored["study"]).unwrap(),
+        r#"{"failures":{"cluster_mtbf":864000,"cluster_repair":7200,"node_cpus":16,"node_mtbf":8640000,"node_repair":3600},"local":{"accuracy":"running","accuracy_factor":0.5,"backfilling":"conservative","backlog_work":"remaining","calendar_origin":3600,"hour_edge":"inclusive","next_event":"oracle","planned_visible":false,"quota":0.25,"tariff":"flat"},"machine":"co-reservation","messages":{"latency":2,"loss":0.01,"timeout":5},"renegotiate":true,"risk":{"choice":{"limit":{"pof":0.05}},"penalty_ratio":3.0,"pof_max":0.3,"strategy":"comprehensive-overbooking"},"search":{"algorithm":"a5","cost_tolerance":1.5,"maximum_starts":200,"memoise":true,"minimum_step":60,"start_cap":"literal","start_tolerance":30}}"#
+    );
+    assert!(spec.estimates.is_some(), "overbooking clusters learn");
+}
+
+#[test]
+fn running_work_counts_in_full_by_default_and_a_stored_specification_says_which_reading_it_ran() {
+    // Spec co-reservation.md Q9: as Listing 4 sums it, and as the printed failure rates ask for.
+    assert_eq!(settings("").local.backlog_work, BacklogWork::Full);
+    let remaining = settings("[local]\nbacklog_work = \"remaining\"\n");
+    assert_eq!(remaining.local.backlog_work, BacklogWork::Remaining);
+    let mut lacking = serde_json::to_value(spec("")).expect("JSON");
+    let local = lacking.pointer_mut("/study/local");
+    let local = local.and_then(|at| at.as_object_mut());
+    assert!(local.expect("settings").remove("backlog_work").is_some());
+    let error = SimulationSpec::read(&lacking.to_string(), STUDIES).expect_err("a reading");
+    assert!(error.to_string().contains("backlog_work"), "{error}");
+}
+
+#[test]
+fn a_named_workload_can_be_changed_key_by_key() {
+    let named =
+        |name: &str, more: &str| requests(&format!("[requests]\nworkload = \"{name}\"\n{more}"));
+    assert_eq!(requests("[requests]\n"), CoRequestSettings::default());
+    assert_eq!(named("rw1", ""), CoRequestSettings::default());
+    assert_eq!(
+        named("rw1", "lead_factor = 0.5\nslack_factor = 3"),
+        named("rw3", "")
+    );
+    assert_eq!(named("rw1", "lead_factor = 0.5"), named("rw2", ""));
+    let early = named("rw1", "lead_seconds = 30\nslack_seconds = 21600");
+    assert_eq!(early, named("early-two", ""));
+    let three = named(
+        "early-two",
+        "parts = 3\nfurther_parts = \"copied\"\ndrop_every = 3",
+    );
+    assert_eq!(three, named("early-three", ""));
+    assert_eq!(three.further_parts, FurtherParts::Copied);
+    assert_eq!(
+        named(
+            "early-three",
+            "parts = 2\ndrop_every = 0\nfurther_parts = \"drawn\""
+        ),
+        named("early-two", "")
+    );
+    let changed = named("early-two", "slack_factor = 4\nlead_factor = 1");
+    assert_eq!(
+        changed.slack,
+        SlackRule::Factor {
+            factor: 4.0,
+            most: Seconds(86_400)
+        }
+    );
+    assert_eq!(changed.lead, LeadRule::Factor { factor: 1.0 });
+    let few = named("rw3", "count = 20");
+    assert_eq!(few.selection, TemplateSelection::Count { count: 20 });
+    assert_eq!(
+        study(spec("[requests]\nworkload = \"none\"")).requests,
+        None
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_key() {
+    use ProblemKind::{Conflict, Missing, OutOfRange, UnknownKey, UnknownName};
+    for (rest, key, kind, says) in [
+        (
+            "[clusters]\ncount = 0",
+            "clusters.count",
+            OutOfRange,
+            "1 to 64",
+        ),
+        (
+            "[clusters]\ncount = 65",
+            "clusters.count",
+            OutOfRange,
+            "1 to 64",
+        ),
+        ("[clusters]\ndays = 0", "clusters.days", OutOfRange, "0.05"),
+        (
+            "[clusters]\nmerge_at_most = 1",
+            "clusters.merge_at_most",
+            OutOfRange,
+            "2 or more",
+        ),
+        (
+            "[clusters]\nnumber = 3",
+            "clusters.number",
+            UnknownKey,
+            "count",
+        ),
+        (
+            "[clusters]\nsizes = \"equl\"",
+            "clusters.sizes",
+            UnknownName,
+            "graded",
+        ),
+        (
+            "[requests]\nworkload = \"rw4\"",
+            "requests.workload",
+            UnknownName,
+            "rw1",
+        ),
+        (
+            "[requests]\ncount = 3\nchance = 0.1",
+            "requests.chance",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nlead_factor = 3\nlead_seconds = 1",
+            "requests.lead_seconds",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nslack_factor = 3\nslack_seconds = 1",
+            "requests.slack_seconds",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nparts = 7",
+            "requests.parts",
+            OutOfRange,
+            "1 to 6",
+        ),
+        (
+            "[requests]\ndrop_every = 1",
+            "requests.drop_every",
+            OutOfRange,
+            "every request",
+        ),
+        (
+            "[requests]\nchance = 0.0",
+            "requests.chance",
+            OutOfRange,
+            "above 0",
+        ),
+        (
+            "[requests]\nworkload = \"none\"\ncost_weight = 2",
+            "requests.cost_weight",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
+            "[requests]\nalpha = 0.5\nstart_weight = 0.5",
+            "requests.alpha",
+            Conflict,
+            "exclude each other",
+        ),
+        (
+            "[broker]\nalgorithm = \"a6\"",
+            "broker.algorithm",
+            UnknownName,
+            "a3-backfill",
+        ),
+        (
+            "[broker]\nlatency_seconds = 30\ntimeout_seconds = 60",
+            "broker.timeout_seconds",
+            OutOfRange,
+            "an answer takes 60 s",
+        ),
+        (
+            "[broker]\nmaximum_starts = 0",
+            "broker.maximum_starts",
+            OutOfRange,
+            "1 to 100000",
+        ),
+        (
+            "[broker]\nmessage_loss_percent = 100",
+            "broker.message_loss_percent",
+            OutOfRange,
+            "below 100",
+        ),
+        (
+            "[local]\nquota_percent = 0",
+            "local.quota_percent",
+            OutOfRange,
+            "above 0",
+        ),
+        (
+            "[local]\ncalendar_origin_hours = 168",
+            "local.calendar_origin_hours",
+            OutOfRange,
+            "168",
+        ),
+        (
+            "[grid_failures]\nnode_cpus = 8",
+            "grid_failures.cluster_mtbf_days",
+            Missing,
+            "node_mtbf_days",
+        ),
+        (
+            "[grid_failures]\ncluster_mtbf_days = 1\ncluster_repair_hours = 0",
+            "grid_failures.cluster_repair_hours",
+            OutOfRange,
+            "0.001",
+        ),
+        (
+            "[failures]\nsource = \"generated\"\n[grid_failures]\nnode_mtbf_days = 9",
+            "grid_failures.node_mtbf_days",
+            OutOfRange,
+            "fail by `[failures]` already",
+        ),
+        (
+            "[risk]\nstrategy = \"luck\"",
+            "risk.strategy",
+            UnknownName,
+            "easy-backfilling",
+        ),
+        (
+            "[risk]\nchoice = \"hope\"",
+            "risk.choice",
+            UnknownName,
+            "expected-cost",
+        ),
+        (
+            "[risk]\npof_limit = 1.5",
+            "risk.pof_limit",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
+            "[reservations]\nshare_percent = 5",
+            "reservations.share_percent",
+            OutOfRange,
+            "no reservations",
+        ),
+    ] {
+        refused(rest, key, kind, says);
+    }
+}
+
+#[test]
+fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
+    let other = HEAD.replace("co-reservation", "slots");
+    for table in [
+        "clusters",
+        "requests",
+        "broker",
+        "local",
+        "grid_failures",
+        "risk",
+    ] {
+        let error = Experiment::parse(STUDIES, "t.toml", &format!("{other}[{table}]\n"), None)
+            .expect_err(table)
+            .to_string();
+        assert!(
+            error.contains("belongs to the study of several clusters"),
+            "{error}"
+        );
+    }
+    let battery = HEAD.replace("whole_trace = true", "battery_load = 1.0");
+    let error = Experiment::parse(STUDIES, "t.toml", &battery, None).expect_err("batteries");
+    assert!(
+        error.to_string().contains("add `whole_trace = true`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn more_parts_than_clusters_are_allowed_and_warned_of() {
+    let experiment = parse("[clusters]\ncount = 2\n[requests]\nparts = 3").unwrap();
+    assert_eq!(experiment.warnings.len(), 1);
+    assert!(experiment.warnings[0].message.contains("3 parts"));
+    assert!(
+        parse("[clusters]\ncount = 3\n[requests]\nparts = 3")
+            .unwrap()
+            .warnings
+            .is_empty()
+    );
+}
+
+#[test]
+fn alpha_is_written_as_the_two_weights_that_it_stands_for() {
+    let a5 = |weights: &str| {
+        spec(&format!(
+            "[requests]\n{weights}\n[broker]\nalgorithm = \"a5\""
+        ))
+    };
+    for (alpha, start) in [(0.0, 1.0), (0.25, 0.75), (1.0, 0.0)] {
+        let one = a5(&format!("alpha = {alpha:?}"));
+        let two = a5(&format!(
+            "cost_weight = {alpha:?}\nstart_weight = {start:?}"
+        ));
+        assert_eq!(one, two);
+    }
+    assert_ne!(a5("alpha = 0.25"), a5(""));
+}
+
+#[test]
+fn what_an_algorithm_does_not_read_does_not_make_a_simulation() {
+    let count = |rest: &str| specs(rest).len();
+    let axis = |key: &str, values: &str| format!("[[axis]]\nkey = \"{key}\"\nvalues = {values}\n");
+    let algorithms = axis("broker.algorithm", r#"["a3", "a3-backfill", "a4"]"#);
+    // Jobs only: no algorithm asks anything.
+    assert_eq!(count(&algorithms), 1);
+    assert_eq!(count(&format!("[requests]\n{algorithms}")), 3);
+    assert_eq!(
+        count(&axis("requests.workload", r#"["none", "rw1", "rw2"]"#)),
+        3
+    );
+    let weights = axis("requests.cost_weight", "[0.0, 0.5, 1.0]");
+    let tolerance = axis("broker.cost_tolerance", "[0.0, 1.0]");
+    for (algorithm, expected) in [("a4", 1), ("a5", 6)] {
+        let broker = format!("[requests]\n[broker]\nalgorithm = \"{algorithm}\"\n");
+        assert_eq!(count(&format!("{broker}{weights}{tolerance}")), expected);
+    }
+    // Costs and backlog times are measured under every algorithm.
+    let measured = axis("local.tariff", r#"["flat", "day-night"]"#)
+        + &axis("local.backlog_work", r#"["full", "remaining"]"#);
+    assert_eq!(count(&format!("[requests]\n{measured}")), 4);
+    let renegotiate = axis("broker.renegotiate", "[false, true]");
+    assert_eq!(count(&format!("[requests]\n{renegotiate}")), 1);
+    let failing = "[requests]\n[grid_failures]\ncluster_mtbf_days = 30\n";
+    assert_eq!(count(&format!("{failing}{renegotiate}")), 2);
+    let repairs = axis("grid_failures.node_repair_hours", "[1.0, 2.0]");
+    assert_eq!(count(&format!("{failing}{repairs}")), 1);
+    let timeouts = axis("broker.timeout_seconds", "[30, 90]");
+    assert_eq!(count(&format!("[requests]\n{timeouts}")), 1);
+    assert_eq!(count(&format!("{failing}{timeouts}")), 2);
+    assert_eq!(
+        count(&format!(
+            "[requests]\n[broker]\nlatency_seconds = 1\n{timeouts}"
+        )),
+        2
+    );
+    // Nodes that fail by a source are failures as well, beside those of whole clusters.
+    let source = axis("failures.source", r#"["none", "generated", "lanl"]"#);
+    assert_eq!(count(&format!("[requests]\n{source}")), 3);
+    assert_eq!(count(&format!("{failing}{source}{renegotiate}")), 6);
+    let believed = axis("reliability.rate_per_hour", "[0.001, 0.002]");
+    let risk = "[requests]\n[risk]\nstrategy = \"heuristic-overbooking\"\n";
+    assert_eq!(count(&format!("{risk}{source}{believed}")), 5);
+    assert_eq!(
+        count(&format!(
+            "{}{source}{believed}",
+            risk.replace("heuristic-overbooking", "fcfs")
+        )),
+        3
+    );
+    let never = "[requests]\n[grid_failures]\ncluster_mtbf_days = 0\n";
+    assert_eq!(
+        canonical_json(&spec(never)).unwrap(),
+        canonical_json(&spec("[requests]\n")).unwrap()
+    );
+}
+
+#[test]
+fn names_are_those_of_the_matrix_and_of_the_settings() {
+    for (algorithm, name, _) in Algorithm::ALL {
+        let read = settings(&format!("[requests]\n[broker]\nalgorithm = \"{name}\"\n"));
+        assert_eq!(read.search.algorithm, *algorithm);
+    }
+    let risk = settings("[requests]\n[risk]\n").risk.unwrap();
+    assert_eq!(risk.choice, RiskChoice::ExpectedCost);
+    assert_eq!(risk.strategy, "heuristic-overbooking");
+    // The time-out grows with the latency where it is not given.
+    let slow = settings("[requests]\n[broker]\nlatency_seconds = 40\n").messages;
+    assert_eq!((slow.latency, slow.timeout), (Seconds(40), Seconds(160)));
+}

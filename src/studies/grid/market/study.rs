@@ -1,0 +1,289 @@
+//! A market over clusters.
+
+mod keys;
+pub mod measures;
+mod settings;
+
+use std::sync::Arc;
+
+use self::keys::{RawMarket, RawTables};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
+use crate::market::{
+    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult,
+    market_scene,
+};
+use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::scheduling::{Acceptance, PolicySettings, Reliability};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
+use bookahead_lab::study::{
+    Asked, CommonSettings, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy,
+    Study, jobs_of,
+};
+use bookahead_overbooking::registry;
+use bookahead_overbooking::study::believed;
+
+/// None of its own.
+pub type Rows = ();
+
+/// Names the stream that decides between equal quotes.
+const TIES: &str = "market/ties";
+
+/// A market with everything that it reads.
+struct MarketSimulation {
+    settings: MarketSettings,
+    inputs: MarketInputs,
+    /// The failures of all clusters.
+    failures: Arc<FailureTrace>,
+}
+
+impl MarketSimulation {
+    fn play(&self, player: &Player) -> Result<MarketRun, SimulationError> {
+        let strategy = &self.settings.policy.strategy;
+        let scene = market_scene(&self.settings, &self.inputs)
+            .ok_or_else(|| SimulationError::UnknownStrategy(strategy.clone()))?;
+        Ok(MarketRun::of(player.play(scene, false, strategy)?))
+    }
+}
+
+impl Simulation for MarketSimulation {
+    fn run(
+        &self,
+        _keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let run = self.play(player)?;
+        Ok(SimulationResult {
+            metrics: run.metrics,
+            measured: run.measured,
+            ..SimulationResult::default()
+        })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.inputs.jobs);
+        handed.failures(&self.failures, latest_work(&self.inputs.jobs));
+    }
+}
+
+impl Study for MarketStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "market";
+
+    const ABOUT: &'static str =
+        "Clusters that quote price and risk of single jobs, and a broker that delegates them.";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> = Some("this table belongs to the market over clusters");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "1200"),
+            ("workload.fresh", "true"),
+            ("workload.nodes", "32"),
+            ("workload.battery_jobs", "400"),
+            ("workload.battery_load", "8.0"),
+            ("failures.source", r#""generated""#),
+            ("market.clusters", "4"),
+            ("market.optimists", "0.5"),
+        ],
+        axes: &[
+            (
+                "market.rule",
+                r#"["reputation", "promised", "cheapest", "random"]"#,
+            ),
+            ("market.pof_max", "[0.2, 0.4]"),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw = &keys.market;
+        let clusters = raw.clusters().or_default(problems);
+        let strategy = raw.policy().name(problems).and_then(registry::strategy);
+        let pof_max = raw.pof_max().or_default(problems);
+        let value = raw.value().or_default(problems);
+        let damage = raw.damage().or_default(problems);
+        let penalty = raw.penalty().or_default(problems);
+        let discount = raw.discount().or_default(problems);
+        let optimists = raw.optimists().or_default(problems);
+        let optimism = raw.optimism().or_default(problems);
+        let prior_failures = raw.prior_failures().or_default(problems);
+        let half_life_jobs = raw.half_life_jobs().or_default(problems);
+        let migration = migration(raw, problems);
+        Some(Self {
+            settings: MarketSettings {
+                clusters: u32::try_from(clusters?).ok()?,
+                policy: PolicySettings {
+                    strategy: strategy?.name.to_owned(),
+                    acceptance: Acceptance::Pof { maximum: pof_max? },
+                    reliability: Reliability::default(),
+                    ..PolicySettings::default()
+                },
+                rule: raw.rule.unwrap_or_default(),
+                value: value?,
+                damage: damage?,
+                penalty: penalty?,
+                discount: discount?,
+                optimists: optimists?,
+                optimism: optimism?,
+                prior_failures: prior_failures?,
+                half_life_jobs: half_life_jobs?,
+                migration: migration?,
+            },
+        })
+    }
+
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        if let Some(checkpoint) = common.scheduling.checkpoint.take() {
+            self.settings.policy.checkpoint = Some(checkpoint.normalised());
+        }
+        if let Some(believed) = believed(&common, &self.settings.policy.strategy)
+            && believed != Reliability::default()
+        {
+            self.settings.policy.reliability = believed;
+        }
+        common.without_policy();
+        if self.settings.policy.checkpoint.is_none() {
+            self.settings.migration = None;
+        }
+        if !self.overbooks() {
+            *common.estimates = None;
+        }
+        let settings = &mut self.settings;
+        if settings.rule != DelegationRule::Reputation {
+            (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
+        }
+        if settings.optimism == 1.0 || settings.optimists == 0.0 {
+            (settings.optimism, settings.optimists) = (1.0, 0.0);
+        }
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * f64::from(self.settings.clusters)
+    }
+
+    /// For a quote.
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        0.0
+    }
+
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        Ok(Some(failures(self, spec, inputs)?.content_hash()))
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        if let Some(settings) = &spec.estimates {
+            inputs.model(spec, &workload, settings)?;
+        }
+        failures(self, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    /// The clusters, simulated once more: the result does not say which job ran where.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        _result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let mut market = with_inputs(self, spec, inputs)?;
+        market.inputs.keep_outcomes = true;
+        let run = market.play(&Player::by_calls()).ok();
+        let providers = run.map_or_else(Vec::new, |run| run.providers);
+        let machine = |(number, provider): (usize, &ProviderResult)| MachineUse {
+            name: format!("cluster {number}"),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&provider.outcomes).collect(),
+        };
+        Ok(providers.iter().enumerate().map(machine).collect())
+    }
+}
+
+/// The market with everything that it reads.
+fn with_inputs(
+    study: &MarketStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<MarketSimulation, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let estimates = match &spec.estimates {
+        Some(settings) => Some(inputs.model(spec, &workload, settings)?),
+        None => None,
+    };
+    let nodes = spec.workload.nodes;
+    let mut settings = study.settings.clone();
+    if spec.failures.source == FailureSource::None {
+        // Nothing fails, and providers know.
+        let reliability = &mut settings.policy.reliability;
+        reliability.survival = SurvivalModel::Poisson { rate_per_hour: 0.0 };
+        reliability.failure_rate_per_hour = 0.0;
+    }
+    let all = failures(study, spec, inputs)?;
+    Ok(MarketSimulation {
+        inputs: MarketInputs {
+            nodes,
+            jobs: inputs.battery(&workload, spec)?,
+            estimates,
+            failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
+            ties: inputs.seed(spec).stream(TIES),
+            keep_outcomes: false,
+        },
+        settings,
+        failures: all,
+    })
+}
+
+/// The failures of all clusters, whose nodes are numbered one cluster after the other.
+fn failures(
+    study: &MarketStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = inputs.battery(&workload, spec)?;
+    let nodes = spec
+        .workload
+        .nodes
+        .0
+        .saturating_mul(study.settings.clusters);
+    inputs.failures_on(spec, &jobs, Nodes(nodes))
+}
+
+fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {
+    let gib_per_node = raw.checkpoint_gib_per_node().or_default(problems);
+    let bandwidth_gib_s = raw.bandwidth_gib_s().or_default(problems);
+    let latency = raw.migration_latency_seconds().or_default(problems);
+    Some(match raw.migration().name(problems)? {
+        "best-offer" => Some(MigrationSettings {
+            gib_per_node: gib_per_node?,
+            bandwidth_gib_s: bandwidth_gib_s?,
+            latency: Seconds(latency?),
+        }),
+        _ => None,
+    })
+}

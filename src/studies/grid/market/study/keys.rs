@@ -1,0 +1,60 @@
+//! Keys of the market.
+
+use crate::market::DelegationRule;
+use bookahead_lab::keys::declaration::{Given, integer, integer_within, named, one_of, real};
+use bookahead_lab::{section, tables};
+
+tables! {
+    market: RawMarket = MARKET,
+}
+
+section! {
+    /// The market over clusters.
+    MARKET = "market", RawMarket {
+        /// How many clusters there are, each of `workload.nodes` nodes.
+        clusters: Given<i64> = integer(1).to(1000.0).default_is("8"),
+        /// What each of them plans with.
+        policy: Given<String> = one_of(|| POLICIES.to_vec()).default_is("heuristic-overbooking"),
+        /// Up to which probability of failure a provider accepts an overbooked slot.
+        pof_max: Given<f64> = real().from(0.0).to(1.0).default_is("0.2"),
+        /// Whom the broker delegates a job to.
+        rule: Option<DelegationRule> = named::<DelegationRule>(),
+        /// What a kept promise is worth to the customer.
+        value: Given<f64> = real().from(0.0).note(" fees").default_is("1.5"),
+        /// What a broken promise costs the customer.
+        damage: Given<f64> = real().from(0.0).note(" fees").default_is("2.0"),
+        /// What a broken promise costs the provider, who pays it to the customer.
+        penalty: Given<f64> = real().from(0.0).note(" fees").default_is("1.0"),
+        /// How much less a job costs that would certainly fail; in between in proportion to the
+        /// promised probability of failure.
+        discount: Given<f64> = real().from(0.0).to(1.0).note(" fees").default_is("0.5"),
+        /// The share of clusters that are optimistic.
+        optimists: Given<f64> = real().from(0.0).to(1.0).default_is("0.0"),
+        /// By what optimistic clusters multiply the probability of failure that they say.
+        optimism: Given<f64> = real().from(0.0).to(1.0).default_is("0.25"),
+        /// How many imaginary broken promises the broker begins with.
+        prior_failures: Given<f64> = real().above(0.0).default_is("1.0"),
+        /// Decided promises after which earlier ones count half; 0: they never age.
+        half_life_jobs: Given<f64> = real().from(0.0).default_is("0.0"),
+        /// Whether interrupted jobs may go on at another cluster.
+        migration: Given<String> = one_of(|| vec!["none", "best-offer"])
+            .note(": whether jobs that save their work may go on at another cluster after an interruption")
+            .default_is("none"),
+        /// The size of a checkpoint.
+        checkpoint_gib_per_node: Given<f64> = real().from(0.0)
+            .note(" GiB a node of the job, which a migration transfers")
+            .default_is("4.0"),
+        /// How fast it is transferred.
+        bandwidth_gib_s: Given<f64> = real().above(0.0).note(" GiB a second, of each transfer").default_is("1.0"),
+        /// What a migration takes beside the transfer.
+        migration_latency_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+    }
+}
+
+/// Policies that quote jobs.
+const POLICIES: [&str; 4] = [
+    "conservative-backfilling",
+    "heuristic-planning",
+    "comprehensive-overbooking",
+    "heuristic-overbooking",
+];

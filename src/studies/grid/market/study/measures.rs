@@ -1,0 +1,29 @@
+//! A market over clusters (`market`).
+
+use bookahead_core::scheduling::measures::{Measure, QuantityKind, Topic, measure};
+
+/// What it measures, in the order of tables.
+#[rustfmt::skip]
+pub const MEASURES: &[Measure] = &[
+    measure("market_provider_gain_percent", "%", "Gain of providers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_customer_gain_percent", "%", "Gain of customers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_delegated_percent", "%", "Jobs that were delegated (%)", 2, Topic::Jobs),
+    measure("market_kept_percent", "%", "Kept promises (% of delegated jobs)", 2, Topic::Risk),
+    measure("market_jain_percent", "%", "Fairness of revenues: Jain's index (%)", 1, Topic::Clusters),
+    measure("market_honest_gain_percent", "%", "Gain of an honest provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_optimistic_gain_percent", "%", "Gain of an optimistic provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_honest_share_percent", "%", "Jobs of an honest provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
+    measure("market_optimistic_share_percent", "%", "Jobs of an optimistic provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
+    measure("market_honest_promised_percent", "%", "PoF that honest providers promised, mean (%)", 2, Topic::Risk),
+    measure("market_optimistic_promised_percent", "%", "PoF that optimistic providers promised, mean (%)", 2, Topic::Risk),
+    measure("market_honest_broken_percent", "%", "Broken promises of honest providers (%)", 2, Topic::Risk),
+    measure("market_optimistic_broken_percent", "%", "Broken promises of optimistic providers (%)", 2, Topic::Risk),
+    measure("market_honest_known_after_jobs", "", "Decided jobs until the belief stays within 0.02 of the rate of broken promises, honest providers", 0, Topic::Risk),
+    measure("market_optimistic_known_after_jobs", "", "The same, optimistic providers", 0, Topic::Risk),
+    measure("market_honest_known_percent", "%", "Honest providers of whom the broker knows that at the end (%)", 1, Topic::Detail),
+    measure("market_optimistic_known_percent", "%", "Optimistic providers of whom the broker knows that at the end (%)", 1, Topic::Detail),
+    measure("market_moves", "", "Interrupted jobs that went on at another cluster", 0, Topic::Jobs),
+    measure("market_transfer_hours", "h", "How long they were on their way (h)", 3, Topic::Detail),
+    measure("market_moved_kept_percent", "%", "Kept promises (% of the rests that moved)", 2, Topic::Risk),
+    measure("market_rest_prices_percent", "%", "Prices of those rests (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+];

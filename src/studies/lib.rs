@@ -1,0 +1,60 @@
+//! The studies of this program: one folder each, and one line in the list below.
+
+use bookahead_lab::study::{Studies, StudySpec, name_of, study};
+use bookahead_queues::predicted_queue::PredictedQueueSettings;
+
+/// A policy on one cluster, and nothing beside its jobs.
+#[must_use]
+pub fn policy_alone() -> StudySpec {
+    StudySpec::of(bookahead_overbooking::study::OverbookingStudy::default())
+}
+
+/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where
+/// a policy's name stands.
+#[must_use]
+pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, StudySpec) {
+    let name = name_of(bookahead_queues::predicted_queue::study::STRATEGY);
+    let study = bookahead_queues::predicted_queue::study::PredictedQueueStudy { settings };
+    (name, StudySpec::of(study))
+}
+
+/// The studies of this program, in the order of tables, of keys and of their documentation.
+pub const STUDIES: Studies = Studies::new(&[
+    study::<bookahead_overbooking::study::OverbookingStudy>(),
+    study::<bookahead_reservations::replanning::study::ReservationsStudy>(),
+    study::<bookahead_reservations::slots::study::SlotsStudy>(),
+    study::<bookahead_reservations::virtual_reservations::study::VirtualReservationsStudy>(),
+    study::<bookahead_grid::co_reservation::study::CoReservationStudy>(),
+    study::<bookahead_workflows::provisioning::study::ProvisioningStudy>(),
+    study::<bookahead_queues::predicted_queue::study::PredictedQueueStudy>(),
+    study::<bookahead_grid::market::study::MarketStudy>(),
+    study::<bookahead_queues::machine_queue::study::MachineQueueStudy>(),
+]);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use bookahead_grid::co_reservation::study::measures::CLUSTER_MEASURES;
+
+    #[test]
+    fn every_study_has_the_primary_quantity_that_it_declares() {
+        for study in STUDIES.iter() {
+            let Some(strategy) = study.strategy() else {
+                continue;
+            };
+            // A metric of jobs is no measure, and only some studies have metrics.
+            let mut measures = study.measures().iter();
+            let own = measures.any(|own| own.name == strategy.primary);
+            assert!(own || strategy.has_metrics, "{}", strategy.name);
+        }
+    }
+
+    #[test]
+    fn every_measure_has_a_name_of_its_own() {
+        let all = || STUDIES.measures().chain(CLUSTER_MEASURES);
+        let names: BTreeSet<&str> = all().map(|measure| measure.name).collect();
+        assert_eq!(names.len(), all().count());
+    }
+}

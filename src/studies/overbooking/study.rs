@@ -1,0 +1,488 @@
+//! A policy on one cluster.
+
+mod keys;
+pub mod measures;
+mod node_rates;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use self::keys::{RawClient, RawReleases};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
+use self::settings::{calibration_read, nodes_read, per_job, read_by, without_overbooking};
+use crate::{
+    ClientSettings, ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, cluster_scene,
+    learn_from_batteries, registry, replay,
+};
+use bookahead_core::estimates::EstimateModel;
+use bookahead_core::failures::FailureTrace;
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::scheduling::{
+    ClusterMachine, PolicySettings, PromisedStart, fixed_measures, measure_intervals,
+    promise_measures,
+};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::battery::battery_before;
+use bookahead_core::workload::{Job, ReleaseSettings};
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
+use bookahead_lab::study::{
+    Asked, CommonSettings, JOB_BYTES, NodeReplay, ReplayFailure, Simulation, SimulationResult,
+    Starter, Strategy, Study,
+};
+use bookahead_lab::tables::{Definition, Outcomes};
+
+/// None of its own.
+pub type Rows = ();
+
+/// The jobs of a battery and the failures that it meets.
+pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
+
+/// A policy, its cluster, its jobs and the failures that they meet.
+#[derive(Clone, Debug)]
+pub struct PolicySimulation {
+    /// Size of the cluster.
+    pub nodes: Nodes,
+    /// The policy; `None` where the program knows none of its name.
+    pub strategy: Option<&'static registry::Strategy>,
+    /// Its settings.
+    pub policy: PolicySettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Batteries that a policy that learns runs first, the earliest first.
+    pub before: Vec<Battery>,
+    /// Learned statistics, where the policy uses them.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// Node failures.
+    pub failures: Arc<FailureTrace>,
+    /// The same before the policy gave nodes other numbers.
+    pub recorded: Arc<FailureTrace>,
+    /// Users whose submissions follow from what becomes of them; `None` where the jobs are
+    /// submitted as they are listed.
+    pub clients: Option<ClosedLoop>,
+}
+
+impl Simulation for PolicySimulation {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let name = &self.policy.strategy;
+        let strategy = self
+            .strategy
+            .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
+        if strategy.overbooks && self.estimates.is_none() {
+            return Err(SimulationError::NoEstimates(name.clone()));
+        }
+        let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
+        let estimates = self.estimates.as_ref();
+        if let Some(learned) = learn_from_batteries(
+            strategy.build,
+            self.nodes,
+            &self.policy,
+            estimates,
+            &self.before,
+        ) {
+            policy.resume(learned);
+        }
+        let machine = ClusterMachine::new(self.nodes, policy);
+        let work = match &self.clients {
+            None => Work::Jobs(Arc::clone(&self.jobs)),
+            Some(clients) => Work::Clients(Box::new(clients.clone())),
+        };
+        let scene = cluster_scene(machine, work, &self.failures);
+        let played = player.play(scene, keep_outcomes, name)?;
+        let run = ClusterRun::of(played, &self.failures);
+        let mut measured = fixed_measures(&run.outcomes);
+        measure_intervals(&run.outcomes, &mut measured);
+        measured.extend(&run.of_clients);
+        measured.extend(&run.metrics.checkpoints.measures());
+        measured.extend(&run.metrics.late.measures());
+        let accepted = run.metrics.accepted as usize;
+        let promised: Vec<PromisedStart> = run
+            .outcomes
+            .iter()
+            .filter_map(PromisedStart::of_plan)
+            .collect();
+        measured.extend(&promise_measures(accepted, &promised));
+        Ok(SimulationResult {
+            metrics: run.metrics,
+            measured,
+            outcomes: run.outcomes,
+            node_events: run.node_events,
+            estimates: self.estimates.clone(),
+            ..SimulationResult::default()
+        })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        handed.failures(&self.recorded, latest_work(&self.jobs));
+    }
+}
+
+impl Study for OverbookingStudy {
+    type Keys = keys::RawTables;
+
+    const NAME: &'static str = "overbooking";
+
+    const ABOUT: &'static str =
+        "A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = Definition {
+        outcomes: Outcomes {
+            reservations: Some(FIXED_JOBS),
+            ..Outcomes::NONE
+        },
+        ..Definition::NONE
+    };
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "2000"),
+            ("workload.fresh", "true"),
+            ("workload.battery_jobs", "400"),
+            ("workload.battery_load", "2.0"),
+            ("failures.source", r#""generated""#),
+        ],
+        axes: &[
+            (
+                "scheduling.strategy",
+                r#"["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]"#,
+            ),
+            ("acceptance.pof_max", "[0.05, 0.2, 0.5]"),
+        ],
+    };
+
+    fn policies() -> &'static [registry::Strategy] {
+        registry::STRATEGIES
+    }
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            requests: asked.requests.cloned(),
+            releases: releases(&keys.releases, problems)?,
+            client: client(&keys.client, problems)?,
+        })
+    }
+
+    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
+    /// rule of time does not test slots of full length. A strategy that does not overbook reads no
+    /// estimates and no time step; acceptance only where full-length slots are tested too, the
+    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
+    /// [`DownHorizon::Mttr`](bookahead_core::scheduling::DownHorizon::Mttr) asks for it.
+    fn normalise(&mut self, common: CommonSettings<'_>) {
+        self.requests = self
+            .requests
+            .take()
+            .filter(|requests| requests.share_percent != 0.0);
+        self.releases = self.releases.take().filter(|releases| !releases.is_none());
+        self.client = std::mem::take(&mut self.client).normalised();
+        let given = std::mem::take(common.scheduling);
+        let strategy = common.studies.policy(&given.strategy);
+        let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
+        let policy = match strategy {
+            Some(strategy) => read_by(strategy, given),
+            None => given,
+        };
+        let computes = computes_probabilities(strategy);
+        let adapts = computes && policy.adapt_security_factor;
+        let policy = PolicySettings {
+            calibration: calibration_read(computes, adapts, policy.calibration),
+            adapt_security_factor: adapts,
+            ..policy
+        };
+        let policy = nodes_read(strategy, common.failures, policy);
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(computes);
+        }
+        *common.scheduling = if overbooks {
+            PolicySettings {
+                acceptance: policy.acceptance.normalised(),
+                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
+                ..policy
+            }
+        } else {
+            *common.estimates = None;
+            without_overbooking(strategy, policy)
+        };
+    }
+
+    fn takes_reservations(&self) -> bool {
+        true
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        let policy = &simulation.scheduling;
+        // What is learned from is simulated first.
+        let batteries = 1.0 + f64::from(Self::batteries_before(simulation));
+        // Overbooked plans hold more jobs the higher the threshold is.
+        let plans = 0.75 + 0.5 * policy.acceptance.threshold();
+        self.jobs(simulation) * batteries * plans * per_job(policy)
+    }
+
+    /// Orders of magnitude measured on one core at 200 % load.
+    fn seconds_per_job(&self, strategy: &str) -> f64 {
+        match strategy {
+            "fcfs" => 1e-6,
+            "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
+            "heuristic-overbooking" | "overbooking-2008" => 2e-5,
+            _ => 5e-5,
+        }
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * self.jobs(simulation)
+    }
+
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        let met = failures(self, spec, inputs)?.content_hash();
+        let seen = node_rates::seen_hash(spec, inputs)?;
+        Ok(Some(met + &seen))
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        if let Some(settings) = &spec.estimates {
+            inputs.model(spec, &workload, settings)?;
+        }
+        failures(self, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    fn replay(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<NodeReplay>, ReplayFailure> {
+        let read = with_inputs(self, spec, inputs).map_err(ReplayFailure::Input)?;
+        let strategy = read
+            .strategy
+            .ok_or_else(|| SimulationError::UnknownStrategy(read.policy.strategy.clone()))?;
+        let work = match read.clients {
+            None => Work::Jobs(read.jobs),
+            Some(clients) => Work::Clients(Box::new(clients)),
+        };
+        let replay = replay(
+            strategy.build,
+            read.nodes,
+            &read.policy,
+            read.estimates,
+            &read.before,
+            work,
+            &read.failures,
+        );
+        Ok(Some(NodeReplay {
+            nodes: read.nodes,
+            failures: read.failures,
+            metrics: replay.metrics,
+            outcomes: replay.outcomes,
+            allocations: replay.allocations,
+        }))
+    }
+}
+
+/// The most batteries that are run before the simulated one: what `learning_batteries` and
+/// `calibration_batteries` allow.
+const MOST_BATTERIES_BEFORE: u32 = 20;
+
+/// The batteries that a policy learns from before its own, the earliest first, each with its
+/// failures: those of the replications before, and, for what promises are worth, before the first
+/// one the end of what estimates are learned from. No replication is before a fresh one.
+fn batteries_before(
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Vec<Battery>, Arc<InputError>> {
+    let mut batteries = Vec::new();
+    let replications = OverbookingStudy::replications_before(spec);
+    for back in (1..=OverbookingStudy::batteries_before(spec)).rev() {
+        let (jobs, replication) = match replications.checked_sub(back) {
+            Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
+            None => {
+                let beyond = back - replications;
+                let jobs = battery_before(
+                    &workload.learning,
+                    spec.workload.battery_jobs,
+                    beyond as usize,
+                    workload.first_factor,
+                    spec.workload.laxity,
+                );
+                // Drawn failures of their own, too: no replication has so high a number.
+                let own = spec.workload.workload_of(spec.replication);
+                let place = own.wrapping_mul(MOST_BATTERIES_BEFORE + 1) + beyond;
+                (jobs, u32::MAX - place)
+            }
+        };
+        if let Some(jobs) = jobs {
+            let failures = inputs.failures_with(spec, &jobs, replication)?;
+            let failures = node_rates::renumbered(spec, inputs, failures)?;
+            batteries.push((jobs, failures));
+        }
+    }
+    Ok(batteries)
+}
+
+/// Policies take reservations as jobs with a fixed window.
+fn jobs(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Arc<[Job]>, Arc<InputError>> {
+    let jobs = inputs.battery(workload, spec)?;
+    let jobs: Arc<[Job]> = match &study.requests {
+        None => jobs,
+        Some(requests) => inputs
+            .jobs_and_requests(spec, requests, &jobs)
+            .into_jobs()
+            .into(),
+    };
+    Ok(match &study.releases {
+        None => jobs,
+        Some(releases) => {
+            let mut draws = inputs.seed(spec).stream(ReleaseSettings::STREAM);
+            releases.applied(&jobs, &mut draws)
+        }
+    })
+}
+
+fn failures(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = jobs(study, spec, inputs, &workload)?;
+    let ties = ties(study, spec, inputs, &jobs)?;
+    failures_of(study, spec, inputs, &jobs, ties.as_deref())
+}
+
+/// The failures that a battery meets, which may last longer where jobs are submitted later than
+/// they are listed.
+fn failures_of(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+    ties: Option<&ClientTies>,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let Some(ties) = ties else {
+        return inputs.failures_with(spec, jobs, spec.replication);
+    };
+    let listed = jobs.iter().map(|job| job.deadline).max();
+    let later = ties.latest_end(&study.client, jobs) - listed.unwrap_or(Seconds::ZERO);
+    inputs.failures_for(spec, jobs, spec.replication, later.max(Seconds::ZERO))
+}
+
+/// What ties the jobs of a closed loop together; `None` where the loop is open.
+fn ties(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+) -> Result<Option<Arc<ClientTies>>, Arc<InputError>> {
+    let client = &study.client;
+    if client.is_open_loop() {
+        return Ok(None);
+    }
+    let log = match client.dependencies {
+        Dependencies::None => Arc::default(),
+        Dependencies::Trace | Dependencies::Sessions => inputs.job_log(spec)?,
+    };
+    let mut stream = inputs.seed(spec).stream(ClientTies::STREAM);
+    let ties = ClientTies::new(client, jobs, &log, &mut stream);
+    Ok(Some(Arc::new(ties)))
+}
+
+fn with_inputs(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<PolicySimulation, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = jobs(study, spec, inputs, &workload)?;
+    let ties = ties(study, spec, inputs, &jobs)?;
+    let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
+    Ok(PolicySimulation {
+        nodes: spec.workload.nodes,
+        strategy: inputs.studies().policy(&spec.scheduling.strategy),
+        policy: node_rates::knowing_nodes(spec, inputs)?,
+        before: batteries_before(spec, inputs, &workload)?,
+        failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
+        recorded,
+        clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
+        jobs,
+        estimates: match &spec.estimates {
+            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
+            None => None,
+        },
+    })
+}
+
+/// Fixed reservations are jobs whose window every policy keeps, or refuses at once.
+const FIXED_JOBS: &str = "
+    SELECT m.id, o.job, NULL, 1, NULL, j.trace_number, j.user, j.nodes, j.submit, j.release, j.deadline, j.estimate,
+        j.runtime, CASE v.outcome WHEN 'dropped' THEN 'rejected' WHEN 'failed' THEN 'lost' ELSE 'granted' END, v.name,
+        coalesce(o.calibrated_pof, 1.0 - o.available * o.executable * o.survives), j.release + o.start, j.release + o.\"end\",
+        CASE v.outcome WHEN 'successful' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END,
+        CASE v.outcome WHEN 'failed' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END
+    FROM simulation m
+    CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
+    CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
+    JOIN verdict v ON v.code = o.verdict";
+
+fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
+    let share_percent = raw.share_percent().or_default(problems);
+    let spread = raw
+        .spread_hours()
+        .limited(|hours| hours <= 1e4)
+        .or_default(problems);
+    let settings = ReleaseSettings {
+        share_percent: share_percent?,
+        spread: Seconds::from_hours(spread?),
+    };
+    Some((!settings.is_none()).then_some(settings))
+}
+
+fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {
+    let after = raw
+        .resubmit_after_minutes()
+        .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let gap = raw
+        .session_gap_minutes()
+        .limited(|minutes| minutes <= 1e6)
+        .or_default(problems);
+    let patience = raw.patience_hours().limited(|hours| hours <= 1e6);
+    let minutes = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
+    Some(ClientSettings {
+        resubmit_rejected: raw.resubmit_rejected().or_default(problems)?,
+        resubmit_failed: raw.resubmit_failed().or_default(problems)?,
+        resubmit_after: minutes(after?),
+        dependencies: raw.dependencies.unwrap_or_default(),
+        session_gap: minutes(gap?),
+        patience: patience.checked(problems)?.map(Seconds::from_hours),
+    })
+}

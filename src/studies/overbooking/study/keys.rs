@@ -1,0 +1,51 @@
+//! Keys of the users of a cluster, and of when their jobs may start.
+
+use crate::Dependencies;
+use bookahead_lab::keys::declaration::{Given, integer_within, named, real};
+use bookahead_lab::{section, tables};
+
+tables! {
+    releases: RawReleases = RELEASES,
+    client: RawClient = CLIENT,
+}
+
+section! {
+    /// Jobs that may not start at their submission; by default all may.
+    RELEASES = "releases", RawReleases {
+        /// How many jobs are released later than they are submitted.
+        share_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": jobs that are released later than they are submitted; their deadlines move with the release")
+            .default_is("0"),
+        /// How long after its submission a job is released.
+        spread_hours: Given<f64> = real().from(0.0)
+            .note(" hours: release times are uniform up to so long after the submission")
+            .default_is("24"),
+    }
+}
+
+section! {
+    /// How users react to what becomes of their jobs; by default they do not (an open loop).
+    CLIENT = "client", RawClient {
+        /// How often a rejected job is submitted again.
+        resubmit_rejected: Given<u32> = integer_within(0, 1_000)
+            .note(": how often a rejected job is submitted again")
+            .default_is("0"),
+        /// How often a failed job is submitted again.
+        resubmit_failed: Given<u32> = integer_within(0, 1_000)
+            .note(": how often a job that was accepted and failed is submitted again")
+            .default_is("0"),
+        /// How long after a rejection or failure.
+        resubmit_after_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes from the rejection or failure to the next submission; at least a second")
+            .default_is("60"),
+        /// Whose end a job waits for.
+        dependencies: Option<Dependencies> = named::<Dependencies>(),
+        /// The longest think time within a session.
+        session_gap_minutes: Given<f64> = real().from(0.0)
+            .note(r#" minutes: the longest think time within a session, for dependencies = "sessions""#)
+            .default_is("20"),
+        /// How long users wait for a start.
+        patience_hours: Given<f64> = real().above(0.0)
+            .note(" hours in the mean that a user waits for the first start before taking a job back (default: for ever)"),
+    }
+}

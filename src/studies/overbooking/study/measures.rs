@@ -1,0 +1,35 @@
+//! How well statistics of estimates describe the jobs that were accepted, what closed loops of
+//! clients do, and what checkpoints do. A policy has the metrics of its jobs beside it, and with
+//! reservations the measures of their study.
+
+use bookahead_core::scheduling::measures::{Measure, QuantityKind, Topic, measure};
+
+/// What it measures, in the order of tables.
+#[rustfmt::skip]
+pub const MEASURES: &[Measure] = &[
+    measure("interval_90_coverage_percent", "%", "Accepted jobs within nine tenths of their distribution (%)", 2, Topic::Overbooking),
+    measure("interval_90_promised_percent", "%", "How many would be by their distributions (%)", 2, Topic::Detail),
+    measure("interval_90_width_percent", "%", "Width of nine tenths of their distribution (% of the estimate)", 2, Topic::Detail).of_kind(QuantityKind::Mean),
+    measure("resubmissions", "", "Submissions after a rejection or failure", 0, Topic::Jobs),
+    measure("cancellations", "", "Jobs taken back before their start", 0, Topic::Jobs),
+    measure("first_rejected_percent", "%", "Jobs rejected at their first submission (%)", 2, Topic::Jobs),
+    measure("finally_rejected_percent", "%", "Jobs rejected for good (%)", 2, Topic::Jobs),
+    measure("finally_successful_percent", "%", "Jobs successful in the end (%)", 2, Topic::Jobs),
+    measure("followers_percent", "%", "Jobs that follow another one (%)", 2, Topic::Detail),
+    measure("followers_shift_hours", "h", "How much later than in the log they are submitted (h)", 3, Topic::Detail).of_kind(QuantityKind::Signed),
+    measure("stops_at_window_end", "", "Jobs stopped at the end of a window", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("resumed_from_checkpoint", "", "Runs that went on from a checkpoint", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("kept_after_interruption", "", "Promises kept after an interruption", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("work_node_hours", "node h", "Work of successful jobs (node h)", 1, Topic::Machine),
+    measure("lost_work_node_hours", "node h", "Work done in vain (node h)", 1, Topic::Machine).of_kind(QuantityKind::SkewedSum),
+    measure("checkpoint_node_hours", "node h", "Checkpoints written (node h)", 1, Topic::Machine),
+    measure("bandwidth_wait_node_hours", "node h", "Of it for bandwidth that others had (node h)", 1, Topic::Machine),
+    measure("most_writers", "", "Jobs that wrote at once at most", 0, Topic::Machine),
+    measure("suspended_node_hours", "node h", "Memory of suspended jobs (node h)", 1, Topic::Machine),
+    measure("memory_rent_vc", "VC", "What it cost (VC)", 1, Topic::Money),
+    measure("late_jobs", "", "Jobs that ended late", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("lateness_hours", "h", "Mean lateness of late jobs (h)", 3, Topic::Jobs),
+    measure("late_forfeited_vc", "VC", "Penalties of late jobs at ratio 1 (VC)", 1, Topic::Money).of_kind(QuantityKind::SkewedSum),
+    measure("refunds_vc", "VC", "Fees paid back to late jobs (VC)", 1, Topic::Money).of_kind(QuantityKind::SkewedSum),
+    measure("restart_node_hours", "node h", "Checkpoints read (node h)", 1, Topic::Machine),
+];

@@ -1,0 +1,278 @@
+//! A queue on a machine as its operators configure it.
+
+mod keys;
+pub mod measures;
+mod settings;
+mod site;
+
+use std::sync::Arc;
+
+use self::keys::{RawMachineQueue, RawTables};
+pub use self::measures::MEASURES;
+pub use self::settings::*;
+pub use self::site::SharedOutcomes;
+use self::site::Site;
+use crate::machine_queue::{
+    AddedReservation, PlacedJobs, QueueMachine, delay_measures, machine_measures,
+    machine_queue_outcomes, machine_queue_scene,
+};
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::Job;
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
+use bookahead_lab::study::{
+    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of,
+    name_of,
+};
+
+/// None of its own.
+pub type Rows = ();
+
+/// The machine and its jobs.
+#[derive(Clone, Debug)]
+pub struct MachineQueueSimulation {
+    /// The machine with its calendar on the clock of the jobs.
+    pub machine: Arc<QueueMachine>,
+    /// All of the workload, in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Those that have a place there.
+    pub placed: PlacedJobs,
+    /// A reservation that is added, and from when.
+    pub added: Option<(AddedReservation, Seconds)>,
+    /// What becomes of the jobs without it.
+    pub outcomes: Arc<SharedOutcomes>,
+}
+
+impl Simulation for MachineQueueSimulation {
+    /// Outcomes and waits are those without the added reservation; the schedule with it says what
+    /// it costs.
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let placed = &self.placed;
+        let simulate = |machine: &Arc<QueueMachine>| {
+            let scene = machine_queue_scene(machine, &placed.jobs);
+            let played = player.play(scene, false, name_of(STRATEGY))?;
+            Ok::<_, SimulationError>(played.machine.into_outcomes())
+        };
+        let outcomes = self.outcomes.get_or_make(|| simulate(&self.machine))?;
+        let cores = site::cores(&self.machine);
+        let (kept, metrics) =
+            machine_queue_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
+        let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
+        if let Some((added, begin)) = &self.added {
+            let with = simulate(&Arc::new(added.on(&self.machine, *begin)))?;
+            measured.extend(&delay_measures(
+                &self.machine,
+                added,
+                *begin,
+                &placed.jobs,
+                &outcomes,
+                &with,
+            ));
+        }
+        Ok(SimulationResult {
+            metrics,
+            measured,
+            outcomes: kept,
+            ..SimulationResult::default()
+        })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+    }
+}
+
+impl Study for MachineQueueStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "machine-queue";
+
+    const ABOUT: &'static str = "A queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the queue of a machine as its operators configure it");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("machine.text", A_MACHINE),
+        ],
+        axes: &[("workload.exact_estimates", "[false, true]")],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw: &RawMachineQueue = &keys.machine;
+        let source = source(raw, asked, problems)?;
+        let nodes = raw.added_nodes().checked(problems);
+        let hours = (raw.added_hours())
+            .limited(|hours| hours <= 1_000.0)
+            .or_default(problems);
+        let (nodes, hours) = (nodes?, hours?);
+        Some(Self {
+            settings: MachineQueueSettings {
+                source,
+                names: raw.names.as_ref().map(|names| names.get_ref().clone()),
+                added: nodes.map(|nodes| AddedReservation {
+                    nodes: Nodes(nodes),
+                    duration: Seconds((hours * 3_600.0).round().max(1.0) as i64),
+                }),
+            },
+        })
+    }
+
+    /// A reservation is compared with the same jobs without it.
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        let runs = if self.settings.added.is_some() {
+            2.0
+        } else {
+            1.0
+        };
+        runs * jobs_of(&simulation.workload)
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn more_hashes(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        content: &mut ContentHashes,
+    ) -> Result<(), Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        content.machine = Some(site.content_hash.clone());
+        Ok(())
+    }
+
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        site.refuse_another_clock(spec, inputs)
+    }
+
+    fn more_sources(&self, _spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
+        let machine = content.machine.iter().map(|hash| RunInput {
+            source: match &self.settings.source {
+                MachineSource::File(file) => format!("machine {file}"),
+                MachineSource::Text(_) => "machine of the experiment".to_owned(),
+            },
+            content: hash.clone(),
+        });
+        machine.collect()
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        inputs.battery(&workload, spec)?;
+        Site::of(&self.settings, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+        let exact = (spec.workload.whole).is_some_and(|whole| whole.exact_estimates);
+        let added = self.settings.added.and_then(|added| {
+            let mut stream = inputs.seed(spec).stream("added-reservation");
+            Some((added, added.drawn_begin(&jobs, &mut stream)?))
+        });
+        let whole = spec.workload.whole;
+        let is_same = !spec.workload.fresh && whole.is_some_and(|whole| whole.shake_seconds == 0);
+        let is_shared = added.is_some() && is_same;
+        let outcomes = if is_shared {
+            site.outcomes_of(inputs.workload_key(&spec.workload))
+        } else {
+            Arc::default()
+        };
+        Ok(Box::new(MachineQueueSimulation {
+            machine: Arc::clone(&site.machine),
+            placed: site.place(&jobs, exact),
+            jobs,
+            added,
+            outcomes,
+        }))
+    }
+
+    /// Widths are cores.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        Ok(vec![MachineUse {
+            name: site.machine.name.clone(),
+            nodes: site::cores(&site.machine),
+            held: Held::by_jobs(&result.outcomes).collect(),
+        }])
+    }
+}
+
+/// A machine for a first experiment, as it stands in its file.
+const A_MACHINE: &str = r#""""
+name = "a machine of two classes"
+backfilling = { depth = 4 }
+priority = { age = 1000, fair_share = 1000 }
+
+[[class]]
+name = "thin"
+nodes = 24
+cores = 2
+
+[[class]]
+name = "thick"
+nodes = 4
+cores = 4
+
+[[partition]]
+name = "batch"
+sharing = "shared"
+""""#;
+
+/// Where the machine is described: exactly one of file and text.
+fn source(
+    raw: &RawMachineQueue,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<MachineSource> {
+    match (&raw.file, &raw.text) {
+        (Some(file), None) if file.get_ref().trim().is_empty() => {
+            raw.file().refuse("an empty file name", problems);
+            None
+        }
+        (Some(file), None) => Some(MachineSource::File(file.get_ref().clone())),
+        (None, Some(text)) => Some(MachineSource::Text(text.get_ref().clone())),
+        (Some(_), Some(_)) => {
+            raw.text()
+                .refuse("the machine is in a file already", problems);
+            None
+        }
+        (None, None) => {
+            problems.add(
+                ProblemKind::Missing,
+                "machine.file",
+                asked.place(),
+                "it is not said which machine",
+                "add a table `[machine]` with `file = \"…\"`: a machine file (docs/machines.md) or a `slurm.conf`",
+            );
+            None
+        }
+    }
+}

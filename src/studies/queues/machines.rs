@@ -1,0 +1,208 @@
+//! Machines as their operators configure them: machine files, a subset of `slurm.conf`, and where
+//! the jobs of a trace run on them.
+//!
+//! A machine file (TOML) is read and checked here and becomes a [`QueueMachine`]; its calendar is
+//! put on the clock of a trace ([`MachineDescription::on_the_clock_of`]), and its lists of queues,
+//! partitions and groups find the place of every record ([`Placement`]). A `slurm.conf` is
+//! converted to a machine file first, so there is one set of checks. How such a machine schedules
+//! is no business of this module.
+
+mod calendar;
+mod file;
+mod places;
+mod resolve;
+pub mod slurm;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use std::path::{Path, PathBuf};
+
+use bookahead_core::memory::MemoryBudget;
+use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::input_file;
+use jiff::tz::TimeZone;
+
+use self::calendar::CalendarEntry;
+pub use self::file::{KEYS, RawMachine};
+pub use self::slurm::SlurmError;
+use self::trace::TraceMapping;
+pub use self::trace::{Place, Placement, TraceNames, Unplaced};
+use crate::machine_queue::{QueueMachine, Window};
+use bookahead_core::units::Seconds;
+use bookahead_lab::keys::problem::Problem;
+
+/// Why there is no machine.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// A file cannot be read.
+    #[error("the machine file {} cannot be read: {source}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file is not text.
+    #[error("the machine file {} is not UTF-8 text; save it as UTF-8", .path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was read and something in it is wrong.
+    #[error("{}", in_words(.0))]
+    Invalid(Vec<Problem>),
+    /// A `slurm.conf`, or what `sacctmgr` printed, is wrong.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
+    /// The calendar has no place on the trace's clock.
+    #[error(
+        "the machine `{machine}` has windows of the calendar, and the header of the trace does not say when it begins: add a line \
+         `; UnixStartTime: SECONDS` (seconds since 1970), or take the windows out of the machine file"
+    )]
+    NoClock {
+        /// The machine.
+        machine: String,
+    },
+    /// A list of names is wrong.
+    #[error(
+        "{}: {what}; allowed are the columns kind, number and name, as `bookahead trace import --names` writes them",
+        .path.display()
+    )]
+    Names {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+fn in_words(problems: &[Problem]) -> String {
+    match problems {
+        [only] => only.to_string(),
+        many => {
+            let lines: Vec<String> = many.iter().map(|problem| format!("  {problem}")).collect();
+            format!(
+                "{} problems in the machine file:\n{}",
+                many.len(),
+                lines.join("\n")
+            )
+        }
+    }
+}
+
+/// A machine file that was read: the machine but for its calendar, and how jobs of a trace find
+/// their place on it.
+#[derive(Clone, Debug)]
+pub struct MachineDescription {
+    machine: QueueMachine,
+    trace: TraceMapping,
+    calendar: Vec<CalendarEntry>,
+    zone: TimeZone,
+    text: String,
+    /// What was decided while a `slurm.conf` was read, a sentence each.
+    pub notes: Vec<String>,
+    /// Keys of a `slurm.conf` that were not read, and how often each stands there.
+    pub not_read: Vec<(String, u64)>,
+}
+
+impl MachineDescription {
+    /// Reads a machine file, or a `slurm.conf` (by its name or by what stands in it), which may
+    /// include files from `includes`.
+    ///
+    /// # Errors
+    /// [`MachineError`]: a file that cannot be read, or with every problem that was found in it.
+    pub fn load(path: &Path, includes: slurm::Includes) -> Result<Self, MachineError> {
+        let text = read_text(path)?;
+        let name = path.display().to_string();
+        if slurm::is_slurm(path, &text) {
+            return Self::of_slurm(&name, &slurm::convert(path, &text, None, None, includes)?);
+        }
+        Self::parse(&name, &text)
+    }
+
+    /// What became of a `slurm.conf`; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`]: a machine that there cannot be, with lines of the machine file that the `slurm.conf` became.
+    pub fn of_slurm(file: &str, converted: &slurm::Converted) -> Result<Self, MachineError> {
+        let mut description = Self::parse(
+            &format!("{file}, as the machine file that `bookahead machine` prints"),
+            &converted.to_toml(),
+        )?;
+        description.notes.clone_from(&converted.notes);
+        description.not_read.clone_from(&converted.not_read);
+        Ok(description)
+    }
+
+    /// Reads the text of a machine file; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`].
+    pub fn parse(file: &str, text: &str) -> Result<Self, MachineError> {
+        resolve::resolve(file, text).map_err(MachineError::Invalid)
+    }
+
+    /// The machine without its calendar.
+    #[must_use]
+    pub fn machine(&self) -> &QueueMachine {
+        &self.machine
+    }
+
+    /// The text of the machine file; of a `slurm.conf` the one that it became.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The machine with its calendar on the clock of a trace whose second 0 is `start`, in seconds
+    /// since 1970. Windows that end before that second are left out.
+    ///
+    /// # Errors
+    /// [`MachineError::NoClock`].
+    pub fn on_the_clock_of(
+        &self,
+        start: Option<i64>,
+        names: &TraceNames,
+    ) -> Result<QueueMachine, MachineError> {
+        let mut machine = self.machine.clone();
+        if self.calendar.is_empty() {
+            return Ok(machine);
+        }
+        let start = start.ok_or_else(|| MachineError::NoClock {
+            machine: machine.name.clone(),
+        })?;
+        let mut windows: Vec<Window> = (self.calendar.iter())
+            .flat_map(|entry| {
+                let users = names.numbers(NameKind::User, &entry.users);
+                entry.windows(&self.zone, start, users)
+            })
+            .filter(|window| window.end > Seconds::ZERO)
+            .collect();
+        windows.sort_by_key(|window| window.begin);
+        machine.windows = windows;
+        Ok(machine)
+    }
+
+    /// Where the records of a trace run: lists of names are looked up in `names`.
+    #[must_use]
+    pub fn placement(&self, names: &TraceNames) -> Placement {
+        Placement::of(&self.trace, names)
+    }
+}
+
+/// The text of a small file.
+///
+/// # Errors
+/// [`MachineError::Unreadable`], [`MachineError::NotText`].
+pub(crate) fn read_text(path: &Path) -> Result<String, MachineError> {
+    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| {
+        MachineError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
+    })?;
+    String::from_utf8(bytes).map_err(|_| MachineError::NotText {
+        path: path.to_owned(),
+    })
+}

@@ -1,0 +1,185 @@
+//! A queue that plans with predicted run times.
+
+mod keys;
+pub mod measures;
+mod settings;
+
+use std::sync::Arc;
+
+use self::keys::RawTables;
+pub use self::measures::MEASURES;
+pub use self::settings::*;
+use crate::predicted_queue::{
+    PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene, queue_jobs,
+    queue_measures,
+};
+use bookahead_core::predictions::{
+    Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
+};
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::units::Nodes;
+use bookahead_core::workload::Job;
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs};
+use bookahead_lab::study::{
+    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, name_of,
+};
+
+/// None of its own.
+pub type Rows = ();
+
+/// The queue and its jobs.
+#[derive(Clone, Debug)]
+pub struct PredictedQueueSimulation {
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// The queue.
+    pub settings: PredictedQueueSettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+}
+
+impl Simulation for PredictedQueueSimulation {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let rules = self.settings.rules;
+        let jobs = queue_jobs(&self.jobs, self.nodes, rules);
+        let scene = predicted_queue_scene(&jobs, self.nodes, &self.settings)
+            .map_err(SimulationError::of_study)?;
+        let played = player.play(scene, false, name_of(STRATEGY))?;
+        let outcomes = played.machine.into_outcomes();
+        let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, keep_outcomes);
+        Ok(SimulationResult {
+            metrics,
+            measured: queue_measures(&jobs, &outcomes, rules),
+            outcomes: kept,
+            ..SimulationResult::default()
+        })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+    }
+}
+
+impl Study for PredictedQueueStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "predicted-queue";
+
+    const ABOUT: &'static str =
+        "A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const OWNER: Option<&'static str> =
+        Some("this table belongs to the queue that plans with predictions");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("queue.corrector", r#""increments""#),
+            ("queue.backfill", r#""shortest-first""#),
+        ],
+        axes: &[
+            (
+                "queue.predictor",
+                r#"["request", "average-of-two", "conformal-quantile", "learned"]"#,
+            ),
+            ("queue.order", r#"["fcfs", "wfp3"]"#),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let (raw, learning) = (&keys.queue, &keys.learning);
+        let predictor = raw.predictor().name(problems);
+        let quantile = raw.quantile().or_default(problems);
+        let over = side(
+            learning.over().name(problems),
+            learning.over_factor().or_default(problems),
+        );
+        let under = side(
+            learning.under().name(problems),
+            learning.under_factor().or_default(problems),
+        );
+        let threshold = learning.threshold_seconds().or_default(problems);
+        let regularisation = learning.regularisation().or_default(problems);
+        let loss = Loss {
+            over: over?,
+            under: under?,
+            threshold: threshold?,
+            regularisation: regularisation?,
+        };
+        Some(Self {
+            settings: PredictedQueueSettings {
+                predictor: predictor?.to_owned(),
+                corrector: raw.corrector.unwrap_or_default(),
+                order: raw.order.unwrap_or_default(),
+                backfill: raw.backfill.unwrap_or_default(),
+                rules: raw.rules.unwrap_or_default(),
+                reservation: raw.reservation.unwrap_or_default(),
+                told: PredictorSettings {
+                    quantile: quantile?,
+                    learned: LearnedSettings {
+                        loss,
+                        weight: learning.weight.unwrap_or_default(),
+                        features: learning.features.unwrap_or_default(),
+                    },
+                },
+            },
+        })
+    }
+
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        common.without_all();
+        let settings = &mut self.settings;
+        // An unknown name is an error when it is run.
+        let Some(predictor) = predictor(&settings.predictor) else {
+            return;
+        };
+        settings.told = settings.told.read_by(predictor.reads);
+        let ends_at_request = settings.rules == QueueRules::Gaussier2015;
+        let is_exact = matches!(predictor.build, Build::KnowsRunTime);
+        if is_exact || predictor.is_never_short && ends_at_request {
+            settings.corrector = Corrector::default();
+        }
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
+        match reads {
+            Some(Reads::Learned) => 2e-6,
+            _ => 5e-7,
+        }
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(PredictedQueueSimulation {
+            nodes: spec.workload.nodes,
+            settings: self.settings.clone(),
+            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+        }))
+    }
+}
+
+fn side(curve: Option<&str>, factor: Option<f64>) -> Option<Side> {
+    let factor = factor?;
+    Some(match curve? {
+        "linear" => Side::Linear(factor),
+        "square" => Side::Square(factor),
+        _ => Side::Exponential(factor),
+    })
+}

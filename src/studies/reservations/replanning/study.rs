@@ -1,0 +1,303 @@
+//! A planning-based machine that takes reservations.
+
+pub mod keys;
+pub mod measures;
+mod settings;
+pub mod stored;
+mod tables;
+
+use std::sync::Arc;
+
+use self::keys::RawTables;
+pub use self::measures::MEASURES;
+pub use self::settings::*;
+pub use self::tables::ReservationRows as Rows;
+use crate::replanning::{
+    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome,
+    preemptible_jobs, replanning_scene, reservation_measures,
+};
+use bookahead_core::failures::{FailureSource, FailureTrace};
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::scheduling::queue::QueueOrder;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::{Job, ReservationRequest};
+use bookahead_lab::actors::{Player, SimulationError};
+use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
+use bookahead_lab::study::{
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, jobs_of, name_of, with_copies,
+};
+use bookahead_lab::tables::Definition;
+
+/// The machine, its jobs and its requests.
+#[derive(Clone, Debug)]
+pub struct ReplanningSimulation {
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// The machine.
+    pub machine: ReplanningSettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Requests for reservations, in order of submission with ids 0, 1, 2, …
+    pub requests: Arc<[ReservationRequest]>,
+    /// Which jobs, by id, may be stopped for a reservation.
+    pub preemptible: Arc<[bool]>,
+    /// Node failures.
+    pub failures: Arc<FailureTrace>,
+}
+
+impl Simulation for ReplanningSimulation {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let scene = replanning_scene(
+            self.nodes,
+            &self.machine,
+            &self.jobs,
+            &self.requests,
+            &self.preemptible,
+            &self.failures,
+        );
+        let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
+        let run = ReplanningRun::of(played, &self.failures);
+        Ok(SimulationResult {
+            measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
+            metrics: run.metrics,
+            outcomes: run.jobs,
+            node_events: run.node_events,
+            rows: StudyRows::of(Rows(run.reservations)),
+            ..SimulationResult::default()
+        })
+    }
+
+    /// How long a slot is booked for and how its price weighs are settings.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        for request in self.requests.iter() {
+            handed.request(&[
+                Some(request.submit.0),
+                Some(request.wanted.earliest().0),
+                Some(request.runtime.0),
+                Some(request.nodes.0.into()),
+                request.user,
+            ]);
+        }
+        let ends = self.requests.iter();
+        let ends = ends.map(|request| request.wanted.earliest() + request.runtime);
+        let latest = ends.max().unwrap_or(Seconds::ZERO);
+        handed.failures(&self.failures, latest.max(latest_work(&self.jobs)));
+    }
+}
+
+impl Study for ReservationsStudy {
+    type Keys = RawTables;
+
+    const NAME: &'static str = "reservations";
+
+    const ABOUT: &'static str = "A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).";
+
+    const STRATEGY: Option<Strategy> = settings::STRATEGY;
+
+    const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.fresh", "true"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("reservations.origin", r#""instead""#),
+        ],
+        axes: &[
+            ("admission.rule", r#"["holes", "move", "move-price"]"#),
+            ("reservations.share_percent", "[10, 30]"),
+        ],
+    };
+
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            machine: replanning(keys, problems)?,
+            requests: asked.requests.cloned(),
+        })
+    }
+
+    /// Without requests the rules of admission are not read, and without moving jobs not what
+    /// becomes of them.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_policy();
+        self.requests = self
+            .requests
+            .take()
+            .filter(|requests| requests.share_percent > 0.0);
+        let default = ReplanningSettings::default();
+        if self.requests.is_none() {
+            self.machine = ReplanningSettings {
+                order: self.machine.order,
+                backfilling: self.machine.backfilling,
+                starvation_guard: self.machine.starvation_guard,
+                preemptible_percent: self.machine.preemptible_percent,
+                ..default
+            };
+        } else if self.machine.admission.preempts() {
+            // The queue is always planned again as a whole, and the guard protects in every order.
+            self.machine.displaced = DisplacedJobs::default();
+            return;
+        } else if !self.machine.admission.moves() {
+            self.machine.displaced = DisplacedJobs::default();
+        } else {
+            return;
+        }
+        if self.machine.order == QueueOrder::Fcfs {
+            self.machine.starvation_guard = None;
+        }
+    }
+
+    fn takes_reservations(&self) -> bool {
+        true
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * with_copies(self.requests.as_ref()) * self.congestion()
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        4e-6
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        failures(spec, inputs, &jobs, &requests).map(drop)
+    }
+
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        // A machine without failures keeps the identity that it had before there were any.
+        if spec.failures.source == FailureSource::None {
+            return Ok(None);
+        }
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        Ok(Some(
+            failures(spec, inputs, &jobs, &requests)?.content_hash(),
+        ))
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        let percent = self.machine.preemptible_percent;
+        let mut draws = inputs.seed(spec).stream(PREEMPTIBLE_STREAM);
+        Ok(Box::new(ReplanningSimulation {
+            nodes: spec.workload.nodes,
+            machine: self.machine.clone(),
+            preemptible: preemptible_jobs(jobs.len(), percent, &mut draws),
+            failures: failures(spec, inputs, &jobs, &requests)?,
+            jobs,
+            requests,
+        }))
+    }
+
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let asked: &[ReservationOutcome] = result
+            .rows
+            .get::<Rows>()
+            .map_or(&[], |rows| rows.0.as_slice());
+        let kept = asked
+            .iter()
+            .filter(|outcome| !outcome.verdict.is_rejected());
+        let reservations = kept.filter_map(|outcome| {
+            Some(Held {
+                kind: "reservations",
+                start: outcome.start?,
+                end: outcome.end?,
+                nodes: outcome.request.nodes,
+            })
+        });
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&result.outcomes)
+                .chain(reservations)
+                .collect(),
+        }])
+    }
+}
+
+/// Jobs of a workload, and the requests beside them.
+type JobsAndRequests = (Arc<[Job]>, Arc<[ReservationRequest]>);
+
+/// The jobs of a simulation, and the requests that are made from them.
+fn jobs_and_requests(
+    study: &ReservationsStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<JobsAndRequests, Arc<InputError>> {
+    let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+    Ok(match &study.requests {
+        None => (jobs, Arc::from([])),
+        Some(requests) => {
+            let mixed = inputs.jobs_and_requests(spec, requests, &jobs);
+            (mixed.jobs.into(), mixed.requests.into())
+        }
+    })
+}
+
+/// The failures that the machine meets until the last of its jobs and reservations is over: twice
+/// the time of a packed machine after the last submission, and the longest of them.
+fn failures(
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+    requests: &[ReservationRequest],
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    if spec.failures.source == FailureSource::None {
+        return Ok(Arc::default());
+    }
+    let nodes = spec.workload.nodes;
+    let of_jobs = jobs.iter().map(|job| (job.submit, job.estimate, job.nodes));
+    let of_requests = requests
+        .iter()
+        .map(|request| (request.wanted.earliest(), request.duration, request.nodes));
+    let fitting = of_jobs
+        .chain(of_requests)
+        .filter(|(_, _, width)| *width <= nodes);
+    inputs.failures_until(spec, nodes, spec.replication, worked_off(fitting, nodes))
+}
+
+fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningSettings> {
+    let (raw, planning) = (&tables.admission, &tables.planning);
+    let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
+    let guard = guard.checked(problems)?.map(Seconds::from_hours);
+    let preemptible = raw.preemptible_percent().or_default(problems);
+    Some(ReplanningSettings {
+        order: planning.order.unwrap_or_default(),
+        backfilling: planning.backfilling.unwrap_or_default(),
+        admission: raw.rule.unwrap_or_default(),
+        displaced: raw.displaced.unwrap_or_default(),
+        starvation_guard: guard,
+        early_end: raw.early_end.unwrap_or_default(),
+        same_instant: raw.same_instant.unwrap_or_default(),
+        displacement: raw.displacement.unwrap_or_default(),
+        preemptible_percent: preemptible?,
+    })
+}

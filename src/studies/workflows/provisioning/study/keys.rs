@@ -1,0 +1,234 @@
+//! Keys of the study of sites that sell slots, and workflows that buy them.
+
+use toml::Spanned;
+
+use crate::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
+use bookahead_core::workload::workflows::{
+    Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
+    VolumeShape,
+};
+use bookahead_lab::keys::declaration::{
+    Given, flag, integer, integer_within, named, one_of, real, text,
+};
+use bookahead_lab::{section, tables};
+use bookahead_reservations::replanning::study::keys::{PLANNING, RawPlanning};
+use bookahead_reservations::slots::study::keys::{RawSlots, SLOTS};
+
+tables! {
+    sites: RawSites = SITES with SITES_MORE,
+    workflow: RawWorkflow = WORKFLOW,
+    provisioning: RawProvisioning = PROVISIONING,
+    ;
+    planning: RawPlanning = PLANNING,
+    slots: RawSlots = SLOTS,
+}
+
+section! {
+    /// Providers and how busy they are.
+    SITES = "sites", RawSites {
+        /// The load of the first site.
+        utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
+            .note(": the load that the own jobs of the first site are brought to (default: the trace as it is)")
+            .decides("AMB-15, AMB-19"),
+        /// How many sites of the list take part.
+        count: Given<u32> = integer_within(1, 64)
+            .note(": so many sites of the list, the workload's own first (default: all of them)"),
+    }
+    tables {
+        /// The sites behind the first.
+        more: Vec<Spanned<RawSite>>,
+    }
+}
+
+section! {
+    /// One more site, which takes everything that it does not say from `[workload]`.
+    SITES_MORE = "sites.more" list, RawSite {
+        /// The trace of its own jobs.
+        trace: Given<String> = text("the file name of a trace (default: the workload's)"),
+        /// The size of its machine.
+        nodes: Given<u32> = integer_within(1, 10_000_000)
+            .note(": the size of the machine (default, without a trace of its own: the workload's)"),
+        /// The load of its own jobs.
+        utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
+            .note(": the load that its own jobs are brought to (default: the trace as it is)")
+            .decides("AMB-15, AMB-19"),
+    }
+}
+
+section! {
+    /// The application.
+    WORKFLOW = "workflow", RawWorkflow {
+        /// Where the application comes from.
+        source: Given<String> = one_of(|| vec!["synthetic", "cyber-shake", "file"])
+            .default_is("synthetic")
+            .decides("AMB-17"),
+        /// The file of the application.
+        file: Given<String> = text(r#"the file name of a DAX file or WfCommons instance, for source = "file""#),
+        /// What becomes of negative values of a file.
+        negatives: Option<Negatives> = named::<Negatives>()
+            .note(": what becomes of negative run times and volumes of a file"),
+        /// Whether all submissions share one application.
+        instances: Option<Instances> = named::<Instances>().decides("AMB-16b"),
+        /// How many tasks there are.
+        tasks: Given<u32> = integer_within(1, 100_000).default_is("100"),
+        /// How many levels there are.
+        depth: Given<u32> = integer_within(1, 100_000)
+            .words("a whole number from 1 to the number of tasks: levels (default: the rounded root of the number of tasks)")
+            .decides("AMB-16c"),
+        /// How tasks are shared out among levels.
+        levels: Option<LevelSizes> = named::<LevelSizes>()
+            .note(": tasks of each level")
+            .decides("AMB-16"),
+        /// How many parents a task has.
+        parents: Given<u32> = integer(1).refused("is impossible", "")
+            .note(": parents of a task below the first level")
+            .default_is("2"),
+        /// Mean run time.
+        mean_seconds: Given<u32> = integer_within(1, 1_000_000_000)
+            .note(": mean run time")
+            .default_is("1000"),
+        /// Distribution of run times.
+        runtimes: Option<RuntimeShape> = named::<RuntimeShape>().decides("AMB-16"),
+        /// Mean width.
+        mean_nodes: Given<u32> = integer_within(1, 1_000_000)
+            .note(": mean number of processors (default 22); no task is wider than the largest site")
+            .default_in_words("22")
+            .decides("AMB-18"),
+        /// How widths spread.
+        nodes: Option<NodesShape> = named::<NodesShape>().decides("AMB-16"),
+        /// Mean volume of an edge.
+        mean_gigabits: Given<f64> = real().from(0.0).to(1e9)
+            .words("0 to 1e9: mean volume of an edge in Gbit")
+            .default_is("0"),
+        /// Distribution of volumes.
+        volumes: Option<VolumeShape> = named::<VolumeShape>(),
+        /// How run times of the seismic hazard workflow spread.
+        runtime_variation: Given<f64> = real().from(0.0).to(100.0)
+            .note(": coefficient of variation of the run times of cyber-shake")
+            .default_is("0")
+            .decides("AMB-17"),
+        /// How real run times spread around those of the workflow.
+        real_runtimes: Option<RealRuntimes> = named::<RealRuntimes>()
+            .note(": how long tasks really run, compared with the run times that plans are made with"),
+        /// By how much they spread.
+        real_variation: Given<f64> = real().from(0.0).to(2.0)
+            .note(": coefficient of variation of real run times around those of the workflow; uniform ones: at most 0.577")
+            .default_is("0.3"),
+        /// The bandwidth between two sites.
+        bandwidth_gbps: Given<f64> = real().above(0.0)
+            .note(" Gbit/s between two sites")
+            .default_is("10"),
+        /// The latency between two sites.
+        latency_seconds: Given<f64> = real().from(0.0)
+            .note(" seconds for each transfer between two sites")
+            .default_is("150"),
+        /// Over which pairs of resources mean transfer times are taken.
+        transfer_mean: Option<TransferMean> = named::<TransferMean>().decides("AMB-24e"),
+    }
+}
+
+section! {
+    /// What sites offer, how a plan is made, and what becomes of it.
+    PROVISIONING = "provisioning", RawProvisioning {
+        /// How a plan is made.
+        search: Option<SearchMethod> = named::<SearchMethod>()
+            .words(r#""greedy" (default), "moga", "nsga2" or "best-effort""#),
+        /// What sites offer.
+        provider: Given<String> = one_of(|| vec!["advertised", "queried"])
+            .note(" (default: what the search needs; best-effort: queried)")
+            .decides("AMB-4"),
+        /// The wish as a weight of the cost.
+        alpha: Given<f64> = real().from(0.0).to(1.0)
+            .words("0 (shortest makespan) to 1 (least cost)")
+            .default_is("0.5")
+            .decides("eq. (15)"),
+        /// The wish as a deadline.
+        deadline_hours: Given<f64> = real().above(0.0)
+            .note(" hours after submission, instead of alpha"),
+        /// The wish as a deadline over the longest path.
+        deadline_factor: Given<f64> = real().above(0.0)
+            .note(": the deadline as a multiple of the longest path, instead of alpha"),
+        /// The wish as a budget.
+        budget_su: Given<f64> = real().above(0.0).note(" service units, instead of alpha"),
+        /// The wish as a budget over the cost of best effort.
+        budget_factor: Given<f64> = real().above(0.0)
+            .note(": the budget as a multiple of what best effort costs, instead of alpha"),
+        /// How many plans a population has.
+        population: Given<u32> = integer_within(2, 100_000)
+            .note(": plans in a population")
+            .default_is("100")
+            .decides("AMB-13"),
+        /// How many generations of offspring there are.
+        generations: Given<u32> = integer_within(0, 1_000_000)
+            .note(": generations of offspring")
+            .default_is("10")
+            .decides("AMB-14g"),
+        /// The sharing radius of moga.
+        sharing_radius: Given<f64> = real().above(0.0)
+            .note(": σ_share of moga")
+            .default_is("0.041")
+            .decides("AMB-13"),
+        /// Whether one plan may use every slot.
+        all_slots_member: Option<bool> = flag("false")
+            .note(": one of the first plans may use every slot")
+            .decides("AMB-14"),
+        /// c: what a node-hour of an advertised slot costs.
+        slot_unit_price: Given<f64> = real().from(0.0).to(1e6)
+            .note(" service units: c of an advertised slot, for a node and an hour")
+            .default_is("1.0"),
+        /// f: what an advertised slot costs whatever is used of it.
+        slot_fixed_price: Given<f64> = real().from(0.0).to(1e9)
+            .note(" service units: f of an advertised slot, whatever part of it is used")
+            .default_is("0.0"),
+        /// By what c is multiplied during the day.
+        slot_day_factor: Given<f64> = real().from(0.0).to(1e6)
+            .note(": by what c is multiplied during the day")
+            .default_is("1.0"),
+        /// When the day begins.
+        slot_day_begins: Given<u32> = integer_within(0, 23)
+            .note(": the hour at which the day begins; time 0 of a trace is a midnight")
+            .default_is("8"),
+        /// When the day ends.
+        slot_day_ends: Given<u32> = integer_within(1, 24)
+            .note(": the hour at which it ends, after it begins")
+            .default_is("18"),
+        /// b: how a slot is sold in front of something planned.
+        slot_holes: Option<HoleSale> = named::<HoleSale>()
+            .note(": b of a slot in front of something planned"),
+        /// e: how a slot is sold with nothing planned after it.
+        slot_edges: Option<EdgeSale> = named::<EdgeSale>()
+            .note(": e of a slot with nothing planned after it, which is divisible in any case"),
+        /// Which site takes a task.
+        site_choice: Option<SiteChoice> = named::<SiteChoice>().decides("AMB-9"),
+        /// Whether plans stay booked.
+        commitment: Given<String> = one_of(|| vec!["discarded", "committed"])
+            .default_is("discarded")
+            .decides("AMB-23"),
+        /// How many applications come one after the other.
+        submissions: Given<u32> = integer_within(1, 10_000)
+            .note(r#": applications that one simulation submits, for commitment = "committed""#)
+            .default_is("10")
+            .decides("AMB-23"),
+        /// For how long tasks are booked.
+        booking_factor: Given<f64> = real().from(1.0).to(1000.0)
+            .note(": tasks are booked for so many times their run time")
+            .default_is("1.0"),
+        /// How many brokers compete.
+        brokers: Given<u32> = integer_within(1, 1_000)
+            .note(": brokers that submit an application each at every instant and choose from the same slots, for genetic searches")
+            .default_is("1"),
+        /// How long a reservation is under way.
+        latency_seconds: Given<u32> = integer_within(0, 86_400)
+            .note(": how long a reservation is under way")
+            .default_is("0")
+            .decides("AMB-46"),
+        /// How often a plan is made anew.
+        replans: Given<u32> = integer(0)
+            .note(": plans made anew because a slot was gone, before the application is given up")
+            .default_is("10")
+            .decides("AMB-46"),
+        /// What a task lost to a node failure leads to.
+        after_failure: Option<AfterFailure> = named::<AfterFailure>()
+            .words(r#""reprovision" (default) or "fail": what a task lost to a node failure leads to"#),
+    }
+}

@@ -1,0 +1,364 @@
+//! What simulations of provisioning share: sites at their load, applications, backgrounds,
+//! searches.
+
+use super::{ProvisionedSettings, RelativeWish};
+use crate::provisioning::{
+    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, SiteWorkload, Wish,
+    best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
+};
+use bookahead_core::failures::{FailureSource, FailureTrace};
+use bookahead_core::random;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::workflows::{
+    ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
+};
+use bookahead_core::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+use bookahead_lab::study::SimulationSpec;
+use bookahead_lab::study::inputs::parallel::map_in_parallel;
+use bookahead_lab::study::inputs::{
+    Cache, FailureRequest, InputError, Inputs, PreparedWorkload, canonical_text,
+};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// Failures are made until so long after a site's own jobs are worked off, for applications that
+/// come late and take long.
+pub(super) const AFTER_THE_TRACE: Seconds = Seconds(100 * 86_400);
+
+/// A workflow with the hash of what it was read from; `None` where it was drawn.
+pub(super) type SourcedWorkflow = (Arc<Workflow>, Option<String>);
+
+pub(super) fn undrawable(error: WorkflowError) -> InputError {
+    InputError::Workflow(error.to_string())
+}
+
+/// What simulations of provisioning share.
+#[derive(Default)]
+pub(super) struct Shared {
+    loaded_sites: Cache<SiteWorkload>,
+    site_sets: Cache<Arc<[SiteWorkload]>>,
+    workflows: Cache<SourcedWorkflow>,
+    applications: Cache<Application>,
+    backgrounds: Cache<Background>,
+    best_efforts: Cache<BestEffortRun>,
+    searches: Cache<Genetic>,
+}
+
+/// What one simulation has made or shares.
+pub(super) struct Made<'a> {
+    pub(super) spec: &'a SimulationSpec,
+    pub(super) inputs: &'a Inputs,
+    shared: Arc<Shared>,
+}
+
+impl<'a> Made<'a> {
+    pub(super) fn new(spec: &'a SimulationSpec, inputs: &'a Inputs) -> Self {
+        Self {
+            spec,
+            inputs,
+            shared: inputs.shared(),
+        }
+    }
+
+    /// The jobs of a site before anything is done about its load.
+    pub(super) fn site_trace(
+        &self,
+        site: &SiteSettings,
+    ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        self.inputs
+            .workload_of(&site.workload, self.spec.seed, self.spec.replication)
+    }
+
+    /// All sites, with the failures of their nodes.
+    pub(super) fn sites(
+        &self,
+        about: &ProvisionedSettings,
+    ) -> Result<Arc<Arc<[SiteWorkload]>>, Arc<InputError>> {
+        let failures = canonical_text(&self.spec.failures);
+        let key = format!(
+            "{}|{}|{failures}",
+            self.spec.seed,
+            canonical_text(&about.sites)
+        );
+        self.shared.site_sets.get_shared(key, || {
+            let sites = about
+                .sites
+                .iter()
+                .enumerate()
+                .map(|(place, settings)| {
+                    let site = self.loaded_site(settings)?;
+                    Ok(SiteWorkload {
+                        failures: self.site_failures(settings, place)?,
+                        ..site.as_ref().clone()
+                    })
+                })
+                .collect::<Result<Vec<_>, Arc<InputError>>>()?;
+            Ok(sites.into())
+        })
+    }
+
+    pub(super) fn loaded_site(
+        &self,
+        settings: &SiteSettings,
+    ) -> Result<Arc<SiteWorkload>, Arc<InputError>> {
+        let trace = self.site_trace(settings)?;
+        let jobs = self.inputs.battery(&trace, &of_site(self.spec, settings))?;
+        let workload = &settings.workload;
+        let key = format!("{}|{}", self.spec.seed, canonical_text(settings));
+        self.shared.loaded_sites.get(key, || {
+            // The source alone: all loads and sizes of a trace see the same draws.
+            let draws = self.inputs.source_key(workload);
+            load_site(
+                &trace.label,
+                jobs,
+                workload.nodes,
+                settings.utilisation_percent,
+                self.spec.seed,
+                &draws,
+            )
+            .map_err(|error| InputError::Workload(error.to_string()))
+        })
+    }
+
+    /// The failures of a site's nodes; each site has its own, the same for every submission.
+    pub(super) fn site_failures(
+        &self,
+        settings: &SiteSettings,
+        place: usize,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        if self.spec.failures.source == FailureSource::None {
+            return Ok(Arc::default());
+        }
+        let trace = self.site_trace(settings)?;
+        let jobs = self.inputs.battery(&trace, &of_site(self.spec, settings))?;
+        let nodes = settings.workload.nodes;
+        let workload_key = format!(
+            "{}|site {place}",
+            self.inputs.source_key(&settings.workload)
+        );
+        self.inputs.failures_of(&FailureRequest {
+            settings: &self.spec.failures,
+            nodes,
+            horizon: horizon(&jobs, nodes),
+            seed: self.spec.seed,
+            workload_key: &workload_key,
+            replication: 0,
+        })
+    }
+
+    pub(super) fn workflow(
+        &self,
+        about: &ProvisionedSettings,
+    ) -> Result<Arc<SourcedWorkflow>, Arc<InputError>> {
+        let source = &about.application.source;
+        let instance = instance(self.spec, about);
+        let key = format!("{}|{instance}|{}", self.spec.seed, canonical_text(source));
+        self.shared.workflows.get(key, || match source {
+            // The streams are those of `bookahead workflow generate`.
+            ApplicationSource::Synthetic(settings) => {
+                let mut stream =
+                    random::stream(self.spec.seed, "synthetic-workflow", instance, "workflow");
+                let workflow = synthetic(settings, &mut stream).map_err(undrawable)?;
+                Ok((Arc::new(workflow), None))
+            }
+            ApplicationSource::CyberShake(settings) => {
+                let mut stream =
+                    random::stream(self.spec.seed, "cyber-shake-workflow", instance, "workflow");
+                let workflow = cyber_shake(settings, &mut stream).map_err(undrawable)?;
+                Ok((Arc::new(workflow), None))
+            }
+            ApplicationSource::File { file, negatives } => {
+                let (workflow, hash) = self.inputs.workflow(file, *negatives)?;
+                Ok((Arc::new(workflow), Some(hash)))
+            }
+        })
+    }
+
+    pub(super) fn application(
+        &self,
+        about: &ProvisionedSettings,
+    ) -> Result<Arc<Application>, Arc<InputError>> {
+        let workflow = self.workflow(about)?;
+        let sizes: Vec<Nodes> = about.sites.iter().map(|site| site.workload.nodes).collect();
+        let key = format!("{}|{sizes:?}", application_key(self.spec, about));
+        self.shared.applications.get(key, || {
+            Application::of(&workflow.0, &sizes, &about.application.network)
+                .map_err(|error| InputError::Workflow(error.to_string()))
+        })
+    }
+
+    pub(super) fn background(
+        &self,
+        key: &str,
+        settings: &ProvisioningSettings,
+        sites: &[SiteWorkload],
+    ) -> Result<Arc<Background>, Arc<InputError>> {
+        self.shared.backgrounds.get(key.to_owned(), || {
+            let window = common_window(sites).ok_or_else(|| {
+                InputError::Workload(
+                    "the traces of the sites have no time in common: choose others, or more days"
+                        .to_owned(),
+                )
+            })?;
+            let instants = draw_instants(window, self.spec.seed, instants_of(self.spec, settings));
+            Ok(replay_beside_each_other(sites, settings, &instants))
+        })
+    }
+
+    pub(super) fn best_effort(
+        &self,
+        key: &str,
+        sites: &[SiteWorkload],
+        background: &Background,
+        application: &Application,
+        instant: usize,
+    ) -> Result<Arc<BestEffortRun>, Arc<InputError>> {
+        self.shared
+            .best_efforts
+            .get(format!("{key}|{instant}"), || {
+                best_effort(application, background.fork(sites, instant)).ok_or_else(|| {
+                    InputError::Workload(
+                        "best effort comes to no end: a task was lost in a queue".to_owned(),
+                    )
+                })
+            })
+    }
+
+    pub(super) fn searched(
+        &self,
+        key: &str,
+        settings: &ProvisioningSettings,
+        background: &Background,
+        application: &Application,
+        instant: usize,
+    ) -> Result<Arc<Genetic>, Arc<InputError>> {
+        let how = (settings.search, &settings.genetic, settings.site_choice);
+        let how = (how, &settings.tariff);
+        let key = format!("{key}|{}|{instant}", canonical_text(&how));
+        self.shared.searches.get(key, || {
+            // The stream that a broker would draw its first search from.
+            let mut stream = random::stream(
+                self.spec.seed,
+                &self.inputs.workload_key(&self.spec.workload),
+                self.spec.replication,
+                &search_stream(0, 0),
+            );
+            Ok(search_advertised(
+                application,
+                &background.snapshots[instant],
+                background.instants[instant],
+                settings,
+                &mut stream,
+            ))
+        })
+    }
+}
+
+/// The replay of all sites. Every simulation waits for it, and no site knows of another: each has
+/// its own thread.
+pub(super) fn replay_beside_each_other(
+    sites: &[SiteWorkload],
+    settings: &ProvisioningSettings,
+    instants: &[Seconds],
+) -> Background {
+    let alone = |site: &SiteWorkload| {
+        let site = std::slice::from_ref(site);
+        Ok::<_, Infallible>(Background::replay(site, settings, instants))
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let Ok(parts) = map_in_parallel(sites, threads.min(sites.len()), &alone);
+    let mut whole = Background {
+        instants: instants.to_vec(),
+        snapshots: vec![Vec::with_capacity(sites.len()); instants.len()],
+        starts: Vec::with_capacity(sites.len()),
+        longest_stays: Vec::with_capacity(sites.len()),
+    };
+    for part in parts {
+        for (all, own) in whole.snapshots.iter_mut().zip(part.snapshots) {
+            all.extend(own);
+        }
+        whole.starts.extend(part.starts);
+        whole.longest_stays.extend(part.longest_stays);
+    }
+    whole
+}
+
+/// Instants that are prepared: as many as the sweep asks for, and at least those of this
+/// simulation.
+pub(super) fn instants_of(spec: &SimulationSpec, settings: &ProvisioningSettings) -> u32 {
+    let own = (spec.replication + 1).saturating_mul(settings.submissions());
+    settings.instants.max(own)
+}
+
+pub(super) fn background_key(
+    spec: &SimulationSpec,
+    settings: &ProvisioningSettings,
+    about: &ProvisionedSettings,
+) -> String {
+    format!(
+        "{}|{}|{}|{}|{}",
+        spec.seed,
+        canonical_text(&about.sites),
+        canonical_text(&settings.provider),
+        canonical_text(&settings.replanning),
+        instants_of(spec, settings)
+    )
+}
+
+pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings) -> String {
+    let instance = instance(spec, about);
+    format!(
+        "{}|{instance}|{}",
+        spec.seed,
+        canonical_text(&about.application)
+    )
+}
+
+/// The number of the workflow (AMB-16b).
+pub(super) fn instance(spec: &SimulationSpec, about: &ProvisionedSettings) -> u32 {
+    match about.application.instances {
+        Instances::One => 0,
+        Instances::OneAReplication => spec.replication,
+    }
+}
+
+/// The specification as if the site's workload were the first one's.
+pub(super) fn of_site(spec: &SimulationSpec, site: &SiteSettings) -> SimulationSpec {
+    SimulationSpec {
+        workload: site.workload.clone(),
+        ..spec.clone()
+    }
+}
+
+/// The wish in numbers.
+pub(super) fn absolute(
+    wish: Wish,
+    relative: Option<RelativeWish>,
+    application: &Application,
+) -> Wish {
+    match relative {
+        None => wish,
+        Some(RelativeWish::Deadline { factor }) => {
+            let longest = application.longest_path().0 as f64;
+            Wish::Deadline {
+                after: Seconds((factor * longest).round() as i64),
+            }
+        }
+        Some(RelativeWish::Budget { factor }) => Wish::Budget {
+            service_units: factor * application.least_work().0 as f64 / 3_600.0,
+        },
+    }
+}
+
+/// When a site has worked off two copies of its jobs, and long after.
+pub(super) fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
+    let last = jobs.iter().map(|job| job.submit).max();
+    let longest = jobs.iter().map(|job| job.estimate).max();
+    let area: i64 = jobs.iter().map(|job| job.fee().0).sum();
+    let packed = Seconds(area / i64::from(nodes.0.max(1)));
+    last.unwrap_or(Seconds::ZERO)
+        + SECOND_COPY_SHIFT
+        + packed * 2
+        + longest.unwrap_or(Seconds::ZERO)
+        + AFTER_THE_TRACE
+}

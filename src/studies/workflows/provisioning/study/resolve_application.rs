@@ -1,0 +1,130 @@
+//! From what the file says to the application that the study of provisioning provides for.
+
+use super::keys::RawWorkflow;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::workflows::{
+    ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, RealRuntimes,
+    RuntimeUncertainty, SyntheticSettings,
+};
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
+
+pub(super) fn application(
+    raw: &RawWorkflow,
+    largest: Nodes,
+    problems: &mut Problems,
+) -> Option<ApplicationSettings> {
+    let synthetic = synthetic(raw, largest, problems);
+    let variation = raw.runtime_variation().or_default(problems);
+    let network = network(raw, problems);
+    let source = raw.source().name(problems).and_then(|source| match source {
+        "cyber-shake" => {
+            (synthetic.as_ref())
+                .zip(variation)
+                .map(|(synthetic, runtime_variation)| {
+                    ApplicationSource::CyberShake(CyberShakeSettings {
+                        runtime_variation,
+                        bytes: synthetic.mean_bytes,
+                    })
+                })
+        }
+        "file" => file(raw, problems),
+        _ => synthetic.clone().map(ApplicationSource::Synthetic),
+    });
+    synthetic?;
+    variation?;
+    Some(ApplicationSettings {
+        source: source?,
+        network: network?,
+        instances: raw.instances.unwrap_or_default(),
+    })
+}
+
+/// How long tasks really run.
+pub(super) fn uncertainty(
+    raw: &RawWorkflow,
+    problems: &mut Problems,
+) -> Option<RuntimeUncertainty> {
+    let real = raw.real_runtimes.unwrap_or_default();
+    let variation = raw.real_variation().or_default(problems)?;
+    if real == RealRuntimes::Uniform && variation > RuntimeUncertainty::MOST_UNIFORM {
+        let message = format!("{variation} is impossible where run times are uniform");
+        raw.real_variation().refuse(&message, problems);
+        return None;
+    }
+    Some(RuntimeUncertainty {
+        real,
+        variation,
+        ..RuntimeUncertainty::default()
+    })
+}
+
+fn file(raw: &RawWorkflow, problems: &mut Problems) -> Option<ApplicationSource> {
+    let Some(file) = &raw.file else {
+        problems.add(
+            ProblemKind::Missing,
+            "workflow.file",
+            raw.source().place(),
+            "it is not said which file the workflow is in",
+            "add `file = \"…\"`: a DAX file or a WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names",
+        );
+        return None;
+    };
+    if file.get_ref().trim().is_empty() {
+        raw.file().refuse("an empty file name", problems);
+        return None;
+    }
+    Some(ApplicationSource::File {
+        file: file.get_ref().clone(),
+        negatives: raw.negatives.unwrap_or_default(),
+    })
+}
+
+fn synthetic(
+    raw: &RawWorkflow,
+    largest: Nodes,
+    problems: &mut Problems,
+) -> Option<SyntheticSettings> {
+    let tasks = raw.tasks().or_default(problems);
+    let depth = match (&raw.depth, tasks) {
+        (Some(depth), Some(tasks)) if *depth.get_ref() > tasks => {
+            (raw.depth()).refuse(&format!("{} is impossible", depth.get_ref()), problems);
+            None
+        }
+        (Some(_), Some(_)) => raw.depth().checked(problems),
+        _ => Some(None),
+    };
+    let parents = raw
+        .parents()
+        .limited(|parents| parents <= 1e5)
+        .or_default(problems);
+    let seconds = raw.mean_seconds().or_default(problems);
+    let nodes = raw.mean_nodes().or_default(problems);
+    let gigabits = raw.mean_gigabits().or_default(problems);
+    Some(SyntheticSettings {
+        tasks: tasks?,
+        depth: depth?,
+        levels: raw.levels.unwrap_or_default(),
+        parents: parents?,
+        mean_runtime: Seconds(i64::from(seconds?)),
+        runtimes: raw.runtimes.unwrap_or_default(),
+        mean_nodes: Nodes(nodes?),
+        nodes: raw.nodes.unwrap_or_default(),
+        most_nodes: Some(largest),
+        // A Gbit is 125,000,000 bytes.
+        mean_bytes: (gigabits? * 1.25e8).round() as u64,
+        volumes: raw.volumes.unwrap_or_default(),
+    })
+}
+
+fn network(raw: &RawWorkflow, problems: &mut Problems) -> Option<Network> {
+    let bandwidth = raw.bandwidth_gbps().or_default(problems);
+    let latency = raw
+        .latency_seconds()
+        .limited(|latency| latency <= 1e9)
+        .or_default(problems);
+    Some(Network {
+        bandwidth_bits_per_second: bandwidth? * 1e9,
+        latency_seconds: latency?,
+        mean: raw.transfer_mean.unwrap_or_default(),
+    })
+}

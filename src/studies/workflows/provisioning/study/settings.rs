@@ -1,0 +1,95 @@
+//! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008,
+//! chapters 4 and 7).
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::provisioning::ProvisioningSettings;
+use bookahead_core::workload::SiteSettings;
+use bookahead_core::workload::workflows::{
+    ApplicationSettings, ApplicationSource, RuntimeUncertainty,
+};
+use bookahead_lab::study::{Strategy, spec_format};
+
+/// Its name and what it is.
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "provisioning",
+    about: "sites that sell slots, and workflows that buy them",
+    has_metrics: false,
+    primary: "wf_makespan_hours",
+});
+
+/// Bytes of one task of an application: its slot, its run and its run by best effort.
+pub(super) const TASK_BYTES: f64 = 120.0;
+
+/// Tasks of a file, which is not read yet.
+const TASKS_OF_A_FILE: f64 = 200.0;
+
+/// How an application is provisioned, and what the study is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProvisioningStudy {
+    /// How it is done: the search, the kind of provider, the wish.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: ProvisioningSettings,
+    /// Sites and application.
+    #[serde(rename = "provisioning")]
+    pub about: ProvisionedSettings,
+}
+
+/// What a study of provisioning is about, apart from how it is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProvisionedSettings {
+    /// The sites in order; the first one's workload is the simulation's own.
+    pub sites: Vec<SiteSettings>,
+    /// The application.
+    pub application: ApplicationSettings,
+    /// A wish that is a multiple of what the application needs, in the place of the settings' own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_wish: Option<RelativeWish>,
+    /// How long its tasks really run, and are booked for.
+    #[serde(default, skip_serializing_if = "RuntimeUncertainty::is_default")]
+    pub uncertainty: RuntimeUncertainty,
+}
+
+/// A wish that is known in numbers when the application is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum RelativeWish {
+    /// A deadline as a multiple of the longest path, each task at its fastest site and without
+    /// transfers.
+    Deadline {
+        /// Above 0.
+        factor: f64,
+    },
+    /// A budget as a multiple of the processor-hours of all tasks, each at its cheapest site: what
+    /// best effort costs where processors are alike.
+    Budget {
+        /// Above 0.
+        factor: f64,
+    },
+}
+
+fn named<S: Serializer>(settings: &ProvisioningSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
+
+impl ProvisionedSettings {
+    /// Tasks of the application, about, wide ones counted more than once: they have more places to
+    /// choose from.
+    pub(super) fn weight(&self) -> f64 {
+        match &self.application.source {
+            ApplicationSource::Synthetic(settings) => {
+                f64::from(settings.tasks) * (2.0 + f64::from(settings.mean_nodes.0)) / 24.0
+            }
+            ApplicationSource::CyberShake(_) | ApplicationSource::File { .. } => self.tasks(),
+        }
+    }
+
+    /// Tasks of the application, about.
+    pub(super) fn tasks(&self) -> f64 {
+        match &self.application.source {
+            ApplicationSource::Synthetic(settings) => f64::from(settings.tasks),
+            ApplicationSource::CyberShake(_) => 8_039.0,
+            ApplicationSource::File { .. } => TASKS_OF_A_FILE,
+        }
+    }
+}

@@ -1,0 +1,513 @@
+//! Workflows that buy their resources: sites, submissions with fronts, slots and tasks, and what
+//! others lost.
+
+mod exports;
+mod met;
+
+use rusqlite::{Connection, params};
+
+use self::exports::EXPORTS;
+use self::met::{write_advertised, write_offers, write_site_jobs};
+
+use crate::provisioning::measures::SiteSummary;
+use crate::provisioning::{ProvisioningOutcome, ProvisioningRun, SiteJob, TaskFate};
+use bookahead_core::scheduling::measures::Measure;
+use bookahead_core::units::Seconds;
+use bookahead_lab::tables::{Definition, Outcomes, RowWriter, Rows, View};
+
+/// The tables.
+pub(super) const TABLES: Definition = Definition {
+    sql: SQL,
+    results: &[
+        "workflow_front",
+        "workflow_task",
+        "workflow_slot",
+        "workflow_query",
+        "workflow_advertised",
+        "workflow_submission",
+        "workflow_effect",
+        "workflow_site_job",
+        "workflow_site",
+    ],
+    views: VIEWS,
+    exports: EXPORTS,
+    outcomes: OUTCOMES,
+    enter_lookups,
+    ..Definition::NONE
+};
+
+/// The sites of a simulation, and what became of its applications.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProvisioningRows {
+    /// The sites.
+    pub sites: Vec<SiteSummary>,
+    /// What became of the applications; `None` unless outcomes were asked for.
+    pub run: Option<ProvisioningRun>,
+    /// The hypervolume of the front of each submission; empty where there are no fronts.
+    pub hypervolumes: Vec<Option<f64>>,
+    /// The jobs of others that were at the sites meanwhile; empty unless outcomes were asked for.
+    pub site_jobs: Vec<SiteJob>,
+}
+
+impl Rows for ProvisioningRows {
+    fn problem(&self) -> Option<String> {
+        problem(self.run.as_ref()?)
+    }
+
+    /// Reports draw the tasks of one submission, so slots and tasks of the first replication stay.
+    fn strip(&mut self, replication: u32) {
+        self.site_jobs = Vec::new();
+        for outcome in self.run.iter_mut().flat_map(|run| &mut run.outcomes) {
+            outcome.prices = Vec::new();
+            outcome.advertised = Vec::new();
+            if replication > 0 {
+                outcome.slots = Vec::new();
+                outcome.tasks = Vec::new();
+            }
+        }
+    }
+
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        let mut rows = write_sites(writer, &self.sites)?;
+        if let Some(run) = &self.run {
+            rows += write_submissions(writer, run, &self.hypervolumes)?;
+            rows += write_site_jobs(writer, &self.site_jobs)?;
+        }
+        Ok(rows)
+    }
+}
+
+fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::Result<()> {
+    for fate in TaskFate::ALL {
+        connection.execute(
+            "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
+            params![*fate as i64, fate.name()],
+        )?;
+    }
+    Ok(())
+}
+
+const SQL: &str = "
+CREATE TABLE workflow_site (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    site INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    nodes INTEGER NOT NULL,
+    wanted_percent REAL,
+    utilisation_percent REAL NOT NULL,
+    copied_percent REAL NOT NULL,
+    kept_percent REAL NOT NULL,
+    window_start INTEGER NOT NULL,
+    window_end INTEGER NOT NULL,
+    PRIMARY KEY (simulation, site)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_submission (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    submission INTEGER NOT NULL,
+    submitted INTEGER NOT NULL,
+    planned_cost REAL,
+    planned_makespan INTEGER,
+    completed INTEGER NOT NULL CHECK (completed IN (0, 1)),
+    makespan INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    wasted REAL NOT NULL,
+    gone INTEGER NOT NULL,
+    replans INTEGER NOT NULL,
+    lost_tasks INTEGER NOT NULL,
+    reprovisioned INTEGER NOT NULL,
+    best_effort_cost REAL,
+    best_effort_makespan INTEGER,
+    hypervolume REAL,
+    slots_offered INTEGER NOT NULL,
+    evaluations INTEGER NOT NULL,
+    infeasible INTEGER NOT NULL,
+    queries INTEGER NOT NULL,
+    offers INTEGER NOT NULL,
+    PRIMARY KEY (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_front (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    makespan INTEGER NOT NULL,
+    chosen INTEGER NOT NULL CHECK (chosen IN (0, 1)),
+    PRIMARY KEY (simulation, submission, member),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_slot (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    unit_price REAL NOT NULL,
+    fixed_price REAL NOT NULL,
+    divisible INTEGER NOT NULL CHECK (divisible IN (0, 1)),
+    cost REAL NOT NULL,
+    used INTEGER NOT NULL,
+    externality INTEGER NOT NULL,
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE task_fate (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE workflow_task (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    slot INTEGER,
+    fate INTEGER NOT NULL REFERENCES task_fate (code),
+    PRIMARY KEY (simulation, submission, position),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_query (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    query INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    offers TEXT NOT NULL,
+    PRIMARY KEY (simulation, submission, query),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_advertised (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    unit_price REAL NOT NULL,
+    fixed_price REAL NOT NULL,
+    divisible INTEGER NOT NULL CHECK (divisible IN (0, 1)),
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_site_job (
+    simulation INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    start INTEGER,
+    undisturbed_start INTEGER,
+    PRIMARY KEY (simulation, site, job),
+    FOREIGN KEY (simulation, site) REFERENCES workflow_site (simulation, site)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_effect (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    site INTEGER NOT NULL,
+    jobs INTEGER NOT NULL,
+    delayed INTEGER NOT NULL,
+    wait INTEGER NOT NULL,
+    undisturbed_wait INTEGER NOT NULL,
+    slowdown REAL NOT NULL,
+    undisturbed_slowdown REAL NOT NULL,
+    PRIMARY KEY (simulation, site)
+) STRICT, WITHOUT ROWID;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_workflow_site",
+        "SELECT s.simulation, s.site, s.label, s.nodes, s.wanted_percent, s.utilisation_percent, s.copied_percent, s.kept_percent,
+            s.window_start, s.window_end
+         FROM workflow_site s",
+    ),
+    (
+        "v_workflow_submission",
+        "SELECT s.simulation, s.submission, m.spec ->> '$.study.provider.provider' AS provider,
+            m.spec ->> '$.study.search' AS search, m.spec ->> '$.study.wish.alpha' AS alpha,
+            m.spec ->> '$.study.wish.after' AS deadline, m.spec ->> '$.study.wish.service_units' AS budget_su,
+            s.submitted, s.planned_cost AS planned_cost_su, s.planned_makespan,
+            s.planned_cost / nullif(s.best_effort_cost, 0.0) AS cost_ratio,
+            CAST(s.planned_makespan AS REAL) / nullif(s.best_effort_makespan, 0) AS makespan_ratio,
+            s.completed, s.makespan, s.cost AS cost_su, s.wasted AS wasted_su, s.gone, s.replans, s.lost_tasks, s.reprovisioned,
+            s.best_effort_cost AS best_effort_cost_su, s.best_effort_makespan, s.hypervolume, s.slots_offered, s.evaluations,
+            s.infeasible, s.queries, s.offers
+         FROM workflow_submission s JOIN simulation m ON m.id = s.simulation",
+    ),
+    (
+        "v_workflow_front",
+        "SELECT f.simulation, f.submission, f.member, f.cost AS cost_su, f.makespan, f.chosen FROM workflow_front f",
+    ),
+    (
+        "v_workflow_slot",
+        "SELECT t.simulation, t.submission, t.slot, t.site, t.nodes, s.submitted + t.start AS start,
+            s.submitted + t.\"end\" AS \"end\", t.unit_price, t.fixed_price, t.divisible, t.cost AS cost_su,
+            t.used / 3600.0 AS used_su, t.externality / 3600.0 AS externality_su
+         FROM workflow_slot t JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission",
+    ),
+    (
+        "v_workflow_task",
+        "SELECT t.simulation, t.submission, t.position, t.task, t.site, t.nodes, s.submitted + t.start AS start,
+            s.submitted + t.\"end\" AS \"end\", t.slot, f.name AS fate
+         FROM workflow_task t
+         JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission
+         JOIN task_fate f ON f.code = t.fate",
+    ),
+    (
+        "v_workflow_offer",
+        "SELECT q.simulation, q.submission, q.query, q.task, q.site, q.nodes, s.submitted + (e.value ->> 0) AS start, q.duration,
+            (e.value ->> 1) / 3600.0 AS price_su, ((e.value ->> 1) + q.nodes * q.duration) / 3600.0 AS cost_su
+         FROM workflow_query q
+         JOIN workflow_submission s ON s.simulation = q.simulation AND s.submission = q.submission, json_each(q.offers) e",
+    ),
+    (
+        "v_workflow_advertised",
+        "SELECT a.simulation, a.submission, a.slot, a.site, a.nodes, s.submitted + a.start AS start,
+            s.submitted + a.\"end\" AS \"end\", a.unit_price, a.fixed_price, a.divisible
+         FROM workflow_advertised a
+         JOIN workflow_submission s ON s.simulation = a.simulation AND s.submission = a.submission",
+    ),
+    (
+        "v_workflow_site_job",
+        "SELECT j.simulation, j.site, j.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.estimate, j.runtime,
+            j.submit + j.start AS start, j.submit + j.start + min(j.runtime, j.estimate) AS \"end\", j.start AS waiting,
+            j.submit + j.undisturbed_start AS undisturbed_start, j.undisturbed_start AS undisturbed_waiting,
+            j.start - j.undisturbed_start AS delayed
+         FROM workflow_site_job j",
+    ),
+    (
+        "v_workflow_effect",
+        "SELECT e.simulation, e.site, e.jobs, e.delayed, e.wait / 3600.0 / nullif(e.jobs, 0) AS wait_hours,
+            e.undisturbed_wait / 3600.0 / nullif(e.jobs, 0) AS undisturbed_wait_hours, e.slowdown / nullif(e.jobs, 0) AS slowdown,
+            e.undisturbed_slowdown / nullif(e.jobs, 0) AS undisturbed_slowdown
+         FROM workflow_effect e",
+    ),
+];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM workflow_site i WHERE i.simulation = m.id)",
+    ),
+    cluster_of_job: None,
+    jobs: Some(
+        "SELECT q.simulation, q.site, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
+            q.\"end\", q.waiting
+         FROM v_workflow_site_job q",
+    ),
+    reservations: Some(
+        "SELECT q.simulation, q.submission, q.slot, 1, q.site, NULL, NULL, q.nodes, b.submitted, NULL, NULL, q.\"end\" - q.start, NULL,
+            'granted', CASE q.used_su WHEN 0 THEN 'unused' ELSE 'used' END, NULL, q.start, q.\"end\", q.cost_su, NULL
+         FROM workflow_submission b
+         CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
+    ),
+};
+
+/// Why a run would not come back from the store as it is; `None` where it would.
+fn problem(run: &ProvisioningRun) -> Option<String> {
+    let broken = run.outcomes.iter().find(|outcome| {
+        let planned = outcome.planned.map(|value| value.cost);
+        let best_effort = outcome.best_effort.as_ref().map(|run| run.cost);
+        let front = outcome.front.iter().map(|member| member.value.cost);
+        let slots = outcome
+            .slots
+            .iter()
+            .flat_map(|slot| [slot.cost, slot.slot.unit_price, slot.slot.fixed_price]);
+        let advertised = outcome
+            .advertised
+            .iter()
+            .flat_map(|offered| [offered.slot.unit_price, offered.slot.fixed_price]);
+        [outcome.realised.cost, outcome.realised.wasted]
+            .into_iter()
+            .chain(planned)
+            .chain(best_effort)
+            .chain(front)
+            .chain(slots)
+            .chain(advertised)
+            .any(|money| !money.is_finite())
+    });
+    broken.map(|outcome| {
+        format!(
+            "a cost of submission {} is not a number",
+            outcome.submission
+        )
+    })
+}
+
+/// Writes the sites of a simulation; returns the rows.
+fn write_sites(writer: &RowWriter<'_>, sites: &[SiteSummary]) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_site")?;
+    for (place, site) in sites.iter().enumerate() {
+        let load = site.load;
+        insert.insert(params![
+            writer.simulation(),
+            place as i64,
+            site.label,
+            site.nodes.0,
+            load.wanted_percent,
+            load.utilisation_percent,
+            load.copied_percent,
+            load.kept_percent,
+            load.window.0.0,
+            load.window.1.0
+        ])?;
+    }
+    Ok(sites.len() as u64)
+}
+
+/// Writes what became of every application; returns the rows. Times but that of the submission are
+/// seconds after it, as they are small then.
+fn write_submissions(
+    writer: &RowWriter<'_>,
+    run: &ProvisioningRun,
+    hypervolumes: &[Option<f64>],
+) -> rusqlite::Result<u64> {
+    let mut rows = 0;
+    let mut insert = writer.table("workflow_submission")?;
+    for (place, outcome) in run.outcomes.iter().enumerate() {
+        let realised = outcome.realised;
+        let best_effort = outcome.best_effort.as_ref();
+        insert.insert(params![
+            writer.simulation(),
+            outcome.submission,
+            outcome.submitted.0,
+            outcome.planned.map(|value| value.cost),
+            outcome.planned.map(|value| value.makespan.0),
+            realised.completed,
+            realised.makespan.0,
+            realised.cost,
+            realised.wasted,
+            realised.gone,
+            realised.replans,
+            realised.lost_tasks,
+            realised.reprovisioned,
+            best_effort.map(|run| run.cost),
+            best_effort.map(|run| run.makespan.0),
+            hypervolumes.get(place).copied().flatten(),
+            outcome.slots_offered,
+            outcome.evaluations as i64,
+            outcome.infeasible as i64,
+            outcome.queries as i64,
+            outcome.offers as i64
+        ])?;
+        rows += 1
+            + write_front(writer, outcome)?
+            + write_slots(writer, outcome)?
+            + write_tasks(writer, outcome)?
+            + write_offers(writer, outcome)?
+            + write_advertised(writer, outcome)?;
+    }
+    Ok(rows + write_effects(writer, run)?)
+}
+
+fn write_front(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_front")?;
+    for (place, member) in outcome.front.iter().enumerate() {
+        insert.insert(params![
+            writer.simulation(),
+            outcome.submission,
+            place as i64,
+            member.value.cost,
+            member.value.makespan.0,
+            member.chosen
+        ])?;
+    }
+    Ok(outcome.front.len() as u64)
+}
+
+fn write_slots(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_slot")?;
+    for (place, bought) in outcome.slots.iter().enumerate() {
+        let slot = bought.slot;
+        insert.insert(params![
+            writer.simulation(),
+            outcome.submission,
+            place as i64,
+            bought.site as i64,
+            slot.nodes.0,
+            after(outcome, slot.start),
+            after(outcome, slot.end),
+            slot.unit_price,
+            slot.fixed_price,
+            slot.divisible,
+            bought.cost,
+            bought.used.0,
+            bought.externality.0
+        ])?;
+    }
+    Ok(outcome.slots.len() as u64)
+}
+
+fn write_tasks(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_task")?;
+    for (place, run) in outcome.tasks.iter().enumerate() {
+        insert.insert(params![
+            writer.simulation(),
+            outcome.submission,
+            place as i64,
+            run.task,
+            run.site as i64,
+            run.nodes.0,
+            after(outcome, run.start),
+            after(outcome, run.end),
+            run.slot,
+            run.fate as i64
+        ])?;
+    }
+    Ok(outcome.tasks.len() as u64)
+}
+
+fn write_effects(writer: &RowWriter<'_>, run: &ProvisioningRun) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_effect")?;
+    for (place, effect) in run.effects.iter().enumerate() {
+        insert.insert(params![
+            writer.simulation(),
+            place as i64,
+            effect.jobs as i64,
+            effect.delayed as i64,
+            effect.wait.0,
+            effect.undisturbed_wait.0,
+            effect.slowdown,
+            effect.undisturbed_slowdown
+        ])?;
+    }
+    Ok(run.effects.len() as u64)
+}
+
+fn after(outcome: &ProvisioningOutcome, time: Seconds) -> i64 {
+    (time - outcome.submitted).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fates_of_tasks_keep_their_codes() {
+        let names = TaskFate::ALL.iter().map(|fate| fate.name());
+        assert!(names.eq(["done", "lost", "abandoned", "stopped"]));
+    }
+}

@@ -1,0 +1,212 @@
+//! Versions of the schema: what is refused, and what is brought forward.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{connection, count, folder};
+use bookahead::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+use bookahead::studies::STUDIES;
+use bookahead::units::Seconds;
+use bookahead_testutils::runs::{finished, point, record, result, write_run};
+
+fn mark(path: &Path, version: i32) {
+    drop(Store::open(STUDIES, path).unwrap());
+    Connection::open(path)
+        .and_then(|file| file.pragma_update(None, "user_version", version))
+        .unwrap();
+}
+
+/// Everything that a file says of its tables, indexes and views.
+fn definitions(connection: &Connection) -> Vec<(String, String, Option<String>)> {
+    connection
+        .prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+#[test]
+fn stores_of_newer_and_of_development_versions_are_refused_with_both_versions_and_left_alone() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    for version in [SCHEMA_VERSION + 1, 1, 0] {
+        mark(&path, version);
+        let bytes = std::fs::read(&path).unwrap();
+        for error in [
+            Store::open(STUDIES, &path).unwrap_err(),
+            Store::open_read_only(STUDIES, &path).unwrap_err(),
+        ] {
+            let newer = matches!(error, StoreError::NewerVersion { .. });
+            let development = matches!(error, StoreError::DevelopmentVersion { .. });
+            assert_eq!((newer, development), (version > 1, version <= 1), "{error}");
+            let said = error.to_string();
+            for words in [
+                path.display().to_string(),
+                format!("has schema version {version},"),
+                format!("writes version {SCHEMA_VERSION}:"),
+                "development".to_owned(),
+                "the program that wrote it".to_owned(),
+                "again into a new store".to_owned(),
+            ] {
+                assert!(said.contains(&words), "{words}: {said}");
+            }
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// The tables that version 8 added.
+const OF_8: [&str; 12] = [
+    "run_loss",
+    "simulation_width",
+    "estimate_class",
+    "virtual_simulation",
+    "virtual_background_job",
+    "virtual_background",
+    "slot_sample",
+    "co_attempt",
+    "attempt_fate",
+    "workflow_query",
+    "workflow_advertised",
+    "workflow_site_job",
+];
+
+/// Names and types of the columns of a table, in their order.
+fn columns(file: &Connection, table: &str) -> String {
+    let columns = "SELECT group_concat(name || ' ' || type, ', ') FROM pragma_table_info(?1)";
+    file.query_row(columns, [table], |row| row.get(0)).unwrap()
+}
+
+fn drop_views(file: &Connection) {
+    let views = definitions(file);
+    let views = views.iter().filter(|(kind, ..)| kind == "view");
+    for (_, view, _) in views {
+        file.execute_batch(&format!("DROP VIEW {view}")).unwrap();
+    }
+}
+
+/// Makes a store one of version 7, as far as a step forward sees it.
+fn make_version_7(file: &Connection) {
+    drop_views(file);
+    for table in OF_8 {
+        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    file.execute_batch(
+        "DROP INDEX job_fixed;
+         CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
+         ALTER TABLE reservation_outcome DROP COLUMN user; ALTER TABLE co_request DROP COLUMN user;
+         ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
+         ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
+         UPDATE job SET deadline = 2305843009213693951 WHERE deadline IS NULL;
+         PRAGMA user_version = 7",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_store_of_version_7_becomes_what_a_new_store_is() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    let widened = ["reservation_outcome", "co_request", "simulation", "run"];
+    let before = widened.map(|table| columns(&file, table));
+    make_version_7(&file);
+    drop(Store::open(STUDIES, &path).unwrap());
+    // A column that is added stands behind the key in the text of its table; the columns are the
+    // same.
+    let unchanged = |all: Vec<(String, String, Option<String>)>| {
+        let others = all
+            .into_iter()
+            .filter(|(_, name, _)| !widened.contains(&name.as_str()));
+        others.collect::<Vec<_>>()
+    };
+    let found = definitions(&file);
+    assert_eq!(found.len(), new.len());
+    assert_eq!(unchanged(found), unchanged(new));
+    assert_eq!(widened.map(|table| columns(&file, table)), before);
+    drop(file);
+    assert_eq!(
+        Store::open(STUDIES, &path).unwrap().runs().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn a_store_of_version_7_becomes_one_of_this_version_with_its_widths_and_without_deadlines_that_stand_for_none()
+ {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let mut made = result(9);
+    made.outcomes[4].job.deadline = Seconds::FAR;
+    let simulation = finished("s", "fcfs", 0, made, vec![point("p", &[], 0, 1.0)]);
+    write_run(&path, &record("kept", vec![], 1), vec![simulation]);
+    let file = Connection::open(&path).unwrap();
+    let rows = |file: &Connection| -> Vec<String> {
+        let columns = "SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_info(?1)";
+        ["job", "job_outcome", "simulation_width"]
+            .map(|table| {
+                let row: String = file.query_row(columns, [table], |row| row.get(0)).unwrap();
+                let all = format!("SELECT group_concat({row}, ';') FROM {table}");
+                file.query_row(&all, [], |row| row.get(0)).unwrap()
+            })
+            .to_vec()
+    };
+    let before = rows(&file);
+    make_version_7(&file);
+    drop(file);
+    let store = Store::open(STUDIES, &path).unwrap();
+    assert_eq!(rows(&connection(&store)), before);
+    let endless = "SELECT job FROM v_job WHERE deadline IS NULL";
+    assert_eq!(count(&connection(&store), endless), 4);
+    // What was stored without a digest stays without one, and is otherwise sound.
+    let seen = store.verify().unwrap();
+    assert_eq!(seen.findings, []);
+    assert_eq!((seen.simulations, seen.simulations_without_digest), (0, 1));
+    assert_eq!(
+        (seen.runs, seen.runs_without_digest, seen.shared),
+        (0, 1, 1)
+    );
+    // What a simulation saw was not kept then, and nothing is guessed.
+    let points = store
+        .points(store.run(&RunSelector::Latest).unwrap().id)
+        .unwrap();
+    assert_eq!((points.len(), points.seen[0].is_known()), (1, false));
+}
+
+#[test]
+fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let mut file = Connection::open(&path).unwrap();
+    drop_views(&file);
+    file.execute_batch(
+        "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
+         DELETE FROM request_verdict WHERE name = 'lost';
+         DELETE FROM measure WHERE name = 'promise_error_seconds';
+         ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
+         PRAGMA user_version = 8",
+    )
+    .unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(
+        count(
+            &file,
+            "SELECT count(*) FROM request_verdict WHERE name = 'lost'"
+        ),
+        1
+    );
+    assert_eq!(
+        count(
+            &file,
+            "SELECT count(*) FROM measure WHERE name = 'promise_error_seconds'"
+        ),
+        1
+    );
+}
