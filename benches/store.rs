@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use bookahead::report;
+use bookahead::report::ReportExtras;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
-use bookahead::studies::STUDIES;
+use bookahead::studies::{STUDIES, VIEWS};
 use bookahead::study::SimulationResult;
 use bookahead::sweep::{
     CostModel, Experiment, FinishedSimulation, InputFolders, InputSources, OutcomeDetail, Simulate,
@@ -142,7 +142,14 @@ fn report_of_fifty_thousand_points(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(50_000_usize))
         .bench_local(|| {
-            report::write(STUDIES, path, &RunSelector::Latest, &out).expect("a whole store")
+            bookahead::report::write(
+                STUDIES,
+                path,
+                &RunSelector::Latest,
+                &out,
+                &ReportExtras::of(VIEWS),
+            )
+            .expect("a whole store")
         });
 }
 
@@ -156,6 +163,13 @@ fn report_of_the_quick_start(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(QUICK.sweep.points.len()))
         .bench_local(|| {
-            report::write(STUDIES, &path, &RunSelector::Latest, &out).expect("a whole store")
+            bookahead::report::write(
+                STUDIES,
+                &path,
+                &RunSelector::Latest,
+                &out,
+                &ReportExtras::of(VIEWS),
+            )
+            .expect("a whole store")
         });
 }

@@ -46,9 +46,9 @@ use std::sync::OnceLock;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
-use crate::report::Views;
-use crate::studies::STUDIES;
+use crate::studies::{STUDIES, VIEWS};
 use crate::study::Studies;
+use bookahead_report::Views;
 use output::{print, say};
 pub use screen::LookError;
 
@@ -118,7 +118,7 @@ impl Default for Program {
     fn default() -> Self {
         Self {
             studies: STUDIES,
-            views: Views::default(),
+            views: VIEWS,
         }
     }
 }

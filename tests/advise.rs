@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use bookahead::report::{Blocks, Weekly};
 use bookahead::scheduling::measures::QuantityKind;
+use bookahead_report::{Blocks, Weekly};
 
 use crate::goldens::assert_golden;
 use crate::support::program::{output, program, report, text};

@@ -14,9 +14,7 @@ use std::path::Path;
 
 use bookahead::studies::STUDIES;
 use bookahead::sweep::AxisValue;
-use bookahead::sweep::keys::Keys;
 use bookahead::sweep::{Experiment, ExperimentError, Point, ProblemKind, Sweep, canonical_json};
-use bookahead_lab::keys::problem::Problems;
 
 const HEAD: &str = r#"[experiment]
 name = "test"

@@ -44,6 +44,7 @@ mod predicted_queues;
 mod provisioning_sites;
 mod quantities;
 mod real_traces;
+mod reports;
 mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use bookahead::cli::reproduce::known_measures;
+use bookahead::findings::known_measures;
 use bookahead::scheduling::measures::Measure;
 use bookahead::store::{METRICS, Shown};
 use bookahead::studies::STUDIES;
@@ -53,7 +53,7 @@ fn every_metric_is_exported_compared_shown_known_to_findings_and_reported_as_far
         assert!(exported.contains(name), "{name} in {exported:?}");
         assert!(!listed["places"][0][name].is_null(), "{name} in {listed}");
         assert!(!shown["metrics"][name].is_null(), "{name} in {shown}");
-        assert!(known_measures().contains(&name), "{name}");
+        assert!(known_measures(STUDIES).contains(&name), "{name}");
         let reported = summary
             .iter()
             .any(|column| *column == name || *column == format!("{name}_mean"));

@@ -367,7 +367,7 @@ fn every_missed_claim_of_the_committed_score_cards_is_explained() {
     let text = std::fs::read_to_string(root.join("configs/birkenheuer2012/explanations.toml"))
         .expect("the explanations");
     let known =
-        bookahead::report::findings::parse_explanations("explanations.toml", &text).expect("valid");
+        bookahead_papers::findings::parse_explanations("explanations.toml", &text).expect("valid");
     let configurations: BTreeSet<String> = std::fs::read_dir(root.join("configs/birkenheuer2012"))
         .expect("a folder")
         .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned))

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use bookahead::report::findings::parse_explanations;
 use bookahead::store::Store;
 use bookahead::studies::STUDIES;
+use bookahead_papers::findings::parse_explanations;
 use rusqlite::{Connection, Row};
 
 use crate::support::pages::project;

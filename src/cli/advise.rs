@@ -26,14 +26,14 @@ use super::run::complain;
 use crate::cli::studies;
 use crate::estimates::EstimateError;
 use crate::output::write_file;
-use crate::report::ReportError;
-use crate::report::advice::{self, AdviceRun};
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
 use crate::workload::TraceFolder;
+use bookahead_operators::advice::{self, AdviceRun};
 use bookahead_queues::machines::MachineError;
+use bookahead_report::ReportError;
 
 /// Nodes for some hours.
 #[derive(Clone, Copy, Debug, PartialEq)]

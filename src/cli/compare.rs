@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use self::table::{caution, table};
 use super::screen::{LookError, axes_json, print_json};
 use crate::cli::studies;
-use crate::report::ReportError;
-use crate::report::comparison::{
+use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
+use crate::sweep::shown;
+use bookahead_report::ReportError;
+use bookahead_report::comparison::{
     self, Candidate, ComparedRun, Difference, Judgement, Method, Pairing, Quantity, of_specs,
     of_texts,
 };
-use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
-use crate::sweep::shown;
 use head::{headline, shortfall, summary};
 
 /// Compares runs with the first of them: pairs their points by axis values and by what their

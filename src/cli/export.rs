@@ -10,10 +10,10 @@ use super::limit::Limit;
 use super::screen::{LookError, csv_error};
 use super::spool;
 use crate::cli::studies;
-use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
 };
+use bookahead_report::{ColumnKind, ParquetRows};
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any
 /// other kind.

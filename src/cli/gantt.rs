@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::output::write_file;
-use crate::report::gantt::Gantt;
-use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
 use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
+use bookahead_report::gantt::Gantt;
+use bookahead_report::{PlanSection, Profile};
 
 /// Draws the plan of one point.
 #[derive(Clone, Debug, clap::Args)]

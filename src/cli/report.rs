@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
 use crate::cli::studies;
-use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
+use bookahead_report::{self, Cell, ReportError, TableFormat as _, Terminal};
 
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -87,22 +87,22 @@ pub fn write(
     run: &RunSelector,
     out: &Path,
     folders: &InputFolders,
-) -> Result<report::ReportSummary, ReportError> {
+) -> Result<bookahead_report::ReportSummary, ReportError> {
     let (plans, missing) = super::gantt::plan_sections(store, run, folders)?;
     for sentence in &missing {
         super::say(sentence);
     }
-    let extras = report::ReportExtras {
+    let extras = bookahead_report::ReportExtras {
         plans,
         views: crate::cli::program().views,
-        ..report::ReportExtras::default()
+        ..bookahead_report::ReportExtras::default()
     };
-    report::write_with(studies(), store, run, out, &extras)
+    bookahead_report::write(studies(), store, run, out, &extras)
 }
 
 /// What a report found, for scripts: an estimate has its mean, the ends of its interval and how
 /// many replications have a value.
-fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
+fn as_json(summary: &bookahead_report::ReportSummary) -> serde_json::Value {
     let best = &summary.best;
     let rows = best.rows.iter().map(|row| {
         let mut object = serde_json::Map::new();
@@ -141,7 +141,7 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
 ///
 /// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no
 /// error.
-pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()> {
+pub fn print_best(summary: &bookahead_report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();
         let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);

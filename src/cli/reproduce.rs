@@ -23,16 +23,16 @@ pub use paper::{
 };
 pub use readings::{ReadingError, reading_names};
 pub use runner::StoredRunner;
-pub use stored::{StoredCurves, known_measures};
+pub use stored::StoredCurves;
 
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::output::OutputFolder;
-use crate::report::ReportExtras;
-use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
-use crate::report::reproduction::ScoreCard;
 use crate::sweep::{OutcomeDetail, SweepOptions};
+use bookahead_papers::findings::{FindingsError, FindingsFile, MeasuredCurves};
+use bookahead_papers::reproduction::ScoreCard;
+use bookahead_report::ReportExtras;
 
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]

@@ -9,12 +9,12 @@ use super::aligned::{Aligned, Heading, screen};
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::cli::studies;
-use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
     SweepOptions, SweepSummary, shown, while_working,
 };
+use bookahead_report::ReportError;
 use clap::{Args, ValueEnum};
 
 /// Arguments of `bookahead run`.

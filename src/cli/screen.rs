@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::output::people;
 pub(super) use super::output::print_json;
 use crate::output::OutputFile;
-pub(super) use crate::report::axes_text;
-use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
 use crate::sweep::AxisValue;
+pub(super) use bookahead_report::axes_text;
+use bookahead_report::{Cell, Table, TableFormat as _, Terminal, moment};
 
 /// Why a command that looks at a store ends without an answer.
 #[derive(Debug, thiserror::Error)]

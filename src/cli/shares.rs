@@ -11,8 +11,8 @@ use super::merge::{share_of, stores_in};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
 use crate::cli::studies;
-use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};
+use bookahead_report::moment;
 
 /// One share, begun or not.
 pub(super) struct Share {

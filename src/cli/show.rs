@@ -12,12 +12,12 @@ use super::screen::{
     ranges, run_json, span, took,
 };
 use crate::cli::studies;
-use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
     ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
     RunSummary, SqlValue, Store,
 };
 use crate::sweep::{Axis, shown};
+use bookahead_report::{Cell, Column, Table, moment};
 
 /// Shows one run: what was run, what came of it, what is missing.
 #[derive(Clone, Debug, clap::Args)]

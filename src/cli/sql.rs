@@ -12,8 +12,8 @@ use super::limit::Limit;
 use super::screen::{LookError, csv_error, json};
 use super::spool;
 use crate::cli::studies;
-use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, SqlValue, Store};
+use bookahead_report::{ColumnKind, ParquetRows};
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]

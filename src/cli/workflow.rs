@@ -18,13 +18,13 @@ use self::generate::GenerateArguments;
 use self::schedule::ScheduleArguments;
 use super::memory::MemoryArguments;
 use crate::output::write_file;
-use crate::report::workflow_svg;
 use crate::sweep::InputFolders;
 use crate::workload::workflows::heft::HeftError;
 use crate::workload::workflows::{
     Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, WorkflowFolder,
     read_workflow, summarise_workflow,
 };
+use bookahead_report::workflow_svg;
 
 /// Arguments of `bookahead workflow`.
 #[derive(Args, Debug)]

@@ -11,12 +11,12 @@ mod clusters;
 mod co_reservations;
 mod daily_cycle;
 mod error;
-pub mod foreign;
 pub mod input_file;
 mod job;
 mod job_stream;
 mod logged;
 pub mod lublin_feitelson;
+mod name_kind;
 mod prepare;
 mod releases;
 mod reservations;
@@ -48,6 +48,7 @@ pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use job_stream::{Demand, JobStream, JobStreamError};
 pub use logged::{JobLog, LoggedJob, job_log};
+pub use name_kind::NameKind;
 pub use prepare::{
     UsableJobs, Workload, load, prepare, prepare_parsed, prepare_usable, usable_jobs,
 };

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::scheduling::measures::{QuantityKind, Topic};
-use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
-use crate::study::Studies;
-use crate::sweep::{Axis, AxisValue};
+use bookahead_core::scheduling::measures::{QuantityKind, Topic};
+use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
+use bookahead_lab::study::Studies;
+use bookahead_lab::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 pub use seen::{Change, SameInputs};
 

@@ -10,7 +10,7 @@ use super::statistics::{Interval, Replicated};
 use super::summary_tables::short;
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
-use crate::store::RunSummary;
+use bookahead_lab::store::RunSummary;
 
 /// A question that a reader has, and what the run says to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,23 +15,24 @@ use super::analysis::Analysis;
 use super::figure::Figure;
 use super::statistics::holm;
 use super::table::{Table, estimate_text};
-use crate::store::{CalibrationRow, PofKind, PointColumns};
+use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
 use groups::{Group, Groups};
 
 pub use counts::Batteries;
 pub use scores::{FEWEST_BATTERIES, Reason, Scores, Verdict};
 
 /// What a report says about the probabilities of failure that were promised.
-pub(super) struct Calibration {
-    pub(super) figures: Vec<Figure>,
+pub struct Calibration {
+    /// Reliability diagrams.
+    pub figures: Vec<Figure>,
     /// Scores by strategy and situation, by threshold, and every bin.
-    pub(super) tables: Vec<Table>,
+    pub tables: Vec<Table>,
     /// One sentence a strategy for the first screen, and what it comes to.
-    pub(super) verdicts: Vec<(Verdict, String)>,
+    pub verdicts: Vec<(Verdict, String)>,
 }
 
 /// From the counts of a run; `None` where no job was overbooked with a probability.
-pub(super) fn calibration(
+pub fn calibration(
     rows: &[CalibrationRow],
     points: &PointColumns,
     analysis: &Analysis,
@@ -70,7 +71,7 @@ fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(Verdict, String)> {
 /// The verdict on a strategy, as a whole and in its situations by their names, in words. Shown is
 /// what is shown as a whole and in every situation. Of many situations some look bad by chance, so
 /// one of them refutes only where Holm's correction leaves it below 5 %.
-pub(super) fn judged(whole: &Scores, situations: &[(String, Scores)]) -> (Verdict, String) {
+pub fn judged(whole: &Scores, situations: &[(String, Scores)]) -> (Verdict, String) {
     let verdict = whole.verdict();
     let words = in_words(whole);
     let count = |count: u64| super::table::grouped(count as f64, 0);

@@ -25,9 +25,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::dependence::are_neighbours;
-use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
-use crate::study::Studies;
 pub use answer::{incomparable, remarks};
+use bookahead_lab::store::{
+    MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint,
+};
+use bookahead_lab::study::Studies;
 pub use differences::Difference;
 pub use families::{Candidate, Family, Judgement, distinct, judge};
 pub(super) use page::style;

@@ -5,7 +5,6 @@ use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
 use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
-use super::findings::PublishedOfRun;
 use super::optimism::Optimism;
 use super::plots::paired::Pairs;
 use super::plots::{curves, distributions, simulator, studies};
@@ -16,8 +15,9 @@ use super::summary_tables::{
 };
 use super::table::Table;
 use super::views::{self, Reported, Views};
+use crate::PublishedOfRun;
 
-use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
+use bookahead_lab::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -36,6 +36,17 @@ pub struct ReportExtras {
     pub served: Option<Served>,
     /// What the program shows of single studies.
     pub views: Views,
+}
+
+impl ReportExtras {
+    /// Nothing but the views of a program.
+    #[must_use]
+    pub fn of(views: Views) -> Self {
+        Self {
+            views,
+            ..Self::default()
+        }
+    }
 }
 
 /// Everything that a report shows, in all of its forms.

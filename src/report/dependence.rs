@@ -6,8 +6,8 @@ use super::analysis::Analysis;
 use super::answer::{Setting, Subject};
 use super::statistics::{FEWEST_NEIGHBOURS, Neighbours};
 use super::svg::short_number;
-use crate::store::{PointColumns, RunSummary, SharedJobs};
-use crate::sweep::AxisValue;
+use bookahead_lab::store::{PointColumns, RunSummary, SharedJobs};
+use bookahead_lab::sweep::AxisValue;
 
 /// What is read off a run to say what its replications share.
 #[derive(Clone, Debug, Default)]
@@ -189,10 +189,10 @@ fn overlap(shared: &SharedJobs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::statistics::Replicated;
-    use crate::scheduling::measures::QuantityKind;
-    use crate::studies::STUDIES;
-    use crate::sweep::Axis;
+    use crate::statistics::Replicated;
+    use bookahead_core::scheduling::measures::QuantityKind;
+    use bookahead_lab::sweep::Axis;
+    use bookahead_studies::STUDIES;
 
     fn analysis(axes: Vec<Axis>) -> Analysis {
         Analysis {

@@ -12,7 +12,7 @@ use super::plots::file_name;
 use super::section::ReportError;
 use super::table::{Cell, Column, Table};
 use super::write::{Folder, KeptFiles};
-use crate::estimates::{RATIO_BINS, RatioCounts, RatioDistribution};
+use bookahead_core::estimates::{RATIO_BINS, RatioCounts, RatioDistribution};
 
 /// More curves than this cannot be distinguished: those of the classes with the most jobs are
 /// drawn.

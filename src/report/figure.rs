@@ -1,7 +1,7 @@
 //! A figure before it is drawn: named data, so that its SVG file, its CSV file and the page show
 //! the same.
 
-use super::findings::PublishedNumber;
+use crate::PublishedNumber;
 
 /// One picture of a report with everything that is needed to draw it, to read it, and to get its
 /// numbers again.

@@ -1,7 +1,7 @@
 //! The formats in which a table leaves the program: one file each.
 
 mod csv;
-pub(super) mod inline;
+pub mod inline;
 mod markdown;
 mod parquet;
 mod terminal;

@@ -12,9 +12,9 @@ use std::fmt::Write as _;
 pub(super) use self::zooming_page::{PAGE_STYLE, SCRIPT, zooming_page};
 use super::svg::{Canvas, Picture, Place, Side, Swatch, escape, time_step};
 use super::table::grouped;
-use crate::failures::NodeEvent;
-use crate::scheduling::{Allocation, JobOutcome, Verdict};
-use crate::units::{Nodes, Seconds};
+use bookahead_core::failures::NodeEvent;
+use bookahead_core::scheduling::{Allocation, JobOutcome, Verdict};
+use bookahead_core::units::{Nodes, Seconds};
 
 /// What is drawn.
 #[derive(Clone, Debug)]

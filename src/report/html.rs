@@ -16,10 +16,14 @@ use super::section::{PlanSection, Served};
 use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::{Cell, Table, value_text};
-pub(super) use figures::Panels;
+pub use figures::Panels;
 
 /// What a report does in the browser.
-pub(super) const SCRIPT: &str = include_str!("html/script.js");
+/// The style of every page.
+pub const STYLE: &str = include_str!("html/style.css");
+
+/// The script of every page.
+pub const SCRIPT: &str = include_str!("html/script.js");
 
 /// Cells of one table in the page, so that the pages of large grids open at once; all are in its
 /// CSV and Parquet files.
@@ -39,11 +43,7 @@ pub(super) fn between_tags(source: &str) -> String {
 /// The styles of a report.
 #[must_use]
 pub fn style() -> String {
-    format!(
-        "{}\n{}",
-        include_str!("html/style.css"),
-        svg::style("figure")
-    )
+    format!("{}\n{}", STYLE, svg::style("figure"))
 }
 
 /// A whole page that needs no network: what stands before its body, and the body.
@@ -391,7 +391,7 @@ fn sql_html(sql: &str) -> Markup {
 }
 
 /// A table that sorts and filters.
-pub(super) fn table_html(table: &Table) -> Markup {
+pub fn table_html(table: &Table) -> Markup {
     let rows = table.rows.len();
     let most = MOST_CELLS / table.columns.len().max(1);
     html! {

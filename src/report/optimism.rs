@@ -1,7 +1,7 @@
 //! The value of the best of several settings on batteries that did not choose it, compared with its
 //! value on those that did.
 
-use crate::study::Studies;
+use bookahead_lab::study::Studies;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -88,7 +88,7 @@ impl fmt::Display for ChoiceValue {
 
 /// What a choice is worth: `chosen and judged on the same batteries: 31,200 VC; chosen on the
 /// others: 30,900 VC (optimism 1.0 %)`.
-pub(super) fn in_words(choice: &Choice, units: &str) -> String {
+pub fn in_words(choice: &Choice, units: &str) -> String {
     let optimism = match choice.percent() {
         Some(percent) => format!("{} %", grouped(percent, 1)),
         None => format!("{} VC", grouped(choice.optimism(), 0)),
@@ -140,7 +140,7 @@ struct Situation<'a> {
 }
 
 /// All choices that a run makes.
-pub(super) struct Optimism<'a> {
+pub struct Optimism<'a> {
     analysis: &'a Analysis,
     situations: Vec<Situation<'a>>,
 }
@@ -148,7 +148,7 @@ pub(super) struct Optimism<'a> {
 impl<'a> Optimism<'a> {
     /// Of strategies that earn money, by their gain; `None` for a study, which chooses nothing, and
     /// where no situation has several settings.
-    pub(super) fn new(
+    pub fn new(
         analysis: &'a Analysis,
         pairs: &Pairs<'_>,
         configuration_hash: &str,
@@ -211,7 +211,7 @@ impl<'a> Optimism<'a> {
     }
 
     /// Every choice, by situation and strategy.
-    pub(super) fn table(&self, configuration_hash: &str) -> Table {
+    pub fn table(&self, configuration_hash: &str) -> Table {
         let given = self.analysis.given_axes();
         let mut columns: Vec<Column> = (given.iter())
             .map(|axis| axis_column(self.analysis, *axis))

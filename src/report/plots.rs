@@ -1,15 +1,15 @@
 //! The figures of a report: one file for each kind of figure, made from readers of the store or
 //! from the folded points.
 
-pub(super) mod bars;
+pub mod bars;
 mod curves;
-pub(super) mod distributions;
-pub(super) mod drawn;
-pub(super) mod lines;
-pub(super) mod paired;
+pub mod distributions;
+pub mod drawn;
+pub mod lines;
+pub mod paired;
 mod simulator;
-pub(super) mod situations;
-mod studies;
+pub mod situations;
+pub mod studies;
 
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
@@ -20,10 +20,10 @@ use super::analysis::{Analysis, Combination};
 use super::figure::{Mark, Scale};
 use super::statistics::Estimate;
 use super::table::value_text;
-use crate::sweep::AxisValue;
+use bookahead_lab::sweep::AxisValue;
 
 /// A number on an axis.
-pub(super) fn number(value: &AxisValue) -> Option<f64> {
+pub fn number(value: &AxisValue) -> Option<f64> {
     match value {
         AxisValue::Integer(value) => Some(*value as f64),
         AxisValue::Real(value) if value.is_finite() => Some(*value),
@@ -76,7 +76,7 @@ fn axis_scale(analysis: &Analysis, axis: usize) -> Scale {
 }
 
 /// A mean with its interval at a place.
-pub(super) fn mark(x: f64, estimate: &Estimate) -> Mark {
+pub fn mark(x: f64, estimate: &Estimate) -> Mark {
     Mark {
         x,
         mean: estimate.mean,
@@ -88,7 +88,7 @@ pub(super) fn mark(x: f64, estimate: &Estimate) -> Mark {
 }
 
 /// One value, of one simulation.
-pub(super) fn single(x: f64, value: f64) -> Mark {
+pub fn single(x: f64, value: f64) -> Mark {
     Mark::value(x, value, 1)
 }
 
@@ -120,7 +120,7 @@ pub(super) fn given(
 }
 
 /// `(key, value)` of a combination on the axes that differ between combinations.
-pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, String)> {
+pub fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, String)> {
     let axes: Vec<usize> = (0..analysis.axes.len())
         .filter(|axis| analysis.axes[*axis].values.len() > 1)
         .collect();
@@ -129,7 +129,7 @@ pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(St
 }
 
 /// `laxity 2, nodes 64`.
-pub(super) fn words(given: &[(String, String)]) -> String {
+pub fn words(given: &[(String, String)]) -> String {
     let words: Vec<String> = given
         .iter()
         .map(|(key, value)| format!("{} {value}", super::summary_tables::short(key)))
@@ -138,7 +138,7 @@ pub(super) fn words(given: &[(String, String)]) -> String {
 }
 
 /// `title (laxity 2, nodes 64)`.
-pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
+pub fn titled(title: &str, given: &[(String, String)]) -> String {
     if given.is_empty() {
         return title.to_owned();
     }
@@ -146,7 +146,7 @@ pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
 }
 
 /// The condition of a query that fixes axes.
-pub(super) fn condition(given: &[(String, String)]) -> String {
+pub fn condition(given: &[(String, String)]) -> String {
     given
         .iter()
         .map(|(key, value)| {
@@ -162,7 +162,7 @@ pub(super) fn condition(given: &[(String, String)]) -> String {
 }
 
 /// Letters, digits and hyphens only.
-pub(super) fn file_name(text: &str) -> String {
+pub fn file_name(text: &str) -> String {
     text.chars()
         .map(|letter| {
             if letter.is_ascii_alphanumeric() {

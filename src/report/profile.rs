@@ -9,8 +9,8 @@ use super::svg::{
     style, time_step,
 };
 use super::table::grouped;
-use crate::study::{Held, MachineUse};
-use crate::units::Seconds;
+use bookahead_core::units::Seconds;
+use bookahead_lab::study::{Held, MachineUse};
 
 const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 84.0;
@@ -216,7 +216,7 @@ fn class(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Nodes;
+    use bookahead_core::units::Nodes;
 
     fn machine(held: &[(&'static str, i64, i64, u32)]) -> MachineUse {
         MachineUse {

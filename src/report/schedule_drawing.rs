@@ -8,8 +8,8 @@ use super::svg::{
     style,
 };
 use super::table::grouped;
-use crate::workload::workflows::Workflow;
-use crate::workload::workflows::heft::HeftSchedule;
+use bookahead_core::workload::workflows::Workflow;
+use bookahead_core::workload::workflows::heft::HeftSchedule;
 
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 24.0;

@@ -6,7 +6,7 @@ use polars::prelude::PolarsError;
 
 use super::folder_fault::FolderFault;
 use super::table::Table;
-use crate::store::{QueryError, StoreError};
+use bookahead_lab::store::{QueryError, StoreError};
 
 /// A drawing of a plan in the report.
 #[derive(Clone, Debug, PartialEq, Eq)]

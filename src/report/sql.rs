@@ -3,11 +3,11 @@
 
 use super::analysis::{Analysis, STRATEGY_AXIS};
 use super::statistics::Choice;
-use crate::store::{METRICS, Shown};
+use bookahead_lab::store::{METRICS, Shown};
 
 /// The run of a report, by the hash of its configuration: the text does not depend on the run's
 /// number in a store.
-pub(super) fn this_run(configuration_hash: &str) -> String {
+pub fn this_run(configuration_hash: &str) -> String {
     format!("(SELECT max(id) FROM run WHERE configuration_hash = '{configuration_hash}')")
 }
 
@@ -110,7 +110,7 @@ ORDER BY given, strategy;"
 
 /// The best and the risk-optimal threshold of every overbooking strategy, with gain and failed jobs
 /// at both.
-pub(super) fn risk_optimal(configuration_hash: &str) -> String {
+pub fn risk_optimal(configuration_hash: &str) -> String {
     let run = this_run(configuration_hash);
     let given = without([STRATEGY_AXIS, "acceptance.pof_max"].into_iter());
     let fewest = Choice::FEWEST_BATTERIES;

@@ -6,7 +6,7 @@ use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
 use super::statistics::INTERVALS;
 use super::table::{Cell, Column, Table, value_text};
-use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
+use bookahead_lab::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
 pub(super) use studies::{brief, each_axis_table};
 
@@ -295,13 +295,14 @@ pub(super) fn missing(run: &RunSummary) -> u64 {
         .saturating_sub(run.points_done + run.points_failed)
 }
 
-pub(super) fn axis_column(analysis: &Analysis, axis: usize) -> Column {
+/// The column of an axis, by its place among the axes of the run.
+pub fn axis_column(analysis: &Analysis, axis: usize) -> Column {
     let key = &analysis.axes[axis].key;
     Column::plain(key.clone(), short(key))
 }
 
 /// What people call a dotted key: its last part, or what that stands for.
-pub(super) fn short(key: &str) -> &str {
+pub fn short(key: &str) -> &str {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
     match name {
         // Of what?

@@ -11,14 +11,14 @@ mod scale;
 use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
-use super::findings::PublishedNumber;
 use super::table::grouped;
-pub(super) use canvas::{
+use crate::PublishedNumber;
+pub use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
 use marks::{Pen, dashes};
-pub(super) use marks::{told_marks, told_steps};
-pub(super) use scale::{Axis, round_ticks, time_step};
+pub use marks::{told_marks, told_steps};
+pub use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
 /// In a page, where two stand beside each other, or one on a phone.
@@ -30,7 +30,7 @@ const PLOT_HEIGHT: f64 = 292.0;
 
 /// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and
 /// for dark paper.
-pub(super) const COLOURS: [(&str, &str); 7] = [
+pub const COLOURS: [(&str, &str); 7] = [
     ("#0072b2", "#56a8e0"),
     ("#d55e00", "#ff8a3d"),
     ("#009e73", "#2fc79a"),
@@ -41,7 +41,7 @@ pub(super) const COLOURS: [(&str, &str); 7] = [
 ];
 
 /// The styles of a figure's classes, in the page and in files.
-pub(super) fn style(scope: &str) -> String {
+pub fn style(scope: &str) -> String {
     let mut light = format!(
         "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4}}{scope} .edge{{stroke:#57606a}}\
          {scope} .paper{{fill:#ffffff}}"
@@ -266,7 +266,7 @@ pub(super) fn rounded(value: f64, digits: usize) -> String {
 }
 
 /// A number with about four significant digits.
-pub(super) fn short_number(value: f64) -> String {
+pub fn short_number(value: f64) -> String {
     let magnitude = if value == 0.0 {
         0.0
     } else {

@@ -1,7 +1,7 @@
 //! A table before it has a format.
 
 use super::statistics::Estimate;
-use crate::sweep::AxisValue;
+use bookahead_lab::sweep::AxisValue;
 
 /// A table: headings, rows, what to say about it, and where its numbers come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,7 +212,7 @@ pub(crate) fn estimate_text(estimate: &Estimate, decimals: usize) -> String {
 }
 
 /// An axis value as a person writes it.
-pub(super) fn value_text(value: &AxisValue) -> String {
+pub fn value_text(value: &AxisValue) -> String {
     match value {
         AxisValue::Integer(value) => value.to_string(),
         AxisValue::Real(value) => value.to_string(),
@@ -222,7 +222,7 @@ pub(super) fn value_text(value: &AxisValue) -> String {
 }
 
 /// Axes in one line: `acceptance.pof_max = 0.2, …`.
-pub(crate) fn axes_text(axes: &[(String, AxisValue)]) -> String {
+pub fn axes_text(axes: &[(String, AxisValue)]) -> String {
     let each: Vec<String> = axes
         .iter()
         .map(|(key, value)| format!("{key} = {}", value_text(value)))
@@ -231,7 +231,7 @@ pub(crate) fn axes_text(axes: &[(String, AxisValue)]) -> String {
 }
 
 /// Rounded, with commas between thousands.
-pub(crate) fn grouped(value: f64, decimals: usize) -> String {
+pub fn grouped(value: f64, decimals: usize) -> String {
     let rounded = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
     let mut text = String::new();
@@ -259,8 +259,8 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::statistics::{Interval, Method};
-    use crate::scheduling::measures::QuantityKind;
+    use crate::statistics::{Interval, Method};
+    use bookahead_core::scheduling::measures::QuantityKind;
 
     #[test]
     fn an_interval_whose_middle_is_not_the_mean_shows_its_ends() {

@@ -291,8 +291,8 @@ fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::answer::Setting;
-    use crate::report::statistics::{Estimate, Interval, Method, Replicated};
+    use crate::answer::Setting;
+    use crate::statistics::{Estimate, Interval, Method, Replicated};
 
     #[test]
     fn strategies_saw_the_same_only_where_the_hashes_say_so() {

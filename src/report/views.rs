@@ -1,9 +1,8 @@
-//! What reports show of each study beyond what they show of every run: one file or folder a study,
-//! and a line in the list below.
+//! What reports show of each study beyond what they show of every run.
 //!
 //! Distributions, curves of measures and tables of combinations are general (`plots`,
-//! `summary_tables`); no other file of reports knows a study. A program may bring further ones
-//! ([`Views`]).
+//! `summary_tables`). A view stands beside its study, and a program hands over the list of them
+//! ([`Views`]): reports know no study.
 
 use std::fmt;
 
@@ -11,7 +10,7 @@ use super::analysis::Analysis;
 use super::figure::Figure;
 use super::section::PlanSection;
 use super::table::Table;
-use crate::store::{PointColumns, RunSummary, Store, StoreError};
+use bookahead_lab::store::{PointColumns, RunSummary, Store, StoreError};
 
 /// A study's part of a report.
 pub trait View: Sync {
@@ -23,39 +22,41 @@ pub trait View: Sync {
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError>;
 }
 
-mod co_reservation;
-mod overbooking;
-mod provisioning;
-mod reservations;
-mod slots;
-mod virtual_reservations;
-
-/// What reports show of single studies, by the study's name.
-const VIEWS: &[NamedView] = &[
-    ("overbooking", &overbooking::Overbooking),
-    ("reservations", &reservations::Reservations),
-    ("slots", &slots::Slots),
-    (
-        "virtual-reservations",
-        &virtual_reservations::VirtualReservations,
-    ),
-    ("co-reservation", &co_reservation::CoReservation),
-    ("provisioning", &provisioning::Provisioning),
-];
-
 /// The name of a study and what reports show of it.
 pub type NamedView = (&'static str, &'static dyn View);
 
-/// What reports show of single studies: of those that the laboratory has, and of further ones.
+/// What reports show of single studies, by the study's name.
 #[derive(Clone, Copy, Default)]
 pub struct Views {
-    /// Of studies that the laboratory does not have.
-    pub more: &'static [NamedView],
+    list: &'static [NamedView],
+    more: &'static [NamedView],
+}
+
+impl Views {
+    /// These.
+    #[must_use]
+    pub const fn new(views: &'static [NamedView]) -> Self {
+        Self {
+            list: views,
+            more: &[],
+        }
+    }
+
+    /// The same with these behind them.
+    #[must_use]
+    pub const fn with(self, more: &'static [NamedView]) -> Self {
+        Self { more, ..self }
+    }
+
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = NamedView> {
+        self.list.iter().chain(self.more).copied()
+    }
 }
 
 impl fmt::Debug for Views {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = VIEWS.iter().chain(self.more).map(|(name, _)| name);
+        let names = self.iter().map(|(name, _)| name);
         formatter.debug_list().entries(names).finish()
     }
 }
@@ -96,14 +97,14 @@ pub struct ViewContent {
 }
 
 /// What the views of the studies that a run has points of add to its report.
-pub(super) fn shown(views: Views, run: &Reported<'_>) -> Result<ViewContent, StoreError> {
+pub fn shown(views: Views, run: &Reported<'_>) -> Result<ViewContent, StoreError> {
     let mut shown = ViewContent::default();
     let combinations = &run.analysis.combinations;
     let studies = run.analysis.studies;
-    for (name, view) in VIEWS.iter().chain(views.more) {
+    for (name, view) in views.iter() {
         let is_of_study = |strategy: &str| {
             let study = studies.of_strategy(strategy);
-            study.is_some_and(|study| study.name() == *name)
+            study.is_some_and(|study| study.name() == name)
         };
         if combinations
             .iter()

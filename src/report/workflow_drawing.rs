@@ -10,7 +10,7 @@ use super::svg::{
     COLOURS, Canvas, Picture, Place, Swatch, escape, legend_height, short_number, style_with,
 };
 use super::table::grouped;
-use crate::workload::workflows::{TaskId, Workflow};
+use bookahead_core::workload::workflows::{TaskId, Workflow};
 
 /// Tasks of a level beyond which they are folded.
 const MOST_BOXES: usize = 80;

@@ -3,7 +3,7 @@
 mod folder;
 mod manifest;
 
-pub(super) use self::folder::Folder;
+pub use self::folder::Folder;
 pub use self::folder::KeptFiles;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use super::content::ReportExtras;
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
-use super::findings::PublishedNumber;
 use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::ReportError;
@@ -20,8 +19,9 @@ use super::summary_tables::missing;
 use super::svg;
 use super::table::Table;
 use super::trust;
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
-use crate::study::Studies;
+use crate::PublishedNumber;
+use bookahead_lab::store::{FailedPoint, RunSelector, RunSummary, Store};
+use bookahead_lab::study::Studies;
 
 /// A summary of a written report, for the screen.
 #[derive(Clone, Debug)]
@@ -45,23 +45,7 @@ pub struct ReportSummary {
     pub kept: KeptFiles,
 }
 
-/// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`,
-/// `tables/*` as CSV and Parquet and `plots/*` as SVG and CSV, which depend on the run's content
-/// alone; and `run.md` with times and machine.
-///
-/// # Errors
-///
-/// When the store cannot be read, the run does not exist, or the folder cannot be written.
-pub fn write(
-    studies: Studies,
-    store: &Path,
-    run: &RunSelector,
-    out: &Path,
-) -> Result<ReportSummary, ReportError> {
-    write_with(studies, store, run, out, &ReportExtras::default())
-}
-
-/// Only the page of a report, for a browser that asks for it: `index.html` as [`write_with`] would
+/// Only the page of a report, for a browser that asks for it: `index.html` as [`write()`] would
 /// write it now.
 ///
 /// # Errors
@@ -77,12 +61,14 @@ pub fn page(
     Ok(content.html())
 }
 
-/// As [`write()`], with more sections.
+/// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`,
+/// `tables/*` as CSV and Parquet and `plots/*` as SVG and CSV, which depend on the run's content
+/// alone; and `run.md` with times and machine.
 ///
 /// # Errors
 ///
-/// As [`write()`].
-pub fn write_with(
+/// When the store cannot be read, the run does not exist, or the folder cannot be written.
+pub fn write(
     studies: Studies,
     store: &Path,
     run: &RunSelector,

@@ -1,7 +1,9 @@
-//! The studies of this program: one folder each, and one line in the list below.
+//! The studies of this program: one folder each in the crate of its family, and one line in each of
+//! the lists below.
 
 use bookahead_lab::study::{Studies, StudySpec, name_of, study};
 use bookahead_queues::predicted_queue::PredictedQueueSettings;
+use bookahead_report::Views;
 
 /// A policy on one cluster, and nothing beside its jobs.
 #[must_use]
@@ -29,6 +31,31 @@ pub const STUDIES: Studies = Studies::new(&[
     study::<bookahead_queues::predicted_queue::study::PredictedQueueStudy>(),
     study::<bookahead_grid::market::study::MarketStudy>(),
     study::<bookahead_queues::machine_queue::study::MachineQueueStudy>(),
+]);
+
+/// What reports show of single studies beyond what they show of every run.
+pub const VIEWS: Views = Views::new(&[
+    (
+        "overbooking",
+        &bookahead_overbooking::study::view::Overbooking,
+    ),
+    (
+        "reservations",
+        &bookahead_reservations::replanning::study::view::Reservations,
+    ),
+    ("slots", &bookahead_reservations::slots::study::view::Slots),
+    (
+        "virtual-reservations",
+        &bookahead_reservations::virtual_reservations::study::view::VirtualReservations,
+    ),
+    (
+        "co-reservation",
+        &bookahead_grid::co_reservation::study::view::CoReservation,
+    ),
+    (
+        "provisioning",
+        &bookahead_workflows::provisioning::study::view::Provisioning,
+    ),
 ]);
 
 #[cfg(test)]

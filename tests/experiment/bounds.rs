@@ -1,7 +1,6 @@
 //! Counts that no memory holds, and what can be known before anything runs.
 
 use super::*;
-use bookahead::studies::STUDIES;
 
 /// What is wrong with this text, all of it.
 fn refusal(text: &str) -> String {

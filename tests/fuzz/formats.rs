@@ -11,13 +11,13 @@ use clap::Parser;
 use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
 use bookahead::predictions::UserIndex;
-use bookahead::report::ReportError;
+use bookahead::report::ReportExtras;
 use bookahead::scheduling::PolicySettings;
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
 use bookahead::store::{RunSelector, Store, run_sweep};
-use bookahead::studies::STUDIES;
+use bookahead::studies::{STUDIES, VIEWS};
 use bookahead::sweep::{
     ContentHashes, Experiment, InputFolders, InputSources, SweepOptions, load_inputs,
 };
@@ -35,6 +35,7 @@ use bookahead_overbooking::simulate;
 use bookahead_queues::machine_queue::{MachineQueueJob, simulate_machine_queue};
 use bookahead_queues::machines::slurm::Includes;
 use bookahead_queues::machines::{MachineDescription, MachineError, TraceNames};
+use bookahead_report::ReportError;
 
 /// A format of a foreign file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +253,14 @@ fn report_of_small_store(folder: &Path) -> Result<std::path::PathBuf, ReportErro
         store = small_store(folder);
     }
     let out = folder.join("report");
-    bookahead::report::write(STUDIES, &store, &RunSelector::Latest, &out).map(|_| out)
+    bookahead_report::write(
+        STUDIES,
+        &store,
+        &RunSelector::Latest,
+        &out,
+        &ReportExtras::of(VIEWS),
+    )
+    .map(|_| out)
 }
 
 /// Whether an input is one of those of which one in so many is taken.
@@ -717,11 +725,12 @@ fn consume_store(path: &Path, folder: &Path) {
     discard(store.verify_run(run.id).map_err(|error| error.to_string()));
     if one_in(REPORT_EVERY, &fs::read(path).unwrap_or_default()) {
         let out = folder.join("report");
-        discard(bookahead::report::write(
+        discard(bookahead_report::write(
             STUDIES,
             path,
             &RunSelector::Latest,
             &out,
+            &ReportExtras::of(VIEWS),
         ));
     }
 }

@@ -1,7 +1,7 @@
 //! The best of settings that are equally good: what it seems to earn, and what it earns where it
 //! was not chosen.
 
-use bookahead::report::Choice;
+use bookahead_report::Choice;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

@@ -2,8 +2,8 @@
 //! and quantities that cannot be negative.
 
 use bookahead::random;
-use bookahead::report::{Estimate, Neighbours};
 use bookahead::scheduling::measures::QuantityKind;
+use bookahead_report::{Estimate, Neighbours};
 use rand::{Rng, RngExt};
 use statrs::distribution::{ContinuousCDF, Normal};
 

@@ -1,10 +1,10 @@
 //! How often each kind of interval contains the truth, where it is known.
 
 use bookahead::random;
-use bookahead::report::{Estimate, Welch};
 use bookahead::scheduling::measures::QuantityKind::{
     self, Fraction, Mean, RareCount, Signed, SkewedSum,
 };
+use bookahead_report::{Estimate, Welch};
 use rand::{Rng, RngExt};
 
 use super::intervals::{normal, share};

@@ -1,8 +1,8 @@
 //! Promises of which it is known how good they are: how often a report shows them, refutes them or
 //! leaves them open.
 
-use bookahead::report::calibration::{Batteries, Scores, Verdict};
 use bookahead::store::{CalibrationRow, PofKind};
+use bookahead_report::calibration::{Batteries, Scores, Verdict};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

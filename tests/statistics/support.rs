@@ -3,10 +3,10 @@
 use std::thread;
 
 use bookahead::actors::Player;
-use bookahead::report::Estimate;
 use bookahead::scheduling::SimulationMetrics;
 use bookahead::studies::STUDIES;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
+use bookahead_report::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Values of one setting: one list a seed, with one value a replication.

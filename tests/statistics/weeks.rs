@@ -1,8 +1,8 @@
 //! The mean of one long log, whose weeks are like their neighbours: what intervals over weeks of
 //! submission cover, with blocks and without.
 
-use bookahead::report::{Blocks, Estimate, Weekly};
 use bookahead::scheduling::measures::QuantityKind;
+use bookahead_report::{Blocks, Estimate, Weekly};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF as _, Normal};

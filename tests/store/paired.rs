@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bookahead::store::{PairedRequests, Store};
+use bookahead::store::Store;
 use bookahead::studies::STUDIES;
 use bookahead::sweep::AxisValue;
 use bookahead_testutils::runs::grid::grid;

@@ -184,7 +184,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     let folder = folder();
     let path = folder.path().join("store.db");
     write_run(&path, &record("kept", vec![], 0), vec![]);
-    let mut file = Connection::open(&path).unwrap();
+    let file = Connection::open(&path).unwrap();
     drop_views(&file);
     file.execute_batch(
         "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;

@@ -1,5 +1,6 @@
 //! The input of the page of advice.
 
+use crate::cli::studies;
 use std::io;
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use super::machine::Machine;
 use super::{AdviseArguments, AdviseError, Reservation};
 use crate::cli::trace::class_counts;
 use crate::estimates::ClassTable;
-use crate::report::advice::{AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
-use crate::report::{EstimatesReport, grouped};
+use bookahead_operators::advice::{AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
+use bookahead_report::{EstimatesReport, grouped};
 
 /// Users with a row of their own.
 const TOP_USERS: u32 = 20;
@@ -39,6 +40,7 @@ pub(super) fn source<'a>(
         )
     });
     Ok(AdviceSource {
+        studies: studies(),
         label: &log.label,
         file: &log.file,
         command: command(arguments),

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use super::super::run_list::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
-use crate::report::comparison::{ComparedRun, Method, Pairing, remarks};
 use crate::store::RunSummary;
+use bookahead_report::comparison::{ComparedRun, Method, Pairing, remarks};
 
 /// First what is the same and what differs between the two, then each difference in a line.
 pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {

@@ -8,8 +8,8 @@ use super::Row;
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output;
 use crate::cli::screen::axes_text;
-use crate::report::comparison::{self, Family, Judgement, Method};
-use crate::report::{Cell, Estimate, is_shown};
+use bookahead_report::comparison::{self, Family, Judgement, Method};
+use bookahead_report::{Cell, Estimate, is_shown};
 
 pub(super) fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     let mut headings = Vec::new();

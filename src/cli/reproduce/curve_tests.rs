@@ -1,5 +1,6 @@
 //! Papers of curves, with a runner that makes them up; and what the files in the program say.
 
+use bookahead_papers::findings::MeasureNames;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -7,9 +8,9 @@ use super::evaluation::home;
 use super::paper::JOINT;
 use super::tests::{Fake, Ran, run_in};
 use super::*;
-use crate::report::findings::{self, CurveCell};
 use crate::studies::STUDIES;
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
+use bookahead_papers::findings::{self, CurveCell};
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
 const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
@@ -370,8 +371,8 @@ fn papers() -> impl Iterator<Item = (Paper, FindingsFile)> {
     paper_names(here()).into_iter().map(|name| {
         let paper = Paper::read(here(), &name).unwrap();
         let file = paper.configuration(FINDINGS).unwrap();
-        let known = known_measures();
-        let findings = findings::parse(&file.origin(), &file.text, Some(&known)).unwrap();
+        let findings =
+            findings::parse(&file.origin(), &file.text, STUDIES, MeasureNames::Known).unwrap();
         (paper, findings)
     })
 }

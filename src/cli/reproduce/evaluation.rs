@@ -1,6 +1,7 @@
 //! The reproduction of one paper: its configurations are run trace by trace, under one reading or
 //! several, and its findings are judged on the results.
 
+use crate::cli::studies;
 use std::collections::BTreeSet;
 
 use super::listing::list;
@@ -8,14 +9,14 @@ use super::paper::JOINT;
 use super::readings::Readings;
 use super::{
     Configuration, EXPLANATIONS, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
-    ReproductionEnd, Session, SweepOutcome, known_measures, names,
+    ReproductionEnd, Session, SweepOutcome, names,
 };
-use crate::report::ReportExtras;
-use crate::report::findings::tables::measured_tables;
-use crate::report::findings::{
-    self, Explanation, Finding, FindingResult, FindingsFile, MeasuredCurves, Reading,
+use bookahead_papers::findings::tables::measured_tables;
+use bookahead_papers::findings::{
+    self, Explanation, Finding, FindingResult, FindingsFile, MeasureNames, MeasuredCurves, Reading,
 };
-use crate::report::reproduction::{ScoreCard, SideBySide, Tallies};
+use bookahead_papers::reproduction::{ScoreCard, SideBySide, Tallies};
+use bookahead_report::ReportExtras;
 
 /// Lists or runs the chosen traces.
 pub(super) fn reproduce(
@@ -23,7 +24,7 @@ pub(super) fn reproduce(
     paper: &Paper,
 ) -> Result<ReproductionEnd, ReproduceError> {
     let file = paper.configuration(FINDINGS)?;
-    let mut findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
+    let mut findings = findings::parse(&file.origin(), &file.text, studies(), MeasureNames::Known)?;
     for stem in findings.point_files() {
         let points = paper.points(&stem)?;
         findings.published.insert(stem, points);

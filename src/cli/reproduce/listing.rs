@@ -5,7 +5,7 @@ use super::paper::JOINT;
 use super::readings::Readings;
 use super::{Paper, PaperTrace, ReproduceError, Session};
 use crate::cli::paragraphs;
-use crate::report::findings::{self, Finding, FindingsFile};
+use bookahead_papers::findings::{self, Finding, FindingsFile};
 
 /// Traces, configurations, readings and findings.
 pub(super) fn list(

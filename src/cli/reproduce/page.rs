@@ -1,13 +1,14 @@
 //! The page of a paper, from the score cards that this command or earlier ones wrote.
 
+use crate::cli::studies;
 use std::path::Path;
 
 use super::evaluation::{Evaluation, not_tested};
 use super::paper::JOINT;
 use super::{PaperTrace, ReproduceError, Session, names};
-use crate::report::findings::{FindingsFile, Reading};
-use crate::report::reproduction::{PaperPage, ScoreCard, TraceOnPage, drawing, recorded};
 use crate::workload::input_file;
+use bookahead_papers::findings::{FindingsFile, Reading};
+use bookahead_papers::reproduction::{PaperPage, ScoreCard, TraceOnPage, drawing, recorded};
 
 impl Evaluation<'_> {
     /// Writes the page of the default reading; traces without a score card are said to be missing.
@@ -47,7 +48,9 @@ impl Evaluation<'_> {
         let readings = readings
             .find(|name| folder.join(name).exists())
             .map(str::to_owned);
-        let Some(page) = PaperPage::of(&traces, &self.paper.summaries, command, readings) else {
+        let Some(page) =
+            PaperPage::of(studies(), &traces, &self.paper.summaries, command, readings)
+        else {
             return Ok(());
         };
         for (name, text) in page.files()? {

@@ -25,7 +25,7 @@
 //! series = "strategy"                     # side by side
 //! ```
 //!
-//! What the paper claims stands in `findings.toml` (see [`findings`](crate::report::findings)). The
+//! What the paper claims stands in `findings.toml` (see [`findings`](bookahead_papers::findings)). The
 //! papers of this repository are copied into the program; those below `configs/` of the current
 //! folder come before them.
 
@@ -37,9 +37,9 @@ use serde::Deserialize;
 
 use super::names;
 use crate::ours::told;
-use crate::report::findings::{PublishedPoints, READINGS};
-use crate::report::reproduction::SummaryFigure;
 use crate::workload::input_file;
+use bookahead_papers::findings::{PublishedPoints, READINGS};
+use bookahead_papers::reproduction::SummaryFigure;
 
 /// A paper of the repository.
 #[derive(Debug)]

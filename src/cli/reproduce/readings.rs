@@ -2,9 +2,9 @@
 
 use super::{Configuration, Paper, ReproduceError, names};
 use crate::cli::studies;
-use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 use crate::sweep::keys::Keys;
 use crate::sweep::{Experiment, ExperimentError, with_values};
+use bookahead_papers::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 
 /// The names of a paper's readings, the default first; none where the paper has one reading only or
 /// they cannot be read.

@@ -6,11 +6,11 @@ use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::cli::studies;
-use crate::report::findings::{FindingsFile, MeasuredCurves};
-use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
 use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
+use bookahead_papers::findings::{FindingsFile, MeasuredCurves};
+use bookahead_report::{self, ReportExtras};
 
 /// Runs sweeps into one store and reads measured values back from it.
 #[derive(Debug)]
@@ -72,7 +72,8 @@ impl SweepRunner for StoredRunner {
         extras: &ReportExtras,
     ) -> Result<(), AnyError> {
         let run = RunSelector::Id(run.run);
-        let summary = report::write_with(studies(), &self.options.store, &run, folder, extras)?;
+        let summary =
+            bookahead_report::write(studies(), &self.options.store, &run, folder, extras)?;
         if let Some(kept) = summary.kept.sentence(folder) {
             crate::cli::say(kept);
         }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
-use crate::cli::studies;
-use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
-use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
+use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError};
 use crate::sweep::{Axis, AxisValue};
+use bookahead_papers::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 
 /// Values on the axes, and replications with their values.
 type PairedCell<'v> = (&'v BTreeMap<String, AxisValue>, Vec<(u32, f64)>);
@@ -115,23 +114,11 @@ impl MeasuredCurves for StoredCurves {
     }
 }
 
-/// The names that a finding may give as `measure`, beside measures of clusters: the measures of
-/// studies, totals of jobs, and what tells pairs of requests apart.
-#[must_use]
-pub fn known_measures() -> Vec<&'static str> {
-    studies()
-        .measures()
-        .map(|measure| measure.name)
-        .chain(metric_names())
-        .chain(PAIRED_MEASURES)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::findings::{self, evaluate};
     use crate::studies::STUDIES;
+    use bookahead_papers::findings::{self, MeasureNames, evaluate};
     use bookahead_testutils::runs::grid::grid;
     use bookahead_testutils::runs::{axis, finished, point, record, text, write_run};
 
@@ -204,7 +191,7 @@ tolerance = 0
         }
         let axes = vec![axis("broker.algorithm", &algorithms.map(text))];
         let run = write_run(&path, &record("e4", axes, 4), simulations);
-        let file = findings::parse("findings.toml", FILE, Some(&known_measures())).unwrap();
+        let file = findings::parse("findings.toml", FILE, STUDIES, MeasureNames::Known).unwrap();
         assert_eq!(file.made_of("backfilling alone"), "e4");
         let outcome = SweepOutcome {
             experiment: "e4".to_owned(),
@@ -230,7 +217,7 @@ tolerance = 0
         assert_eq!(results.len(), 3);
 
         let unknown = FILE.replace("infeasibility_rate@1", "infeasibility_rate@x");
-        let error = findings::parse("findings.toml", &unknown, Some(&known_measures()))
+        let error = findings::parse("findings.toml", &unknown, STUDIES, MeasureNames::Known)
             .unwrap_err()
             .to_string();
         assert!(
@@ -238,7 +225,7 @@ tolerance = 0
             "{error}"
         );
         let nothing = FILE.replace(r#"left = { "broker.algorithm" = "a3" }"#, "left = {}");
-        let error = findings::parse("findings.toml", &nothing, None)
+        let error = findings::parse("findings.toml", &nothing, STUDIES, MeasureNames::Any)
             .unwrap_err()
             .to_string();
         assert!(

@@ -6,8 +6,8 @@ use clap::Parser;
 
 use super::curve_tests::Drawn;
 use super::*;
-use crate::report::findings::CurveCell;
 use crate::sweep::{Axis, AxisValue};
+use bookahead_papers::findings::CurveCell;
 
 #[derive(Parser)]
 struct Command {

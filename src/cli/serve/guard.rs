@@ -20,7 +20,7 @@ use base64::Engine as _;
 use sha2::{Digest as _, Sha256};
 
 use super::pages;
-use crate::report::Inline;
+use bookahead_report::Inline;
 
 /// What a server lets in.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::pages::{self, PageFailure};
 use super::question;
 use crate::cli::{gantt, studies};
-use crate::report::{self, ReportExtras, comparison};
 use crate::store::{RunSelector, Store};
 use crate::sweep::InputFolders;
+use bookahead_report::{self, ReportExtras, comparison};
 
 /// A page, or a file of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,14 +91,14 @@ fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
         .run(&selector(run))?
         .id;
     let extras = ReportExtras {
-        served: Some(report::Served {
+        served: Some(bookahead_report::Served {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
             command: format!("bookahead report {} --store {}", run.0, store.display()),
         }),
         views: crate::cli::program().views,
         ..ReportExtras::default()
     };
-    Ok(report::page(
+    Ok(bookahead_report::page(
         studies(),
         store,
         &RunSelector::Id(run.0),
@@ -116,7 +116,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
     drop(store);
     comparison::label(&mut runs);
     let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    let served = report::Served {
+    let served = bookahead_report::Served {
         links: links(&[]),
         command: format!(
             "bookahead compare {} --store {} --out FOLDER",

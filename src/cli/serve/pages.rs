@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::gantt::GanttError;
 use crate::cli::screen::{age, span};
-use crate::report::{ReportError, document, script};
 use crate::store::{QueryError, RunProgress, StoreError};
+use bookahead_report::{ReportError, document, script};
 
 /// Runs that one page lists.
 pub(super) const MOST_RUNS: usize = 200;
@@ -24,7 +24,11 @@ pub(super) const SCRIPT: &str = include_str!("serve.js");
 
 /// The styles of the pages: those of reports, and what they do not need.
 pub(super) fn style() -> String {
-    format!("{}\n{}", crate::report::style(), include_str!("serve.css"))
+    format!(
+        "{}\n{}",
+        bookahead_report::style(),
+        include_str!("serve.css")
+    )
 }
 
 /// A whole page.

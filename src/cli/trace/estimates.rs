@@ -10,10 +10,10 @@ use super::{Answer, CleaningArguments};
 use crate::estimates::{
     Binning, ClassTable, EstimateError, EstimateSettings, LearningJobs, Overrun, RatioCounts,
 };
-use crate::report::{EstimatesReport, Table, TableFormat, Terminal};
 use crate::units::Nodes;
 use crate::workload::swf::SwfRecord;
 use crate::workload::{Job, ParsedTrace, TraceFolder, clean};
+use bookahead_report::{EstimatesReport, Table, TableFormat, Terminal};
 
 pub(super) const HELP: &str = "\
 The information gain of an attribute is H(X) − Σ n(c) / N · H(X | c), where X is the share of the estimate that a job used,

@@ -9,9 +9,9 @@ use miette::{IntoDiagnostic, miette};
 
 use super::{Answer, machine, refuse_overwriting};
 use crate::output::OutputFile;
-use crate::workload::foreign::{BatsimVersion, BatsimWritten, write_batsim};
 use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{ParsedTrace, TraceFile, TraceFolder};
+use bookahead_operators::foreign::{BatsimVersion, BatsimWritten, write_batsim};
 
 pub(super) const HELP: &str = "\
 What Batsim has no field for (users, queues, waits, …) stands in each job's extra_data, which Batsim hands on unread.

@@ -12,8 +12,8 @@ use super::estimates::drawn;
 use crate::failures::{
     FailureAnalysis, FailureFolder, FailureLog, SystemFailures, Whose, analyse, find_table,
 };
-use crate::report::{Cell, Column, Table};
 use crate::sweep::LANL_FILE;
+use bookahead_report::{Cell, Column, Table};
 
 pub(super) const HELP: &str = "\
 Examples:

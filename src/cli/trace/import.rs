@@ -12,13 +12,13 @@ use miette::{IntoDiagnostic, miette};
 
 use super::{Answer, refuse_overwriting};
 use crate::output::OutputFile;
-use crate::workload::foreign::{
+use crate::workload::input_file;
+use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
+use bookahead_operators::foreign::{
     Arrival, Attempts, FindingKind, Findings, ImportSettings, ImportedTrace, LocalTimes, Mapping,
     Names, SACCT_COMMAND, SacctSettings, Unit, read_batsim, read_delimited, read_sacct,
     zone_by_name,
 };
-use crate::workload::input_file;
-use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 
 /// What stands behind the help.
 pub(super) fn after_help() -> String {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::report::grouped;
 use crate::workload::workflows::{ReadingNotes, WorkflowSummary};
+use bookahead_report::grouped;
 
 /// A workflow in numbers, with its file.
 #[derive(Debug, Serialize)]

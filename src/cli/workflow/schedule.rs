@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use super::{Answer, InputArguments, WorkflowCommandError};
 use crate::output::write_file;
-use crate::report::{grouped, schedule_svg};
 use crate::workload::input_file;
 use crate::workload::workflows::heft::{HeftSchedule, heft};
 use crate::workload::workflows::{
     Network, ReadingNotes, TransferMean, Workflow, critical_path_seconds,
 };
+use bookahead_report::{grouped, schedule_svg};
 
 /// Arguments of `bookahead workflow schedule`.
 #[derive(Args, Debug)]

@@ -2,9 +2,9 @@
 
 use polars::prelude::*;
 
-use crate::report::statistics::{Estimate, Moments};
-use crate::scheduling::measures::QuantityKind;
-use crate::store::{METRICS, PointColumns, Shown};
+use crate::statistics::{Estimate, Moments};
+use bookahead_core::scheduling::measures::QuantityKind;
+use bookahead_lab::store::{METRICS, PointColumns, Shown};
 
 /// Mean, standard deviation, third central moment and count of every quantity, one row a
 /// combination. Measures stand in a frame of their own: they may have the name of a metric.

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::store::PointColumns;
-use crate::sweep::Seen;
+use bookahead_lab::store::PointColumns;
+use bookahead_lab::sweep::Seen;
 
 /// What the hashes of a run say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,9 +84,9 @@ fn change(points: &PointColumns, axis: usize) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::analysis::{Analysis, STRATEGY_AXIS};
-    use crate::store::{RunSelector, Store};
-    use crate::studies::STUDIES;
+    use crate::analysis::{Analysis, STRATEGY_AXIS};
+    use bookahead_lab::store::{RunSelector, Store};
+    use bookahead_studies::STUDIES;
     use bookahead_testutils::runs::{axis, finished, point, record, result, seen, text, write_run};
 
     /// A run of a baseline and a strategy that overbooks, which saw this in their two replications,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::scores::Scores;
-use crate::report::statistics::Estimate;
-use crate::scheduling::measures::QuantityKind;
-use crate::store::CalibrationRow;
+use crate::statistics::Estimate;
+use bookahead_core::scheduling::measures::QuantityKind;
+use bookahead_lab::store::CalibrationRow;
 
 /// Bins of the probability of failure, 0.05 wide each.
 pub(super) const BINS: usize = 20;

@@ -4,11 +4,11 @@
 use super::counts::BINS;
 use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
 use super::sql::Question;
-use crate::report::analysis::Analysis;
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::plots::{condition, given, number, titled};
-use crate::report::statistics::Estimate;
-use crate::store::PofKind;
+use crate::analysis::Analysis;
+use crate::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
+use crate::plots::{condition, given, number, titled};
+use crate::statistics::Estimate;
+use bookahead_lab::store::PofKind;
 
 /// Situations that are drawn; all are in the tables.
 const MOST_SITUATIONS: usize = 24;

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::counts::Batteries;
-use crate::report::analysis::STRATEGY_AXIS;
-use crate::store::{CalibrationRow, PofKind, PointColumns};
-use crate::study::Studies;
-use crate::sweep::AxisValue;
+use crate::analysis::STRATEGY_AXIS;
+use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
+use bookahead_lab::study::Studies;
+use bookahead_lab::sweep::AxisValue;
 
 /// The axis of thresholds.
 pub(super) const THRESHOLD_AXIS: &str = "acceptance.pof_max";

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::counts::{BINS, Counts, FEWEST_JOBS, total};
-use crate::report::statistics::{Estimate, Interval, Method, Moments, student_t_95};
-use crate::scheduling::measures::QuantityKind;
+use crate::statistics::{Estimate, Interval, Method, Moments, student_t_95};
+use bookahead_core::scheduling::measures::QuantityKind;
 
 /// The largest expected calibration error that is called fine.
 const FINE_ERROR: f64 = 0.05;

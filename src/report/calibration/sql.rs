@@ -2,7 +2,7 @@
 //! and compares.
 
 use super::counts::FEWEST_JOBS;
-use crate::report::sql::this_run;
+use crate::sql::this_run;
 
 /// What a query is about.
 pub(super) struct Question<'q> {

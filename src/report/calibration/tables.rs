@@ -3,10 +3,10 @@
 use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
 use super::sql::Question;
-use crate::report::analysis::Analysis;
-use crate::report::summary_tables::short;
-use crate::report::table::{Cell, Column, Table, value_text};
-use crate::store::PofKind;
+use crate::analysis::Analysis;
+use crate::summary_tables::short;
+use crate::table::{Cell, Column, Table, value_text};
+use bookahead_lab::store::PofKind;
 
 /// What every table of scores must say.
 const NOTE: &str = "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \

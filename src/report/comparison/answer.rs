@@ -3,9 +3,9 @@
 
 use super::trust::FEWEST_REPLICATIONS;
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
-use crate::report::statistics::is_shown;
-use crate::report::svg::short_number;
-use crate::report::table::{Cell, Column, axes_text};
+use crate::statistics::is_shown;
+use crate::svg::short_number;
+use crate::table::{Cell, Column, axes_text};
 
 /// Points that are named one by one.
 pub(super) const MOST_NAMED: usize = 10;

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::pairs::{Group, Pair};
 use super::quantities::Quantity;
 use super::workloads::Method;
-use crate::report::statistics::{Estimate, Neighbours, Replicated, Welch};
-use crate::scheduling::measures::QuantityKind;
-use crate::store::MeasuredPoint;
+use crate::statistics::{Estimate, Neighbours, Replicated, Welch};
+use bookahead_core::scheduling::measures::QuantityKind;
+use bookahead_lab::store::MeasuredPoint;
 
 /// One quantity over the pairs of a group, or over the points of both runs where they are compared
 /// without pairs.

@@ -1,13 +1,13 @@
 //! Families of differences that are judged together: the answer's quantity alone, and all others.
 //!
 //! Each study declares its primary quantity before any run
-//! ([`Strategy::primary`](crate::study::Strategy)), so reading many other quantities does not
+//! ([`Strategy::primary`](bookahead_lab::study::Strategy)), so reading many other quantities does not
 //! weaken its test. The others are corrected for one another by Holm's method. Those that say the
 //! same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs) count
 //! once.
 
 use super::differences::Difference;
-use crate::report::statistics::holm;
+use crate::statistics::holm;
 
 /// With which others a difference is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,12 +112,12 @@ pub fn distinct(judged: &[Option<Judgement>], family: Family) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::comparison::Pairing;
-    use crate::report::comparison::pairs::Points;
-    use crate::report::comparison::quantities::Quantity;
-    use crate::report::statistics::is_shown;
-    use crate::store::{METRICS, MeasuredPoint};
-    use crate::studies::STUDIES;
+    use crate::comparison::Pairing;
+    use crate::comparison::pairs::Points;
+    use crate::comparison::quantities::Quantity;
+    use crate::statistics::is_shown;
+    use bookahead_lab::store::{METRICS, MeasuredPoint};
+    use bookahead_studies::STUDIES;
     use bookahead_testutils::runs::seen;
 
     /// Replications that have 1 of everything but of these metrics.

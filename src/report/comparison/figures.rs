@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::differences::Set;
 use super::pairs::values_key;
 use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
-use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::plots::{file_name, mark, number, titled};
-use crate::report::statistics::Estimate;
-use crate::report::summary_tables::short;
-use crate::report::table::value_text;
-use crate::store::MeasuredPoint;
-use crate::sweep::AxisValue;
+use crate::figure::{Figure, Mark, Marks, Scale, Section, Series};
+use crate::plots::{file_name, mark, number, titled};
+use crate::statistics::Estimate;
+use crate::summary_tables::short;
+use crate::table::value_text;
+use bookahead_lab::store::MeasuredPoint;
+use bookahead_lab::sweep::AxisValue;
 
 /// Figures of the quantity of the answer, and of each other one: as many as a person compares.
 const MOST_PANELS: (usize, usize) = (12, 4);
@@ -22,7 +22,7 @@ const FEWEST_VALUES: usize = 3;
 
 /// Figures, and how many were left out because all runs coincide in them, or because they are too
 /// many.
-pub(super) struct Drawn {
+pub struct Drawn {
     pub(super) figures: Vec<Figure>,
     pub(super) coinciding: usize,
     pub(super) too_many: usize,

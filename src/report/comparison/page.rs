@@ -9,16 +9,14 @@ use super::answer::answers;
 use super::figures::{Drawn, figures};
 use super::trust::trust;
 use super::{ComparedRun, Comparison, tables};
-use crate::report::figure::Figure;
-use crate::report::format::inline::{self, label, text};
-use crate::report::format::{Markdown, TableFormat as _};
-use crate::report::html::{
-    self, Panels, document, plain_table, script, section, table_html, way_back,
-};
-use crate::report::section::{ReportError, Served};
-use crate::report::statistics::EXPLAINED;
-use crate::report::table::Table;
-use crate::report::write::{Folder, KeptFiles};
+use crate::figure::Figure;
+use crate::format::inline::{self, label, text};
+use crate::format::{Markdown, TableFormat as _};
+use crate::html::{self, Panels, document, plain_table, script, section, table_html, way_back};
+use crate::section::{ReportError, Served};
+use crate::statistics::EXPLAINED;
+use crate::table::Table;
+use crate::write::{Folder, KeptFiles};
 
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 40;
@@ -77,7 +75,7 @@ pub fn page(runs: &[ComparedRun], served: &Served) -> String {
 }
 
 /// The styles of the page.
-pub(in crate::report) fn style() -> String {
+pub(crate) fn style() -> String {
     format!("{}\n{STYLE}", html::style())
 }
 

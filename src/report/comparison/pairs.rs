@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::partners::{MatchingPoints, take};
 use super::workloads::{Method, nodes, without_pairs};
-use crate::report::table::axes_text;
-use crate::store::{MeasuredPoint, UnfinishedPoint};
-use crate::sweep::{AxisValue, shown};
+use crate::table::axes_text;
+use bookahead_lab::store::{MeasuredPoint, UnfinishedPoint};
+use bookahead_lab::sweep::{AxisValue, shown};
 
 /// The points of a run, with a result and without.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::workloads;
-use crate::store::MeasuredPoint;
-use crate::sweep::HashDigits;
+use bookahead_lab::store::MeasuredPoint;
+use bookahead_lab::sweep::HashDigits;
 
 /// A point of each of two runs.
 pub(super) type Partners<'p> = (&'p MeasuredPoint, &'p MeasuredPoint);

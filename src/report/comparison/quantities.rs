@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::scheduling::measures::{QuantityKind, Topic};
-use crate::store::{METRICS, MeasuredPoint, Shown};
-use crate::study::Studies;
+use bookahead_core::scheduling::measures::{QuantityKind, Topic};
+use bookahead_lab::store::{METRICS, MeasuredPoint, Shown};
+use bookahead_lab::study::Studies;
 
 /// As many main quantities as a page can show.
 const MOST_MAIN: usize = 10;

@@ -2,7 +2,7 @@
 //! differences; of runs in several stores each store is asked for its part.
 
 use super::{ComparedRun, Comparison, Method, Pairing, Quantity};
-use crate::report::plots::condition;
+use crate::plots::condition;
 
 /// Where a quantity stands, one row a point: `run`, `axes`, `replication`, `identity`, and the
 /// quantity by its name.

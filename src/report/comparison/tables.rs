@@ -8,9 +8,9 @@ use super::{
     Candidate, ComparedRun, Comparison, Difference, Family, Judgement, Method, Overall, Pairing,
     Quantity, distinct, judge, sql,
 };
-use crate::report::statistics::{Estimate, is_shown};
-use crate::report::summary_tables::short;
-use crate::report::table::{Cell, Column, Table};
+use crate::statistics::{Estimate, is_shown};
+use crate::summary_tables::short;
+use crate::table::{Cell, Column, Table};
 
 fn text(value: impl Into<String>) -> Cell {
     Cell::Text(value.into())

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::*;
-use crate::report::table::Cell;
-use crate::scheduling::SimulationMetrics;
-use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
-use crate::studies::STUDIES;
-use crate::study::SimulationResult;
-use crate::sweep::AxisValue;
-use crate::units::NodeSeconds;
+use crate::table::Cell;
+use bookahead_core::scheduling::SimulationMetrics;
+use bookahead_core::units::NodeSeconds;
+use bookahead_lab::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
+use bookahead_lab::study::SimulationResult;
+use bookahead_lab::sweep::AxisValue;
+use bookahead_studies::STUDIES;
 use bookahead_testutils::runs::{axis, finished, identity, point, record, spec, text};
 
 const THRESHOLD: &str = "acceptance.pof_max";
@@ -369,7 +369,7 @@ fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed
     assert_eq!(labels[1], format!("same (run 1 of {})", two.display()));
     let comparison = Comparison::new(&runs, &[]);
     assert_eq!(answer::answers(&comparison).len(), 2);
-    let texts = |table: &crate::report::Table, row: usize| -> Vec<String> {
+    let texts = |table: &crate::Table, row: usize| -> Vec<String> {
         table.rows[row].iter().map(|cell| cell.text(0)).collect()
     };
     let settings = tables::settings(&comparison);

@@ -2,9 +2,9 @@
 
 use super::answer::{incomparable, remarks, uncapitalised};
 use super::{ComparedRun, Comparison, Family, Pairing, Quantity};
-use crate::report::answer::Setting;
-use crate::report::dependence::{DIFFERENCES, alike, differences_in};
-use crate::report::trust::looks;
+use crate::answer::Setting;
+use crate::dependence::{DIFFERENCES, alike, differences_in};
+use crate::trust::looks;
 
 /// Fewer replications than this say little.
 pub(super) const FEWEST_REPLICATIONS: u32 = 10;
@@ -165,7 +165,7 @@ pub(super) fn completeness(run: &ComparedRun) -> String {
         text.push_str(&format!(
             "; {} failed, {} were not run, and its means are over what is there",
             summary.points_failed,
-            crate::report::summary_tables::missing(summary)
+            crate::summary_tables::missing(summary)
         ));
     }
     text

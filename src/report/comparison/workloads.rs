@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::partners::MatchingPoints;
 use super::settings::of_spec;
-use crate::store::MeasuredPoint;
-use crate::sweep::HashDigits;
+use bookahead_lab::store::MeasuredPoint;
+use bookahead_lab::sweep::HashDigits;
 
 /// How the points of two runs are laid beside each other.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::TableFormat;
-use crate::report::{Cell, Table};
+use crate::{Cell, Table};
 
 /// Comma-separated values with a header; an estimate takes five columns, what is missing or
 /// undefined is empty.
@@ -53,7 +53,7 @@ impl TableFormat for Csv {
 
 /// A text that no spreadsheet takes for a formula: where it begins like one and is no number, an
 /// apostrophe stands before it.
-pub(in crate::report) fn inert(text: &str) -> String {
+pub(crate) fn inert(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
         true => format!("'{text}"),

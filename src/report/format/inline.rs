@@ -5,12 +5,12 @@ use bookahead_core::printable::{one_line, printable};
 
 /// Text within a line, as it stands: no emphasis, code, link, picture, address, HTML or border of a
 /// table comes of it.
-pub(in crate::report) fn text(text: &str) -> String {
+pub fn text(text: &str) -> String {
     escaped(text, false)
 }
 
 /// The text of a link or a picture: as [`text`], and no bracket ends it.
-pub(in crate::report) fn label(text: &str) -> String {
+pub fn label(text: &str) -> String {
     escaped(text, true)
 }
 
@@ -52,12 +52,12 @@ fn acts(letter: char, before: &str, rest: &str) -> bool {
 
 /// A sentence with names in it, ours or of a paper's files: as [`text`], but single backticks in
 /// pairs make code.
-pub(in crate::report) fn sentence(sentence: &str) -> String {
+pub fn sentence(sentence: &str) -> String {
     with_code(sentence, code)
 }
 
 /// A sentence as a cell of a table: no bar ends it.
-pub(in crate::report) fn cell(sentence: &str) -> String {
+pub fn cell(sentence: &str) -> String {
     with_code(sentence, code_in_cell)
 }
 
@@ -79,12 +79,12 @@ fn with_code(sentence: &str, code: impl Fn(&str) -> String) -> String {
 }
 
 /// Text within an HTML comment, which only a `>` could end.
-pub(in crate::report) fn comment(text: &str) -> String {
+pub fn comment(text: &str) -> String {
     one_line(text).replace('>', "&gt;")
 }
 
 /// Several lines of text in paragraphs, which begin no heading, list, quotation, table or code.
-pub(in crate::report) fn paragraphs(words: &str) -> String {
+pub(crate) fn paragraphs(words: &str) -> String {
     let clean = printable(words);
     let lines = clean.lines().map(|line| {
         let line = text(line.trim());
@@ -103,7 +103,7 @@ pub(in crate::report) fn paragraphs(words: &str) -> String {
 
 /// Text as code within a line, but not in a table, where a bar would end its cell: see
 /// [`code_in_cell`].
-pub(in crate::report) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let clean = one_line(text);
     // Between more backticks than there are within.
     let fence = "`".repeat(longest_run(&clean) + 1);
@@ -112,12 +112,12 @@ pub(in crate::report) fn code(text: &str) -> String {
 }
 
 /// Text as code within a cell of a table.
-pub(in crate::report) fn code_in_cell(text: &str) -> String {
+pub fn code_in_cell(text: &str) -> String {
     code(text).replace('|', r"\|")
 }
 
 /// Lines of text as code of a language.
-pub(in crate::report) fn block(language: &str, text: &str) -> String {
+pub(crate) fn block(language: &str, text: &str) -> String {
     let clean = printable(text);
     let fence = "`".repeat((longest_run(&clean) + 1).max(3));
     format!("{fence}{language}\n{}\n{fence}", clean.trim_end())

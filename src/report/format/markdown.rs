@@ -4,7 +4,7 @@ use std::io;
 
 use super::TableFormat;
 use super::inline::{block, sentence, text};
-use crate::report::{Cell, Table};
+use crate::{Cell, Table};
 
 /// GitHub-flavoured Markdown.
 #[derive(Clone, Copy, Debug)]

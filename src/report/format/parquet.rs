@@ -12,8 +12,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::TableFormat;
-use crate::report::{Cell, Table};
-use crate::store::SqlValue;
+use crate::{Cell, Table};
+use bookahead_lab::store::SqlValue;
 
 /// Rows a row group: what [`ParquetRows`] holds in memory at most.
 const ROWS_A_GROUP: usize = 65_536;
@@ -360,7 +360,7 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
-    use crate::report::{Column, Estimate};
+    use crate::{Column, Estimate};
 
     #[test]
     fn a_table_keeps_its_types_its_gaps_and_its_query() {

@@ -5,7 +5,7 @@ use std::io;
 use textwrap::{Options, WordSplitter, wrap};
 
 use super::TableFormat;
-use crate::report::Table;
+use crate::Table;
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -232,7 +232,7 @@ fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Cell, Column as Named, Table};
+    use crate::{Cell, Column as Named, Table};
 
     fn drawn(width: Option<u16>) -> String {
         let columns = vec![

@@ -2,14 +2,14 @@
 
 use maud::{PreEscaped, Render, html};
 
-use crate::report::html::{document, script};
+use crate::html::{document, script};
 
 /// What the page does in the browser.
-pub(in crate::report) const SCRIPT: &str = include_str!("../html/gantt.js");
+pub(crate) const SCRIPT: &str = include_str!("../html/gantt.js");
 
 /// A page with a title and a note whose drawing zooms, tells what is under the pointer, and shows
 /// all of it or one of its kinds: a class and its name.
-pub(in crate::report) fn zooming_page<Class: Render, Name: Render>(
+pub(crate) fn zooming_page<Class: Render, Name: Render>(
     (title, note): (&str, &str),
     style: &str,
     all: &str,
@@ -46,4 +46,4 @@ pub(in crate::report) fn zooming_page<Class: Render, Name: Render>(
 }
 
 /// The style of the page.
-pub(in crate::report) const PAGE_STYLE: &str = include_str!("../html/gantt.css");
+pub(crate) const PAGE_STYLE: &str = include_str!("../html/gantt.css");

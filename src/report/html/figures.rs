@@ -4,20 +4,20 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::{save, sql_html};
-use crate::report::figure::{Figure, Marks};
-use crate::report::summary_tables::short;
-use crate::report::svg;
-use crate::report::write::write_figure;
+use crate::figure::{Figure, Marks};
+use crate::summary_tables::short;
+use crate::svg;
+use crate::write::write_figure;
 
 /// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have
 /// the same scales.
-pub(in crate::report) struct Panels<'c> {
-    pub(in crate::report) figures: Vec<&'c Figure>,
+pub struct Panels<'c> {
+    pub(crate) figures: Vec<&'c Figure>,
 }
 
 impl<'c> Panels<'c> {
     /// Puts figures together that follow each other and differ in nothing but their situation.
-    pub(in crate::report) fn of(figures: impl IntoIterator<Item = &'c Figure>) -> Vec<Self> {
+    pub fn of(figures: impl IntoIterator<Item = &'c Figure>) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         for figure in figures {
             match found
@@ -48,7 +48,7 @@ impl<'c> Panels<'c> {
     }
 
     /// With `has_points`, a mark says on request which points of the store are behind it.
-    pub(in crate::report) fn html(&self, has_points: bool) -> Markup {
+    pub fn html(&self, has_points: bool) -> Markup {
         html! {
             div.panels[self.figures.len() > 1] { "\n"
                 @if self.figures.len() > 1 {

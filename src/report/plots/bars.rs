@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::{condition, given};
-use crate::report::analysis::{Analysis, Combination};
-use crate::report::sql::this_run;
+use crate::analysis::{Analysis, Combination};
+use crate::sql::this_run;
 
 /// More situations than this are left to the tables.
 const MOST_SITUATIONS: usize = 12;
 /// What a reader of the bars must know.
-pub(in crate::report) const NOTE: &str = "Means over replications with 95 % intervals.";
+pub const NOTE: &str = "Means over replications with 95 % intervals.";
 
-pub(in crate::report) type Panel<'a> = (Vec<(String, String)>, String, Vec<&'a Combination>);
+pub(crate) type Panel<'a> = (Vec<(String, String)>, String, Vec<&'a Combination>);
 
 /// Combinations by their values on the axes that a figure does not show, with what tells the
 /// figures apart.
-pub(in crate::report) fn panels<'a>(
+pub fn panels<'a>(
     analysis: &'a Analysis,
     free: &[usize],
     shown: &[usize],
@@ -56,11 +56,7 @@ pub(in crate::report) fn panels<'a>(
 }
 
 /// Means and variances of the measures.
-pub(in crate::report) fn sql(
-    measures: &[&str],
-    given: &[(String, String)],
-    configuration_hash: &str,
-) -> String {
+pub fn sql(measures: &[&str], given: &[(String, String)], configuration_hash: &str) -> String {
     let names: Vec<String> = measures
         .iter()
         .map(|measure| format!("'{measure}'"))

@@ -8,17 +8,17 @@ use super::{
     MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
     is_numeric, mark, number, titled,
 };
-use crate::report::analysis::{Analysis, STRATEGY_AXIS};
-use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Series};
-use crate::report::summary_tables::short;
+use crate::analysis::{Analysis, STRATEGY_AXIS};
+use crate::figure::{Figure, Marks, Scale, ScaleKind, Series};
+use crate::summary_tables::short;
 
 /// Lines by rank and name of their strategies.
 type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
-type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
+pub type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
 
 /// For every quantity a figure over the axis with the most numbers in every situation, and over
 /// further axes where that gives few; and how many were left out.
-pub(in crate::report) fn curves(
+pub(crate) fn curves(
     analysis: &Analysis,
     pairs: &Pairs<'_>,
     configuration_hash: &str,

@@ -2,11 +2,11 @@
 
 use super::situations::{Simulations, Situation, situations};
 use super::{condition, file_name, titled};
-use crate::report::analysis::{Analysis, STRATEGY_AXIS};
-use crate::report::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::sql::this_run;
-use crate::report::table::value_text;
-use crate::store::{Bin, PointColumns, Quantity, Store, StoreError};
+use crate::analysis::{Analysis, STRATEGY_AXIS};
+use crate::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
+use crate::sql::this_run;
+use crate::table::value_text;
+use bookahead_lab::store::{Bin, PointColumns, Quantity, Store, StoreError};
 
 /// More situations than this are left to SQL.
 const MOST_SITUATIONS: usize = 12;
@@ -20,7 +20,7 @@ const NOTE: &str = "Read off counts in bins of a sixteenth of a decade: values a
 /// # Errors
 ///
 /// When the store cannot be read.
-pub(in crate::report) fn distributions(
+pub(crate) fn distributions(
     store: &Store,
     points: &PointColumns,
     analysis: &Analysis,
@@ -155,7 +155,7 @@ fn boxes(
     Ok((!series.is_empty()).then(|| Figure {
         name: format!("{name}-boxes-by-{}", file_name(key)),
         section: Section::Distributions,
-        title: format!("Jobs by {title} over {}", crate::report::summary_tables::short(key)),
+        title: format!("Jobs by {title} over {}", crate::summary_tables::short(key)),
         given: Vec::new(),
         x: Scale {
             title: key.clone(),
@@ -170,7 +170,7 @@ fn boxes(
 
 /// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at
 /// its upper edge, `least`.
-pub(in crate::report) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
+pub fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut below = 0;
     bins.iter()

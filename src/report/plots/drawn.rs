@@ -1,19 +1,19 @@
 //! Quantities that are drawn over axes, each in its section: metrics of the points and measures of
 //! studies. The others are shown in tables only.
 
-use crate::report::analysis::{Analysis, BesideMeasures, Combination};
-use crate::report::figure::{Scale, Section};
-use crate::report::sql::this_run;
-use crate::report::statistics::Estimate;
-use crate::scheduling::measures::{QuantityKind, Topic};
-use crate::store::{METRICS, PointColumns, Shown};
+use crate::analysis::{Analysis, BesideMeasures, Combination};
+use crate::figure::{Scale, Section};
+use crate::sql::this_run;
+use crate::statistics::Estimate;
+use bookahead_core::scheduling::measures::{QuantityKind, Topic};
+use bookahead_lab::store::{METRICS, PointColumns, Shown};
 
 /// A quantity that is drawn.
-pub(in crate::report) struct Drawn {
+pub struct Drawn {
     /// Its column in `from`, and the beginning of the names of its figures.
-    pub(in crate::report) key: String,
+    pub(crate) key: String,
     /// Its heading, with the unit.
-    pub(in crate::report) title: String,
+    pub(crate) title: String,
     pub(super) section: Section,
     /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`,
     /// one row a point of the run.
@@ -29,7 +29,7 @@ enum Value {
 }
 
 impl Drawn {
-    pub(in crate::report) fn estimate(&self, combination: &Combination) -> Option<Estimate> {
+    pub(crate) fn estimate(&self, combination: &Combination) -> Option<Estimate> {
         match self.value {
             Value::Metric(index, 1.0) => combination.estimates[index],
             Value::Metric(index, factor) => {
@@ -166,7 +166,7 @@ impl Drawn {
 
 /// Everything that is drawn of a run, what a study measures first. What was measured to be 0
 /// throughout is left to the tables.
-pub(in crate::report) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
+pub fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
         // It stands beside the makespan of plans.

@@ -4,20 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number;
-use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
-use crate::report::summary_tables::short;
-use crate::report::table::value_text;
-use crate::sweep::AxisValue;
+use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::summary_tables::short;
+use crate::table::value_text;
+use bookahead_lab::sweep::AxisValue;
 
 /// As many as there are colours.
-pub(in crate::report) const MOST_LINES: usize = 7;
+pub(crate) const MOST_LINES: usize = 7;
 
 type Key = (Vec<Option<u32>>, String);
 
 /// The axes that tell lines apart, and the lines in order.
-pub(in crate::report) struct Lines {
+pub struct Lines {
     /// Indices of the axes.
-    pub(in crate::report) axes: Vec<usize>,
+    pub axes: Vec<usize>,
     /// Label of every line by its places on those axes and its strategy, with its place in the
     /// legend.
     lines: BTreeMap<Key, (usize, String)>,
@@ -26,12 +26,7 @@ pub(in crate::report) struct Lines {
 impl Lines {
     /// Takes axes while at most `most` lines come out: those of rules first, then numbers, those
     /// with the fewest values first, then those of the workload, which people compare least.
-    pub(in crate::report) fn new(
-        analysis: &Analysis,
-        free: &[usize],
-        x: Option<usize>,
-        most: usize,
-    ) -> Self {
+    pub fn new(analysis: &Analysis, free: &[usize], x: Option<usize>, most: usize) -> Self {
         let mut candidates: Vec<usize> = free
             .iter()
             .copied()
@@ -66,7 +61,7 @@ impl Lines {
     }
 
     /// Place in the legend and label of the line that a combination belongs to.
-    pub(in crate::report) fn of<'l>(&'l self, combination: &'l Combination) -> (usize, &'l str) {
+    pub fn of<'l>(&'l self, combination: &'l Combination) -> (usize, &'l str) {
         self.lines
             .get(&key(combination, &self.axes))
             .map_or((0, combination.strategy.as_str()), |(rank, label)| {
@@ -77,7 +72,7 @@ impl Lines {
 
 /// The axes that differ between combinations; of axes that were swept together only the one with
 /// names, or the first.
-pub(in crate::report) fn free_axes(analysis: &Analysis) -> Vec<usize> {
+pub fn free_axes(analysis: &Analysis) -> Vec<usize> {
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for axis in 0..analysis.axes.len() {
         if analysis.axes[axis].key == STRATEGY_AXIS {

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::drawn::Drawn;
-use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
-use crate::report::figure::{Mark, Paired, PublishedMark};
-use crate::report::findings::{PublishedNumber, PublishedOfRun};
-use crate::report::statistics::Replicated;
-use crate::scheduling::measures::QuantityKind;
-use crate::store::PointColumns;
-use crate::sweep::AxisValue;
+use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::figure::{Mark, Paired, PublishedMark};
+use crate::statistics::Replicated;
+use crate::{PublishedNumber, PublishedOfRun};
+use bookahead_core::scheduling::measures::QuantityKind;
+use bookahead_lab::store::PointColumns;
+use bookahead_lab::sweep::AxisValue;
 
 /// The points of a run by combination, and what a paper says of them.
-pub(in crate::report) struct Pairs<'p> {
+pub struct Pairs<'p> {
     points: &'p PointColumns,
     published: &'p PublishedOfRun,
     /// Whether replications are neighbouring stretches of one log.
@@ -22,7 +22,8 @@ pub(in crate::report) struct Pairs<'p> {
 }
 
 impl<'p> Pairs<'p> {
-    pub(in crate::report) fn new(points: &'p PointColumns, published: &'p PublishedOfRun) -> Self {
+    /// Of these points, beside what was published of their run.
+    pub fn new(points: &'p PointColumns, published: &'p PublishedOfRun) -> Self {
         let mut of: HashMap<_, Vec<usize>> = HashMap::new();
         for point in 0..points.len() {
             let places = (points.axes.iter())
@@ -41,7 +42,7 @@ impl<'p> Pairs<'p> {
     }
 
     /// The same where replications are neighbouring stretches of one log, or are not.
-    pub(in crate::report) fn of_neighbours(self, are_neighbours: bool) -> Self {
+    pub(crate) fn of_neighbours(self, are_neighbours: bool) -> Self {
         Self {
             are_neighbours,
             ..self
@@ -50,14 +51,14 @@ impl<'p> Pairs<'p> {
 
     /// Whether replications are neighbouring stretches of one log, so that claims rest on the wider
     /// of two intervals.
-    pub(in crate::report) fn are_neighbours(&self) -> bool {
+    pub(crate) fn are_neighbours(&self) -> bool {
         self.are_neighbours
     }
 
     /// How much more the first combination has of a quantity than the second, over the replications
     /// in which both have it and saw the same jobs and failures, pairs that repeat another one left
     /// out; `None` where there is none.
-    pub(in crate::report) fn difference(
+    pub(crate) fn difference(
         &self,
         quantity: &Drawn,
         one: &Combination,
@@ -81,7 +82,7 @@ impl<'p> Pairs<'p> {
     /// A quantity of these combinations, replication by replication in one order for all; `None`
     /// where they do not all have it in the same replications, or did not see the same jobs and
     /// failures there.
-    pub(in crate::report) fn together(
+    pub fn together(
         &self,
         quantity: &Drawn,
         combinations: &[&Combination],
@@ -122,7 +123,7 @@ impl<'p> Pairs<'p> {
     }
 
     /// A quantity of a combination over its replications; `None` where it has no value.
-    pub(in crate::report) fn replicated(
+    pub(crate) fn replicated(
         &self,
         quantity: &Drawn,
         analysis: &Analysis,
@@ -232,7 +233,7 @@ impl Pairs<'_> {
 
     /// Puts the quantity first that a paper is about: of which it publishes most values, then of
     /// which it says most.
-    pub(in crate::report) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
+    pub(crate) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
         let values = |quantity: &Drawn| {
             let numbers = self.published.numbers.iter().filter(|published| {
                 matches!(published.number, PublishedNumber::Value { .. })

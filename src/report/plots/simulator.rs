@@ -1,12 +1,12 @@
 //! The time and memory of the simulator itself. They differ from machine to machine and from run to
 //! run.
 
-use crate::report::sql::this_run;
-use crate::report::table::{Cell, Column, Table};
-use crate::store::SimulatorRow;
+use crate::sql::this_run;
+use crate::table::{Cell, Column, Table};
+use bookahead_lab::store::SimulatorRow;
 
 /// A row for every strategy.
-pub(in crate::report) fn simulator(rows: &[SimulatorRow], configuration_hash: &str) -> Table {
+pub(crate) fn simulator(rows: &[SimulatorRow], configuration_hash: &str) -> Table {
     Table {
         name: "run-simulator".to_owned(),
         title: "Time of the simulator".to_owned(),

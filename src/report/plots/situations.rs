@@ -5,29 +5,33 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::lines::{Lines, MOST_LINES, free_axes};
 use super::{condition, given};
-use crate::report::analysis::{Analysis, Combination};
-use crate::report::sql::this_run;
-use crate::report::table::value_text;
-use crate::store::PointColumns;
+use crate::analysis::{Analysis, Combination};
+use crate::sql::this_run;
+use crate::table::value_text;
+use bookahead_lab::store::PointColumns;
 
 /// What is given, and what is compared there.
-pub(in crate::report) struct Situation<'a> {
+pub struct Situation<'a> {
     /// Values of the axes that it is fixed at, `(key, value)`.
-    pub(in crate::report) given: Vec<(String, String)>,
+    pub given: Vec<(String, String)>,
     /// What tells its figures from those of the other situations; empty where there is one.
-    pub(in crate::report) suffix: String,
-    pub(in crate::report) members: Vec<Member<'a>>,
+    pub suffix: String,
+    /// Those that are compared in it.
+    pub members: Vec<Member<'a>>,
 }
 
 /// A combination with its place in the legend.
-pub(in crate::report) struct Member<'a> {
-    pub(in crate::report) combination: &'a Combination,
-    pub(in crate::report) label: String,
-    pub(in crate::report) rank: usize,
+pub struct Member<'a> {
+    /// Its combination of settings.
+    pub combination: &'a Combination,
+    /// Its name in legends.
+    pub label: String,
+    /// Its place, which decides its colour.
+    pub rank: usize,
 }
 
 /// The situations of a run in the order of its axes, at most `most`.
-pub(in crate::report) fn situations(analysis: &Analysis, most: usize) -> Vec<Situation<'_>> {
+pub fn situations(analysis: &Analysis, most: usize) -> Vec<Situation<'_>> {
     let (axes, groups) = if analysis.is_study() {
         of_study(analysis)
     } else {
@@ -100,15 +104,12 @@ fn of_study(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
 }
 
 /// The simulation of replication 0 of a combination.
-pub(in crate::report) fn first_replication(
-    points: &PointColumns,
-    combination: &Combination,
-) -> Option<i64> {
+pub fn first_replication(points: &PointColumns, combination: &Combination) -> Option<i64> {
     simulation_of(points, combination, 0)
 }
 
 /// The simulation of a replication of a combination.
-pub(in crate::report) fn simulation_of(
+pub fn simulation_of(
     points: &PointColumns,
     combination: &Combination,
     replication: u32,
@@ -124,7 +125,7 @@ pub(in crate::report) fn simulation_of(
 }
 
 /// The points of replication 0 of these combinations, as a table `p` of simulations and axes.
-pub(in crate::report) fn first_replications<'c>(
+pub fn first_replications<'c>(
     configuration_hash: &str,
     analysis: &Analysis,
     combinations: impl IntoIterator<Item = &'c Combination>,
@@ -133,7 +134,7 @@ pub(in crate::report) fn first_replications<'c>(
 }
 
 /// The points of one replication of these combinations, as a table `p` of simulations and axes.
-pub(in crate::report) fn points_of<'c>(
+pub fn points_of<'c>(
     configuration_hash: &str,
     analysis: &Analysis,
     replication: u32,
@@ -167,12 +168,13 @@ pub(in crate::report) fn points_of<'c>(
 }
 
 /// Which simulations are behind a combination.
-pub(in crate::report) struct Simulations<'p> {
+pub struct Simulations<'p> {
     by_combination: HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
 }
 
 impl<'p> Simulations<'p> {
-    pub(in crate::report) fn new(points: &'p PointColumns) -> Self {
+    /// Of these points.
+    pub fn new(points: &'p PointColumns) -> Self {
         let mut by_combination: HashMap<_, Vec<i64>> = HashMap::new();
         for point in 0..points.len() {
             let places: Vec<Option<u32>> = points
@@ -190,7 +192,8 @@ impl<'p> Simulations<'p> {
         Self { by_combination }
     }
 
-    pub(in crate::report) fn of(&self, combination: &Combination) -> Vec<i64> {
+    /// Those of a combination, in the order of replications.
+    pub fn of(&self, combination: &Combination) -> Vec<i64> {
         let key = (combination.places.clone(), combination.strategy.as_str());
         self.by_combination.get(&key).cloned().unwrap_or_default()
     }

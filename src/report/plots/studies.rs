@@ -10,9 +10,9 @@ use super::{
     MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
     is_numeric, mark, number, spread, titled,
 };
-use crate::report::analysis::{Analysis, Combination};
-use crate::report::figure::{Figure, Mark, Marks, Series};
-use crate::report::summary_tables::short;
+use crate::analysis::{Analysis, Combination};
+use crate::figure::{Figure, Mark, Marks, Series};
+use crate::summary_tables::short;
 
 const NOTE: &str = "Means over replications with 95 % intervals.";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";
@@ -20,7 +20,7 @@ const BEST_EFFORT: &str = "best effort";
 
 /// For every measure a figure over the axis with the most numbers, and over further ones where that
 /// gives few; and how many were left out.
-pub(in crate::report) fn studies(
+pub fn studies(
     analysis: &Analysis,
     pairs: &Pairs<'_>,
     configuration_hash: &str,

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::interval::{Interval, Method};
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 /// What of a sample an interval is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]

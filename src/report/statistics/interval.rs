@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::FEWEST_FOR_SKEWED;
 use super::estimate::Moments;
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

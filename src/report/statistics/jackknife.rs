@@ -2,7 +2,7 @@
 //! jackknife).
 
 use super::estimate::{Estimate, Moments};
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 impl Estimate {
     /// A statistic of several batteries that is no mean, by the delete-one jackknife: `whole` is

@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::estimate::Estimate;
 use super::interval::{Interval, Method};
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 /// Of fewer neighbours nothing is said: a correlation of three values is none.
 pub const FEWEST_NEIGHBOURS: u32 = 4;

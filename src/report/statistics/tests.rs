@@ -1,5 +1,5 @@
 use super::*;
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 fn of(values: &[f64], kind: QuantityKind) -> Estimate {
     Estimate::of_kind(values, kind).unwrap()

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::estimate::Estimate;
-use crate::scheduling::measures::QuantityKind;
+use bookahead_core::scheduling::measures::QuantityKind;
 
 /// Fewer blocks than this carry no interval.
 pub const FEWEST_BLOCKS: u32 = 5;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{axis_column, replications};
-use crate::report::analysis::{Analysis, BesideMeasures, Combination};
-use crate::report::plots::lines::free_axes;
-use crate::report::sql;
-use crate::report::statistics::{Estimate, INTERVALS};
-use crate::report::table::{Cell, Column, Table};
-use crate::scheduling::measures::Topic;
-use crate::store::{METRICS, PointColumns, RunSummary};
+use crate::analysis::{Analysis, BesideMeasures, Combination};
+use crate::plots::lines::free_axes;
+use crate::sql;
+use crate::statistics::{Estimate, INTERVALS};
+use crate::table::{Cell, Column, Table};
+use bookahead_core::scheduling::measures::Topic;
+use bookahead_lab::store::{METRICS, PointColumns, RunSummary};
 
 /// What a reader of a study must know.
 pub(super) fn note() -> String {
@@ -116,7 +116,7 @@ const FEWEST_AXES: usize = 3;
 /// Every value of every axis with the means over all values of the other axes: what each axis does
 /// alone. `None` where there are few axes, or where some combinations of their values are left out,
 /// so that means over them could not be compared.
-pub(in crate::report) fn each_axis_table(
+pub(crate) fn each_axis_table(
     analysis: &Analysis,
     points: &PointColumns,
     run: &RunSummary,
@@ -181,7 +181,7 @@ pub(in crate::report) fn each_axis_table(
 }
 
 /// Of the table of each axis what a card or a screen has room for: the first measure of each topic.
-pub(in crate::report) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
+pub(crate) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
     let mut topics = Vec::new();
     let mut is_kept = |column: &Column| {
         let mut measures = analysis.measures.iter();

@@ -11,13 +11,13 @@ const HEADING: (f64, f64) = (30.0, 24.0);
 const HEADING_HEIGHT: f64 = 28.0;
 const LEGEND_LEFT: f64 = 30.0;
 /// Height of a line of a legend.
-pub(in crate::report) const LEGEND_LINE: f64 = 17.0;
+pub(crate) const LEGEND_LINE: f64 = 17.0;
 /// From the lower edge of a field to the first line of a legend that stands below its axis.
-pub(in crate::report) const BELOW_AXIS: f64 = 60.0;
+pub const BELOW_AXIS: f64 = 60.0;
 
 /// Where a picture is shown.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::report) enum Place<'s> {
+pub enum Place<'s> {
     /// In a file of its own, with this style.
     File(&'s str),
     /// In a page, which has the styles and a heading.
@@ -28,28 +28,36 @@ pub(in crate::report) enum Place<'s> {
 
 /// What a picture is called, how large it is, and which part of it has the axes around it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::report) struct Picture<'p> {
-    pub(in crate::report) title: &'p str,
+pub struct Picture<'p> {
+    /// What it shows, for those who hear it.
+    pub title: &'p str,
     /// A class of its own; empty where it needs none.
-    pub(in crate::report) class: &'p str,
-    pub(in crate::report) size: (f64, f64),
-    pub(in crate::report) left: f64,
-    pub(in crate::report) right: f64,
-    pub(in crate::report) top: f64,
-    pub(in crate::report) bottom: f64,
+    pub class: &'p str,
+    /// Width and height of the whole, in pixels.
+    pub size: (f64, f64),
+    /// Where the drawing area begins.
+    pub left: f64,
+    /// Where it ends.
+    pub right: f64,
+    /// Its upper edge.
+    pub top: f64,
+    /// Its lower edge.
+    pub bottom: f64,
 }
 
 /// An axis: places and labels of its ticks, and what it shows.
-pub(in crate::report) struct Side<'t> {
-    pub(in crate::report) ticks: Vec<(f64, String)>,
-    pub(in crate::report) title: &'t str,
+pub struct Side<'t> {
+    /// Places in pixels, with what stands there.
+    pub ticks: Vec<(f64, String)>,
+    /// What is measured along it.
+    pub title: &'t str,
     /// Lines through the whole field instead of ticks.
-    pub(in crate::report) has_grid: bool,
+    pub has_grid: bool,
 }
 
 impl Side<'_> {
     /// How much lower everything below the ticks stands because labels have two lines.
-    pub(in crate::report) fn more(&self) -> f64 {
+    pub(crate) fn more(&self) -> f64 {
         let has_two = self.ticks.iter().any(|(_, label)| label.contains('\n'));
         if has_two { SECOND_LINE } else { 0.0 }
     }
@@ -59,7 +67,7 @@ impl Side<'_> {
 const SECOND_LINE: f64 = 13.0;
 
 /// What stands before a name in a legend.
-pub(in crate::report) enum Swatch {
+pub enum Swatch {
     /// A line of a colour, with the number of earlier lines of this colour.
     Line(usize, usize),
     /// A box with these attributes.
@@ -71,7 +79,7 @@ pub(in crate::report) enum Swatch {
 }
 
 /// A picture that is being drawn. What has no text in it can be written into it as it is.
-pub(in crate::report) struct Canvas<'p> {
+pub struct Canvas<'p> {
     svg: String,
     picture: Picture<'p>,
     is_interactive: bool,
@@ -84,7 +92,8 @@ impl fmt::Write for Canvas<'_> {
 }
 
 impl<'p> Canvas<'p> {
-    pub(in crate::report) fn new(picture: Picture<'p>, place: Place<'_>) -> Self {
+    /// An empty picture.
+    pub fn new(picture: Picture<'p>, place: Place<'_>) -> Self {
         let (width, height) = (picture.size.0.round(), picture.size.1.round());
         let title = escape(picture.title);
         let top = match place {
@@ -116,12 +125,12 @@ impl<'p> Canvas<'p> {
     }
 
     /// The `<svg>` element.
-    pub(in crate::report) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         self.svg + "</svg>\n"
     }
 
     /// The axes around the field; what is to the left of it may be labelled in another way.
-    pub(in crate::report) fn axes(&mut self, below: &Side<'_>, left: Option<&Side<'_>>) {
+    pub fn axes(&mut self, below: &Side<'_>, left: Option<&Side<'_>>) {
         let Picture {
             left: from,
             right: to,
@@ -164,11 +173,7 @@ impl<'p> Canvas<'p> {
     }
 
     /// Names in lines, the first of them at `top`.
-    pub(in crate::report) fn legend<'l>(
-        &mut self,
-        entries: impl Iterator<Item = (Swatch, &'l str)>,
-        top: f64,
-    ) {
+    pub fn legend<'l>(&mut self, entries: impl Iterator<Item = (Swatch, &'l str)>, top: f64) {
         let (swatches, names): (Vec<Swatch>, Vec<&str>) = entries.unzip();
         let places = legend_places(names.iter().copied(), self.picture.size.0);
         for ((swatch, name), (left, line)) in swatches.into_iter().zip(&names).zip(places) {
@@ -207,20 +212,21 @@ impl<'p> Canvas<'p> {
     }
 
     /// Begins what belongs to a series, for the page's script …
-    pub(in crate::report) fn begin(&mut self, attributes: &str, series: &str) {
+    pub(crate) fn begin(&mut self, attributes: &str, series: &str) {
         if self.is_interactive {
             let _ = writeln!(self, "<g {attributes} data-s=\"{}\">", escape(series));
         }
     }
 
     /// … and ends it.
-    pub(in crate::report) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.is_interactive {
             let _ = writeln!(self, "</g>");
         }
     }
 
-    pub(in crate::report) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+    /// Draws a line of this class.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let _ = writeln!(
             self,
             "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
@@ -228,18 +234,13 @@ impl<'p> Canvas<'p> {
         );
     }
 
-    pub(in crate::report) fn text(
-        &mut self,
-        at: (f64, f64),
-        class: &str,
-        anchor: &str,
-        content: &str,
-    ) {
+    /// Writes a text of this class; `anchor` is as in SVG.
+    pub fn text(&mut self, at: (f64, f64), class: &str, anchor: &str, content: &str) {
         self.sized_text(at, class, anchor, None, content);
     }
 
     /// As [`Canvas::text`], larger or smaller.
-    pub(in crate::report) fn sized_text(
+    pub(crate) fn sized_text(
         &mut self,
         at: (f64, f64),
         class: &str,
@@ -258,12 +259,7 @@ impl<'p> Canvas<'p> {
     }
 
     /// A rectangle with these attributes.
-    pub(in crate::report) fn rectangle(
-        &mut self,
-        attributes: &str,
-        (x, y): (f64, f64),
-        (width, height): (f64, f64),
-    ) {
+    pub fn rectangle(&mut self, attributes: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let _ = writeln!(
             self,
             "<rect {attributes} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
@@ -295,7 +291,7 @@ pub(super) fn bound((x, y): (f64, f64), is_most: bool) -> String {
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.
-pub(in crate::report) fn text_width(text: &str) -> f64 {
+pub fn text_width(text: &str) -> f64 {
     6.7 * text.chars().count() as f64
 }
 
@@ -317,10 +313,7 @@ fn legend_places<'l>(names: impl Iterator<Item = &'l str>, width: f64) -> Vec<(f
 }
 
 /// Height of a legend in a picture of this width.
-pub(in crate::report) fn legend_height<'l>(
-    names: impl Iterator<Item = &'l str>,
-    width: f64,
-) -> f64 {
+pub fn legend_height<'l>(names: impl Iterator<Item = &'l str>, width: f64) -> f64 {
     let lines = legend_places(names, width)
         .last()
         .map_or(0, |(_, line)| line + 1);
@@ -328,6 +321,6 @@ pub(in crate::report) fn legend_height<'l>(
 }
 
 /// Text inside elements and attributes.
-pub(in crate::report) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     maud::html! { (printable(text)) }.into_string()
 }

@@ -14,13 +14,13 @@ const MOST_DOTS: usize = 16;
 const MOST_MARKS: usize = 100;
 
 /// The steps of stairs that have a dot, which tells their values.
-pub(in crate::report) fn told_steps(steps: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub fn told_steps(steps: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let apart = steps.len().div_ceil(MOST_DOTS).max(1);
     steps.iter().step_by(apart).copied().collect()
 }
 
 /// The marks of a curve that have a dot.
-pub(in crate::report) fn told_marks(marks: &[Mark]) -> Vec<Mark> {
+pub fn told_marks(marks: &[Mark]) -> Vec<Mark> {
     let apart = match marks.len() {
         0..=MOST_MARKS => 1,
         more => more.div_ceil(2 * MOST_DOTS),

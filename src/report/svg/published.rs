@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 
 use super::super::figure::PublishedMark;
-use super::super::findings::PublishedNumber;
 use super::canvas::{bound, diamond};
 use super::marks::{Pen, words_of};
 use super::{PUBLISHED, short_number};
+use crate::PublishedNumber;
 
 impl Pen<'_, '_> {
     /// Everything published of the series.

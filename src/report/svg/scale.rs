@@ -5,7 +5,7 @@ use super::super::table::grouped;
 use super::canvas::text_width;
 
 /// A scale with its range.
-pub(in crate::report) struct Axis {
+pub struct Axis {
     kind: ScaleKind,
     from: f64,
     to: f64,
@@ -17,7 +17,7 @@ pub(in crate::report) struct Axis {
 impl Axis {
     /// A scale over the values, drawn from `places.0` to `places.1`, with about `count` ticks. With
     /// `rounded` the ends are ticks, with `zero` the range contains 0.
-    pub(in crate::report) fn new(
+    pub fn new(
         scale: &Scale,
         values: &[f64],
         places: (f64, f64),
@@ -100,7 +100,7 @@ impl Axis {
     }
 
     /// The place of a value.
-    pub(in crate::report) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let value = match self.kind {
             ScaleKind::Logarithmic if value > 0.0 => value.log10().max(self.from),
             ScaleKind::Logarithmic => self.from,
@@ -125,7 +125,7 @@ impl Axis {
     }
 
     /// Places and labels of the ticks.
-    pub(in crate::report) fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+    pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.ticks
             .iter()
             .map(|(value, label)| (self.at(*value), label.clone()))
@@ -133,7 +133,7 @@ impl Axis {
 }
 
 /// Round numbers from 0 to at most `end`, in about `count` steps, with their names.
-pub(in crate::report) fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)> {
+pub fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)> {
     if end <= 0.0 {
         return vec![(0.0, "0".to_owned())];
     }
@@ -147,7 +147,7 @@ pub(in crate::report) fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)>
 
 /// Seconds between ticks, of a span of time that has at most about twelve of them: whole minutes,
 /// hours or days.
-pub(in crate::report) fn time_step(span: i64) -> i64 {
+pub fn time_step(span: i64) -> i64 {
     let steps = [
         60, 300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
         31_536_000,

@@ -1,6 +1,8 @@
 use super::*;
-use crate::random::stream;
-use crate::workload::workflows::{CyberShakeSettings, SyntheticSettings, cyber_shake, synthetic};
+use bookahead_core::random::stream;
+use bookahead_core::workload::workflows::{
+    CyberShakeSettings, SyntheticSettings, cyber_shake, synthetic,
+};
 
 /// What an attribute says wherever a start of an element stands.
 fn values(svg: &str, element: &str, key: &str) -> Vec<f64> {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::manifest::{FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest, place};
 use super::write_figure;
-use crate::output::OutputFolder;
-use crate::report::figure::Figure;
-use crate::report::folder_fault::{FolderFault, briefly};
-use crate::report::format::{Csv, Parquet, TableFormat};
-use crate::report::section::ReportError;
-use crate::report::svg;
-use crate::report::table::Table;
+use crate::figure::Figure;
+use crate::folder_fault::{FolderFault, briefly};
+use crate::format::{Csv, Parquet, TableFormat};
+use crate::section::ReportError;
+use crate::svg;
+use crate::table::Table;
+use bookahead_core::output::OutputFolder;
 
 /// The largest file that is compared with its digest. Files of reports are less than a hundredth of
 /// it.
@@ -21,7 +21,7 @@ const LARGEST_BYTES: u64 = 4 << 30;
 
 /// A report's folder. Files are collected, and written at the end, so that a refused folder does
 /// not change.
-pub(in crate::report) struct Folder<'p> {
+pub struct Folder<'p> {
     path: &'p Path,
     open: OutputFolder,
     files: Vec<NewFile>,
@@ -59,7 +59,7 @@ impl KeptFiles {
 
 impl<'p> Folder<'p> {
     /// Opens the folder, and refuses one that holds something no report writes.
-    pub(in crate::report) fn new(path: &'p Path) -> Result<Self, ReportError> {
+    pub fn new(path: &'p Path) -> Result<Self, ReportError> {
         let fault = |source| FolderFault::Folder {
             folder: path.to_owned(),
             source,
@@ -76,7 +76,12 @@ impl<'p> Folder<'p> {
         })
     }
 
-    pub(in crate::report) fn table(&mut self, table: &Table) -> Result<(), ReportError> {
+    /// Writes a table in every format.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn table(&mut self, table: &Table) -> Result<(), ReportError> {
         for format in [&Csv as &dyn TableFormat, &Parquet] {
             self.file(
                 &format!("tables/{}.{}", table.name, format.extension()),
@@ -87,7 +92,7 @@ impl<'p> Folder<'p> {
     }
 
     /// Adds a figure: its drawing, and its data.
-    pub(in crate::report) fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
+    pub fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
         self.file(&format!("plots/{}.svg", figure.name), |target| {
             target.write_all(svg::file(figure).as_bytes())
         })?;
@@ -98,7 +103,7 @@ impl<'p> Folder<'p> {
     }
 
     /// A file that follows from the run alone; its place when the folder is finished.
-    pub(in crate::report) fn file(
+    pub fn file(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
@@ -108,7 +113,7 @@ impl<'p> Folder<'p> {
 
     /// A file that says when and where a report was made. It has no digest in the list, which
     /// follows from the run alone.
-    pub(in crate::report) fn dated_file(
+    pub(crate) fn dated_file(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
@@ -142,7 +147,7 @@ impl<'p> Folder<'p> {
     }
 
     /// Writes the files, and removes those of an earlier report that are not part of this one.
-    pub(in crate::report) fn finish(self) -> Result<KeptFiles, ReportError> {
+    pub fn finish(self) -> Result<KeptFiles, ReportError> {
         let _lock = self.open.lock().map_err(|error| self.fault(error))?;
         // Read once more: another report may have been written since.
         let before = Manifest::read(&self.open)?;

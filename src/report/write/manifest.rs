@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::output::OutputFolder;
-use crate::report::folder_fault::FolderFault;
+use crate::folder_fault::FolderFault;
+use bookahead_core::output::OutputFolder;
 
 /// The list of the files of a report, so that the next one can take away what no longer belongs to
 /// it.

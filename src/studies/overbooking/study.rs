@@ -6,6 +6,7 @@ mod node_rates;
 mod settings;
 #[cfg(test)]
 mod tests;
+pub mod view;
 
 use std::sync::Arc;
 

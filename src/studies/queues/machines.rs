@@ -19,7 +19,7 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 use bookahead_core::memory::MemoryBudget;
-use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::NameKind;
 use bookahead_core::workload::input_file;
 use jiff::tz::TimeZone;
 

@@ -1,9 +1,6 @@
 //! Workflows and the sites that they buy from come to the same by actors and by plain calls.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use rand::RngExt;
 
 use crate::provisioning::testutils::{
     application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
@@ -12,20 +9,9 @@ use crate::provisioning::{
     Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, SearchMethod,
     SiteWorkload, Wish, provisioning_scene,
 };
-use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
-use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
-use bookahead_core::kernel::{Machine, Played, Scene, drive};
-use bookahead_core::random::{self, StreamSeed};
-use bookahead_core::scheduling::registry::PlanKind;
-use bookahead_core::scheduling::{
-    Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
-    PolicySettings, ResumeRule,
-};
-use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{
-    CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, JobKind, Preference,
-    TraceFolder, WorkloadSettings, WorkloadSource, prepare,
-};
+use bookahead_core::failures::{FailureTrace, Outage};
+use bookahead_core::kernel::drive;
+use bookahead_core::units::{NodeIndex, Seconds};
 use bookahead_lab::actors::conduct;
 
 fn failing(site: SiteWorkload) -> SiteWorkload {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::studies::STUDIES;
+use bookahead_papers::findings::MeasureNames;
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -29,7 +30,9 @@ fn the_copies_in_the_program_are_the_files_of_the_folder() {
             }
         }
         let findings = own.configuration(FINDINGS).unwrap();
-        let findings = crate::report::findings::parse(FINDINGS, &findings.text, None).unwrap();
+        let findings =
+            bookahead_papers::findings::parse(FINDINGS, &findings.text, STUDIES, MeasureNames::Any)
+                .unwrap();
         for stem in findings.point_files() {
             let points = own.points(&stem).unwrap();
             assert_eq!(points, copied.points(&stem).unwrap(), "{stem}");
@@ -40,9 +43,9 @@ fn the_copies_in_the_program_are_the_files_of_the_folder() {
 
 #[test]
 fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
-    use crate::report::findings::tables::CellCheck;
-    use crate::report::findings::{Check, parse};
     use crate::sweep::{AxisValue, Experiment, Point, Sweep};
+    use bookahead_papers::findings::tables::CellCheck;
+    use bookahead_papers::findings::{Check, parse};
 
     let paper = Paper::read(here(), "birkenheuer2012").unwrap();
     let sweep = |stem: &str| {
@@ -56,7 +59,7 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
     };
     let of = |sweep: &Sweep, point: &Point| sweep.simulations.get(point.simulation);
     let published = paper.configuration(FINDINGS).unwrap();
-    let published = parse(FINDINGS, &published.text, None).unwrap();
+    let published = parse(FINDINGS, &published.text, STUDIES, MeasureNames::Any).unwrap();
     let rule = published
         .cells
         .as_ref()

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Simulated;
-use crate::workload::foreign::NameKind;
 use crate::workload::swf::SwfRecord;
+use bookahead_core::workload::NameKind;
 use bookahead_queues::machine_queue::{Agreement, MachineQueueJob, MachineQueueOutcome};
 use bookahead_queues::machines::TraceNames;
 

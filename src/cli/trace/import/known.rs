@@ -6,8 +6,8 @@ use bookahead_core::memory::MemoryBudget;
 use miette::{IntoDiagnostic, miette};
 
 use crate::ours::told;
-use crate::workload::foreign::Mapping;
 use crate::workload::input_file::read_whole;
+use bookahead_operators::foreign::Mapping;
 
 const KNOWN: [(&str, &str); 6] = [
     (

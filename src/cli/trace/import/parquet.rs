@@ -11,10 +11,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::{Type, TypePtr};
 
-use crate::workload::foreign::{
+use crate::workload::input_file::open_plain;
+use bookahead_operators::foreign::{
     Cell, ImportSettings, ImportedTrace, LocalTimes, Mapping, MappingReader,
 };
-use crate::workload::input_file::open_plain;
 
 /// The longest text of a cell, as long as a row of a CSV file: each row copies its texts, and a
 /// dictionary has one for many rows.

@@ -1,9 +1,9 @@
 use super::*;
-use crate::report::comparison::differences::Difference;
-use crate::report::comparison::quantities::Quantity;
-use crate::store::METRICS;
-use crate::studies::STUDIES;
-use crate::sweep::Seen;
+use crate::comparison::differences::Difference;
+use crate::comparison::quantities::Quantity;
+use bookahead_lab::store::METRICS;
+use bookahead_lab::sweep::Seen;
+use bookahead_studies::STUDIES;
 use bookahead_testutils::runs::{seen, spec};
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {

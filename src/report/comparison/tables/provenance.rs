@@ -1,8 +1,8 @@
 //! Tables about the runs: their settings, programs and inputs, and the points that do not count.
 
 use super::{table, text};
-use crate::report::comparison::{ComparedRun, Comparison, settings, unfinished_text};
-use crate::report::table::{Cell, Column, Table, axes_text};
+use crate::comparison::{ComparedRun, Comparison, settings, unfinished_text};
+use crate::table::{Cell, Column, Table, axes_text};
 
 /// Points without a partner or a result that are listed one by one, of each run.
 const MOST_POINTS: usize = 500;
@@ -21,7 +21,7 @@ fn run_columns(comparison: &Comparison<'_>, first: [(&str, &str); 2]) -> Vec<Col
 
 /// The settings that the runs do not have in common, as their configurations say and as the engine
 /// resolved them at shared points.
-pub(in crate::report::comparison) fn settings(comparison: &Comparison<'_>) -> Table {
+pub(in crate::comparison) fn settings(comparison: &Comparison<'_>) -> Table {
     let texts: Vec<&str> = comparison
         .runs
         .iter()
@@ -55,7 +55,7 @@ pub(in crate::report::comparison) fn settings(comparison: &Comparison<'_>) -> Ta
 }
 
 /// What the runs are, and in what they differ as wholes.
-pub(in crate::report::comparison) fn runs(comparison: &Comparison<'_>) -> Table {
+pub(in crate::comparison) fn runs(comparison: &Comparison<'_>) -> Table {
     type Fact = fn(&ComparedRun) -> String;
     let facts: [(&str, Fact); 13] = [
         ("experiment", |run| run.run.name.clone()),
@@ -115,7 +115,7 @@ fn compared(name: &str, values: Vec<String>) -> Vec<Cell> {
 }
 
 /// Every input of any run, with the hash of its content in each.
-pub(in crate::report::comparison) fn inputs(comparison: &Comparison<'_>) -> Table {
+pub(in crate::comparison) fn inputs(comparison: &Comparison<'_>) -> Table {
     let mut sources: Vec<&str> = Vec::new();
     for (source, _) in comparison.runs.iter().flat_map(|run| &run.inputs) {
         if !sources.contains(&source.as_str()) {
@@ -147,7 +147,7 @@ pub(in crate::report::comparison) fn inputs(comparison: &Comparison<'_>) -> Tabl
 }
 
 /// Points that do not count: without a result, or without a partner.
-pub(in crate::report::comparison) fn points(comparison: &Comparison<'_>) -> Table {
+pub(in crate::comparison) fn points(comparison: &Comparison<'_>) -> Table {
     let mut rows = Vec::new();
     for run in comparison.runs {
         for point in run.unfinished.iter().take(MOST_POINTS) {

@@ -40,7 +40,7 @@ fn the_queries_of_a_comparison_give_its_numbers() {
 
 #[test]
 fn all_runs_stand_in_one_plot_over_the_longest_numeric_axis_with_their_differences_beside() {
-    use crate::report::figure::Marks;
+    use crate::figure::Marks;
     let (_folder, path) = two_runs();
     let runs = read(&[(&path, 1), (&path, 2)]);
     let drawn = figures::figures(&Comparison::new(&runs, &[]));

@@ -40,6 +40,7 @@ mod resolve_requests;
 mod settings;
 pub mod stored;
 mod tables;
+pub mod view;
 
 pub use self::measures::MEASURES;
 pub use self::settings::*;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use bookahead_core::memory::MemoryBudget;
-use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::NameKind;
 use bookahead_core::workload::input_file;
 use bookahead_core::workload::swf::{SwfHeader, SwfRecord};
 

@@ -5,6 +5,7 @@ pub mod measures;
 mod settings;
 pub mod stored;
 mod tables;
+pub mod view;
 
 use std::sync::Arc;
 

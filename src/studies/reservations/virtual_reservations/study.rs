@@ -4,6 +4,7 @@ mod keys;
 pub mod measures;
 mod settings;
 mod tables;
+pub mod view;
 
 use std::sync::Arc;
 

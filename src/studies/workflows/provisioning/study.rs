@@ -371,3 +371,4 @@ pub fn with_inputs(
 
 #[cfg(test)]
 mod tests;
+pub mod view;

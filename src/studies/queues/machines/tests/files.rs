@@ -1,7 +1,7 @@
 //! Machine files: what they become, where jobs run, when windows are, and what is said of wrong
 //! ones.
 
-use bookahead_core::workload::foreign::NameKind;
+use bookahead_core::workload::NameKind;
 use bookahead_core::workload::swf::{SwfHeader, SwfRecord};
 
 use crate::machine_queue::{

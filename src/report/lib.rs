@@ -1,0 +1,58 @@
+//! Reports: the results of a run, computed from the store alone and written for people.
+//!
+//! [`write()`] reads the points of a run, folds replications into means with 95 % intervals
+//! (`analysis`, on Polars), shapes them into tables (`summary_tables`) and writes each in several
+//! formats (`format`), with the SQL that gives its numbers below it. A figure is data first
+//! (`figure`; `plots` makes them), drawn by `svg`, and laid out with the tables as one page
+//! (`html`). What is shown of one study alone stands in its file below `views`. Everything is a
+//! function of the run's content; what depends on the machine and the clock is in `run.md` alone.
+
+pub mod analysis;
+mod answer;
+pub mod calibration;
+pub mod comparison;
+mod content;
+mod dependence;
+pub mod estimates;
+pub mod figure;
+mod folder_fault;
+pub mod format;
+pub mod gantt;
+pub mod html;
+mod inline;
+pub mod optimism;
+pub mod plots;
+mod profile;
+mod published;
+mod schedule_drawing;
+pub mod section;
+pub mod sql;
+pub mod statistics;
+pub mod summary_tables;
+pub mod svg;
+pub mod table;
+mod trust;
+pub mod views;
+mod workflow_drawing;
+pub mod write;
+
+pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
+pub use content::{ReportExtras, moment};
+pub use estimates::EstimatesReport;
+pub use folder_fault::FolderFault;
+pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
+pub use html::{document, script, style};
+pub use inline::Inline;
+pub use profile::Profile;
+pub use published::{AxisFilter, Published, PublishedNumber, PublishedOfRun, real, same};
+pub use schedule_drawing::schedule_svg;
+pub use section::{ClaimsSection, PlanSection, ReportError, Served};
+pub use statistics::{
+    Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, Welch, is_shown, student_t_95,
+};
+pub use summary_tables::{best_table, failed_table, run_table, summary_table};
+pub use table::{Cell, Column, Table};
+pub use table::{axes_text, grouped};
+pub use views::{NamedView, Reported, View, ViewContent, Views};
+pub use workflow_drawing::workflow_svg;
+pub use write::{KeptFiles, ReportSummary, page, write};
