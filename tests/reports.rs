@@ -1,5 +1,8 @@
 //! Reports of made-up runs: what they say, draw and write.
 
+// Helpers of tests panic where their premises do not hold, as the tests do.
+#![allow(clippy::unwrap_used)]
+
 mod any_run;
 mod batteries;
 mod calibration;

@@ -1,5 +1,8 @@
 //! Scenes come to the same by actors and by plain calls, and what actors cost.
 
+// Helpers of tests panic where their premises do not hold, as the tests do.
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

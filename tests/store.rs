@@ -1,5 +1,8 @@
 //! Tests of the store by subject.
 
+// Helpers of tests panic where their premises do not hold, as the tests do.
+#![allow(clippy::unwrap_used)]
+
 mod big;
 mod calibration;
 mod co_reservations;

@@ -8,7 +8,7 @@ use bookahead::study::SimulationResult;
 use bookahead_testutils::runs::{finished, point, promised, record, result, write_run};
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
-    connection(&store)
+    connection(store)
         .prepare(&format!(
             "SELECT probability, bin, jobs, failed FROM {view} WHERE strategy = 'heuristic-overbooking' ORDER BY simulation, bin"
         ))

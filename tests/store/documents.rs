@@ -72,7 +72,7 @@ fn rows_of_documented_queries(
     assert_eq!(DOCUMENT.matches("```sql\n").count(), 31);
     numbers
         .map(|number| {
-            connection(&store)
+            connection(store)
                 .prepare(documented_query(number))
                 .and_then(|mut statement| {
                     statement

@@ -80,7 +80,7 @@ fn policies(path: &Path, name: &str, workload: &str) -> RunId {
 
 /// The rows that a documented question gives, as it stands.
 pub(super) fn answers(store: &Store, number: usize) -> Vec<Vec<Value>> {
-    let connection = connection(&store);
+    let connection = connection(store);
     let mut statement = connection
         .prepare(documented_query(number))
         .unwrap_or_else(|error| panic!("query {number}: {error}"));

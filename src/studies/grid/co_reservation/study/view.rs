@@ -17,7 +17,7 @@ pub struct CoReservation;
 
 impl View for CoReservation {
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
-        let values = cluster_values(&run.store, run.run.id)?;
+        let values = cluster_values(run.store, run.run.id)?;
         if values.is_empty() {
             return Ok(());
         }

@@ -57,7 +57,7 @@ impl View for Reservations {
     /// Shares of granted reservations by price and by wait for every situation, one line a rule or
     /// strategy.
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
-        let counts = reservation_counts(&run.store, run.run.id)?;
+        let counts = reservation_counts(run.store, run.run.id)?;
         if counts.is_empty() {
             return Ok(());
         }

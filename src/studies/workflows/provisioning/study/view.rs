@@ -67,7 +67,7 @@ fn submitted<'a>(run: &Reported<'a>, replication: u32) -> Result<Vec<Submitted<'
         let Some(simulation) = simulation_of(run.points, combination, replication) else {
             continue;
         };
-        if let Some(row) = stored::first_submission(&run.store, simulation)? {
+        if let Some(row) = stored::first_submission(run.store, simulation)? {
             found.push(Submitted {
                 combination,
                 simulation,
