@@ -72,7 +72,7 @@ pub use bookahead_lab::keys::ours;
 pub use bookahead_lab::{actors, store, study, sweep};
 pub use bookahead_operators::{advice, foreign};
 pub use bookahead_papers::{findings, reproduction};
-pub use bookahead_queues::machines;
+pub use bookahead_queues::machine_queue::machines;
 pub use bookahead_report as report;
 pub use bookahead_studies as studies;
 

@@ -28,7 +28,10 @@ fn sources() -> Vec<(PathBuf, String, String)> {
         tests.file.clone_from(path);
         tests.visit_file(file);
     }
-    let is_program = |path: &Path| !tests.files.iter().any(|test| path.starts_with(test));
+    let testutils = root.join("testutils");
+    let is_program = |path: &Path| {
+        !path.starts_with(&testutils) && !tests.files.iter().any(|test| path.starts_with(test))
+    };
     parsed
         .iter()
         .filter(|(path, _)| is_program(&path.with_extension("")))
@@ -58,21 +61,42 @@ fn names_of(path: &Path) -> Vec<String> {
 /// The folder of the crate of a file below `src/` (none for the program itself), and how many names
 /// it has.
 fn crate_of(path: &Path) -> (&'static str, usize) {
-    CRATES
-        .iter()
-        .map(|(folder, _)| (*folder, Path::new(folder).components().count()))
-        .find(|(folder, names)| *names > 0 && path.starts_with(folder))
+    let folders = CRATES.iter().map(|(folder, _)| *folder);
+    folders
+        .filter(|folder| !folder.is_empty() && path.starts_with(folder))
+        .map(|folder| (folder, Path::new(folder).components().count()))
+        .max_by_key(|(_, names)| *names)
         .unwrap_or_default()
 }
 
-/// The crates of the domain: what all studies stand on, and the families.
-fn domain() -> impl Iterator<Item = &'static str> {
-    let folders = CRATES.iter().map(|(folder, _)| *folder);
-    folders.filter(|folder| *folder == "core" || folder.starts_with("studies/"))
+/// The crates of the families.
+const FAMILIES: [&str; 5] = ["overbooking", "reservations", "queues", "grid", "workflows"];
+
+fn is_family(folder: &str) -> bool {
+    let name = folder.strip_prefix("studies/");
+    name.is_some_and(|name| FAMILIES.contains(&name))
 }
 
+/// Whether a file is of the domain: of the core, or the machine or the policies of a study. What of
+/// a study reads experiments, runs them, stores and shows is in its module `study`; machine files
+/// are read beside it.
 fn is_domain(path: &Path) -> bool {
-    domain().any(|folder| path.starts_with(folder))
+    let of_laboratory = ["study", "machines"];
+    let names = names_of(path);
+    let (folder, _) = crate_of(path);
+    let is_pure = !names
+        .iter()
+        .any(|name| of_laboratory.contains(&name.as_str()));
+    folder == "core" || is_family(folder) && is_pure
+}
+
+/// The dependencies that a crate of this project names.
+fn dependencies(folder: &str) -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).expect("a manifest");
+    let manifest: toml::Table = manifest.parse().expect("TOML");
+    let named = manifest["dependencies"].as_table().expect("a table");
+    named.keys().cloned().collect()
 }
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -105,7 +129,7 @@ impl TestCode {
     fn note(&mut self, attributes: &[syn::Attribute], item: &impl Spanned) -> bool {
         let is_test = |attribute: &syn::Attribute| {
             let text = attribute.meta.to_token_stream().to_string();
-            ["cfg (test)", r#"cfg (any (test , feature = "testutils"))"#].contains(&text.as_str())
+            text == "cfg (test)"
         };
         let found = attributes.iter().any(is_test);
         if found {
@@ -217,30 +241,32 @@ const AT_THE_EDGE: [&str; 2] = ["memory", "output"];
 
 #[test]
 fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for folder in domain() {
-        let path = root.join(folder).join("Cargo.toml");
-        let manifest = fs::read_to_string(path).expect("a manifest");
+    for word in ["tokio", "kameo", "rusqlite", "polars", "clap"] {
+        assert!(!dependencies("core").contains(word), "{word}");
+    }
+    for (path, _, code) in sources().iter().filter(|(path, ..)| is_domain(path)) {
         for word in [
             "tokio",
             "kameo",
             "rusqlite",
-            "polars",
-            "clap",
-            "bookahead-lab",
+            "bookahead_lab",
+            "bookahead_report",
         ] {
+            let name = path.display();
+            assert!(!code.contains(word), "{name} mentions `{word}`");
+        }
+    }
+    let without_tables = CRATES
+        .iter()
+        .filter(|(folder, _)| *folder == "lab" || is_family(folder) || *folder == "operators");
+    for (folder, _) in without_tables {
+        for word in ["polars", "clap"] {
+            let named = dependencies(folder);
             assert!(
-                !manifest.contains(word),
+                !named.contains(word),
                 "src/{folder}/Cargo.toml names `{word}`"
             );
         }
-    }
-    let manifest = include_str!("../src/lab/Cargo.toml");
-    for word in ["polars", "clap"] {
-        assert!(
-            !manifest.contains(word),
-            "src/lab/Cargo.toml names `{word}`"
-        );
     }
 }
 
@@ -279,14 +305,32 @@ fn estimates_failures_and_plans_do_not_know_policies() {
 #[test]
 fn only_the_store_holds_a_connection() {
     assert_only("Connection::open", &["store"]);
-    // Tables of a study write their rows through a connection that they are lent.
-    assert_only("rusqlite", &["store", "tables", "studies"]);
+    for (path, module, code) in sources() {
+        // Tables of a study write their rows through a connection that they are lent, and read
+        // them by queries that the store carries out.
+        let name = path.to_string_lossy();
+        let of_study = name.contains("/study/tables") || name.contains("/study/stored");
+        let is_measure = name.ends_with("/study/measures.rs");
+        assert!(
+            ["store", "tables"].contains(&module.as_str())
+                || of_study
+                || is_measure
+                || !code.contains("rusqlite"),
+            "{name} mentions rusqlite"
+        );
+    }
 }
 
 #[test]
 fn only_reports_use_polars_and_only_the_command_line_parses_arguments() {
-    assert_only("polars::", &["report"]);
     assert_only("clap::", &["cli"]);
+    for (path, _, code) in sources() {
+        let name = path.display();
+        assert!(
+            path.starts_with("report") || !code.contains("polars::"),
+            "{name} mentions polars"
+        );
+    }
 }
 
 #[test]
@@ -347,47 +391,41 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     }
 }
 
-/// The compiler guards the matches inside; elsewhere a study is asked, not told apart.
+/// Laboratory, reports and papers are handed the list of studies; the program uses machines and
+/// policies of families for commands about single ones, and what a study is to the laboratory
+/// nowhere.
 #[test]
-fn no_module_but_the_studies_tells_studies_apart() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for (path, module, code) in sources() {
+fn no_crate_but_the_list_and_those_built_on_it_tells_studies_apart() {
+    for folder in ["core", "lab", "report", "papers", "operators"] {
+        for name in dependencies(folder) {
+            let family = name.strip_prefix("bookahead-").unwrap_or_default();
+            let is_one = FAMILIES.contains(&family) || family == "studies";
+            assert!(!is_one, "src/{folder}/Cargo.toml names {name}");
+        }
+    }
+    for (path, _, code) in sources() {
         let name = path.to_string_lossy();
-        if module == "studies" {
-            continue;
-        }
-        if name.starts_with("report/views") {
-            continue;
-        }
-        for study in fs::read_dir(root.join("lab/studies")).expect("a folder") {
-            let study = study.expect("an entry").file_name();
-            let study = study.to_string_lossy().replace(".rs", "");
-            let path = format!("use crate::studies::{study}::");
-            assert!(
-                study == "mod" || !code.contains(&path),
-                "{name} knows the study {study}"
-            );
-            let call = format!(" studies::{study}::");
-            assert!(
-                study == "mod" || !code.contains(&call),
-                "{name} knows the study {study}"
-            );
+        if name.starts_with("cli") {
+            assert!(!code.contains("::study::"), "{name} knows a study");
         }
     }
 }
 
-/// What a study is called is known to its folders; reports and commands learn it from the store,
-/// and what is shown of a study alone stands in its view.
+/// What a study is called is known to its folder; laboratory, reports and commands learn it from
+/// the list and from the store.
 #[test]
-fn reports_and_commands_name_studies_in_views_only() {
-    for (path, module, code) in sources() {
+fn laboratory_reports_and_commands_name_no_study() {
+    for (path, _, code) in sources() {
         let name = path.to_string_lossy();
-        let is_view = name.starts_with("report/views");
-        if !["report", "cli"].contains(&module.as_str()) || is_view {
+        let is_general = ["lab/", "report/", "papers/", "cli"]
+            .iter()
+            .any(|folder| name.starts_with(folder));
+        if !is_general {
             continue;
         }
         let names_one = code.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
-        assert!(!names_one, "{name} names a study");
+        let may = name == "lab/study/erased.rs";
+        assert!(may || !names_one, "{name} names a study");
         // A section of reports is called "slots", too.
         for study in STUDIES
             .strategies()
@@ -433,7 +471,7 @@ fn events_are_ordered_by_the_agenda_of_the_kernel() {
 }
 
 /// The folder of each crate, and its modules: each may call those before it.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 12] = [
     (
         "core",
         &[
@@ -452,8 +490,47 @@ const CRATES: [(&str, &[&str]); 8] = [
         ],
     ),
     (
+        "lab",
+        &["actors", "keys", "tables", "study", "sweep", "store"],
+    ),
+    (
+        "report",
+        &[
+            "published",
+            "statistics",
+            "analysis",
+            "figure",
+            "sql",
+            "table",
+            "plots",
+            "summary_tables",
+            "svg",
+            "answer",
+            "calibration",
+            "dependence",
+            "format",
+            "optimism",
+            "folder_fault",
+            "section",
+            "views",
+            "content",
+            "trust",
+            "inline",
+            "write",
+            "html",
+            "comparison",
+            "estimates",
+            "gantt",
+            "profile",
+            "schedule_drawing",
+            "workflow_drawing",
+        ],
+    ),
+    (
         "studies/overbooking",
-        &["client", "policies", "registry", "direct", "stream"],
+        &[
+            "client", "policies", "registry", "direct", "stream", "study",
+        ],
     ),
     (
         "studies/reservations",
@@ -462,61 +539,63 @@ const CRATES: [(&str, &[&str]); 8] = [
     ("studies/queues", &["predicted_queue", "machine_queue"]),
     ("studies/grid", &["co_reservation", "market"]),
     ("studies/workflows", &["provisioning"]),
-    (
-        "lab",
-        &[
-            "old_paths",
-            "actors",
-            "keys",
-            "tables",
-            "study",
-            "machines",
-            "studies",
-            "sweep",
-            "store",
-        ],
-    ),
-    ("", &["report", "cli"]),
+    ("studies", &[]),
+    ("papers", &["findings", "reproduction"]),
+    ("operators", &["foreign", "advice"]),
+    ("", &["cli"]),
 ];
 
-/// The crates of this project on which each crate stands: those that are listed, and the core.
-const STANDS_ON: [(&str, &[&str]); 6] = [
+/// The crates of this project on which each crate stands.
+const STANDS_ON: [(&str, &[&str]); 12] = [
     ("core", &[]),
-    ("studies/overbooking", &[]),
-    ("studies/reservations", &[]),
-    ("studies/queues", &[]),
+    ("lab", &["core"]),
+    ("report", &["core", "lab"]),
+    ("studies/overbooking", &["core", "lab", "report"]),
+    ("studies/reservations", &["core", "lab", "report"]),
+    ("studies/queues", &["core", "lab"]),
     // A broker delegates to clusters with registered policies.
-    ("studies/grid", &["overbooking"]),
+    ("studies/grid", &["core", "lab", "report", "overbooking"]),
     // Applications buy slots of machines that take reservations.
-    ("studies/workflows", &["reservations"]),
+    (
+        "studies/workflows",
+        &["core", "lab", "report", "reservations"],
+    ),
+    (
+        "studies",
+        &[
+            "lab",
+            "report",
+            "overbooking",
+            "reservations",
+            "queues",
+            "grid",
+            "workflows",
+        ],
+    ),
+    ("papers", &["core", "lab", "report"]),
+    ("operators", &["core", "lab", "report"]),
+    (
+        "testutils",
+        &["core", "lab", "overbooking", "grid", "workflows", "studies"],
+    ),
 ];
 
 #[test]
-fn families_stand_on_the_core_and_know_each_other_only_where_one_is_built_on_another() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let families = domain().filter_map(|folder| folder.strip_prefix("studies/"));
-    let names: BTreeSet<&str> = families.chain(["core", "lab"]).collect();
-    assert!(domain().eq(STANDS_ON.iter().map(|(folder, _)| *folder)));
+fn crates_stand_on_those_below_and_families_know_each_other_only_where_one_is_built_on_another() {
+    let mut before: BTreeSet<&str> = BTreeSet::new();
     for (folder, below) in STANDS_ON {
-        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml"));
-        let manifest: toml::Table = manifest.expect("a manifest").parse().expect("TOML");
-        let named: BTreeSet<&str> = manifest["dependencies"]
-            .as_table()
-            .expect("a table")
-            .keys()
+        let named = dependencies(folder);
+        let named: BTreeSet<&str> = named
+            .iter()
             .filter_map(|name| name.strip_prefix("bookahead-"))
             .collect();
-        let core = (folder != "core").then_some("core");
-        let may: BTreeSet<&str> = below.iter().copied().chain(core).collect();
+        let may: BTreeSet<&str> = below.iter().copied().collect();
         assert_eq!(named, may, "src/{folder}/Cargo.toml");
-        for (path, _, code) in sources() {
-            if path.starts_with(folder) {
-                for other in names.difference(&may) {
-                    let called = format!("bookahead_{other}");
-                    assert!(!code.contains(&called), "{} calls it", path.display());
-                }
-            }
-        }
+        assert!(
+            may.is_subset(&before),
+            "{folder} stands on what is above it"
+        );
+        before.insert(folder.rsplit('/').next().unwrap_or(folder));
     }
 }
 
@@ -550,7 +629,7 @@ fn behind<'c>(code: &'c str, path: &str) -> Vec<&'c str> {
 
 #[test]
 fn every_module_of_a_crate_calls_only_those_before_it() {
-    for (folder, modules) in CRATES {
+    for (folder, modules) in CRATES.iter().filter(|(_, modules)| !modules.is_empty()) {
         for (names, code) in program(folder) {
             let Some(own) = modules.iter().position(|module| *module == names[0]) else {
                 assert!(
@@ -572,7 +651,7 @@ fn every_module_of_a_crate_calls_only_those_before_it() {
 }
 
 /// Modules inside a module that call each other in a circle, and why. A new circle is a failure.
-const CIRCLES: [(&str, &[&str]); 5] = [
+const CIRCLES: [(&str, &[&str]); 4] = [
     // A policy gives orders to the cluster that asks it.
     ("scheduling", &["cluster", "policy"]),
     // A rule of admission asks the plan that asks it.
@@ -581,8 +660,6 @@ const CIRCLES: [(&str, &[&str]); 5] = [
     ("store", &["processes", "rows", "runs", "tables"]),
     // Shares are submitted, and what was submitted is listed with its runs.
     ("cli", &["run_list", "shares", "submit"]),
-    // A figure is shown with the table that gives its marks.
-    ("report", &["plots", "summary_tables"]),
 ];
 
 #[test]

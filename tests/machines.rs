@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Output;
 
 use bookahead::workload::ParsedTrace;
-use bookahead_queues::machines::MachineDescription;
-use bookahead_queues::machines::slurm::Includes;
+use bookahead_queues::machine_queue::machines::MachineDescription;
+use bookahead_queues::machine_queue::machines::slurm::Includes;
 use serde_json::Value;
 
 use crate::support::program::{folder, output, program, text};

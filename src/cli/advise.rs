@@ -32,7 +32,7 @@ use crate::sweep::{
 };
 use crate::workload::TraceFolder;
 use bookahead_operators::advice::{self, AdviceRun};
-use bookahead_queues::machines::MachineError;
+use bookahead_queues::machine_queue::machines::MachineError;
 use bookahead_report::ReportError;
 
 /// Nodes for some hours.

@@ -9,8 +9,8 @@ use clap::Args;
 use bookahead_core::memory::MemoryBudget;
 
 use crate::workload::input_file;
-use bookahead_queues::machines::slurm::{self, Includes};
-use bookahead_queues::machines::{MachineDescription, MachineError};
+use bookahead_queues::machine_queue::machines::slurm::{self, Includes};
+use bookahead_queues::machine_queue::machines::{MachineDescription, MachineError};
 
 /// Arguments of `bookahead machine`.
 #[derive(Args, Clone, Debug)]

@@ -7,8 +7,8 @@ use super::plots::drawn::{Drawn, drawn};
 use super::plots::paired::Pairs;
 use super::plots::words;
 use super::statistics::{Interval, Replicated};
-use super::summary_tables::short;
 use super::svg::{place_name, short_number};
+use super::table::short;
 use super::table::{grouped, value_text};
 use bookahead_lab::store::RunSummary;
 

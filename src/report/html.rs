@@ -228,7 +228,7 @@ impl Content<'_> {
             } else {
                 values.join(", ")
             };
-            facts.push((super::summary_tables::short(&axis.key).to_owned(), shown));
+            facts.push((super::table::short(&axis.key).to_owned(), shown));
         }
         facts.push((
             "configuration".to_owned(),
@@ -274,7 +274,7 @@ impl Content<'_> {
                     strong { "Show" } "\n"
                     @for (key, values) in axes {
                         label {
-                            (super::summary_tables::short(&key)) " "
+                            (super::table::short(&key)) " "
                             select data-axis=(key) {
                                 option value="" { "all" }
                                 @for value in values { option { (value) } }

@@ -132,7 +132,7 @@ pub fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, S
 pub fn words(given: &[(String, String)]) -> String {
     let words: Vec<String> = given
         .iter()
-        .map(|(key, value)| format!("{} {value}", super::summary_tables::short(key)))
+        .map(|(key, value)| format!("{} {value}", super::table::short(key)))
         .collect();
     words.join(", ")
 }

@@ -5,7 +5,7 @@ mod studies;
 use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
 use super::statistics::INTERVALS;
-use super::table::{Cell, Column, Table, value_text};
+use super::table::{Cell, Column, Table, short, value_text};
 use bookahead_lab::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
 pub(super) use studies::{brief, each_axis_table};
@@ -299,18 +299,6 @@ pub(super) fn missing(run: &RunSummary) -> u64 {
 pub fn axis_column(analysis: &Analysis, axis: usize) -> Column {
     let key = &analysis.axes[axis].key;
     Column::plain(key.clone(), short(key))
-}
-
-/// What people call a dotted key: its last part, or what that stands for.
-pub fn short(key: &str) -> &str {
-    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
-    match name {
-        // Of what?
-        "count" => table,
-        // The weight of the cost against time, whatever the key is called.
-        "alpha" | "cost_weight" => "α",
-        name => name,
-    }
 }
 
 fn replications(combination: &Combination) -> Cell {

@@ -256,6 +256,18 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     text
 }
 
+/// What people call a dotted key: its last part, or what that stands for.
+pub fn short(key: &str) -> &str {
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    match name {
+        // Of what?
+        "count" => table,
+        // The weight of the cost against time, whatever the key is called.
+        "alpha" | "cost_weight" => "α",
+        name => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,9 +32,9 @@ use bookahead::workload::{
 };
 use bookahead_core::memory::MemoryBudget;
 use bookahead_overbooking::simulate;
+use bookahead_queues::machine_queue::machines::slurm::Includes;
+use bookahead_queues::machine_queue::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead_queues::machine_queue::{MachineQueueJob, simulate_machine_queue};
-use bookahead_queues::machines::slurm::Includes;
-use bookahead_queues::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead_report::ReportError;
 
 /// A format of a foreign file.
@@ -127,7 +127,7 @@ impl Format {
                 MACHINE,
             ]),
             Self::SlurmConf => texts(&[include_str!(
-                "../../src/studies/queues/machines/tests/slurm.conf"
+                "../../src/studies/queues/machine_queue/machines/tests/slurm.conf"
             )]),
             Self::Mapping => texts(&[
                 include_str!("../../src/cli/trace/import/mappings/nrel-eagle.toml"),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::{AdviseArguments, AdviseError, Reservation};
 use crate::units::{Nodes, Seconds};
 use bookahead_queues::machine_queue::AddedReservation;
-use bookahead_queues::machines::MachineDescription;
-use bookahead_queues::machines::slurm::Includes;
+use bookahead_queues::machine_queue::machines::MachineDescription;
+use bookahead_queues::machine_queue::machines::slurm::Includes;
 
 /// Files that describe a machine, as the user named them.
 #[derive(Clone, Debug)]

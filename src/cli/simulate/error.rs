@@ -7,7 +7,7 @@ use bookahead_core::memory::OverBudget;
 use super::{LONGEST_TRACE_SECONDS, MOST_NODES};
 use crate::store::StoreError;
 use crate::workload::{JobStreamError, SwfError, WorkloadError};
-use bookahead_queues::machines::MachineError;
+use bookahead_queues::machine_queue::machines::MachineError;
 use bookahead_queues::predicted_queue::UnknownPredictor;
 
 /// Why nothing was simulated.

@@ -15,10 +15,10 @@ use super::source::Source;
 use super::{Estimates, SimulateArguments, SimulateError, answer as streamed};
 use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{CleaningReport, JobStreamError};
+use bookahead_queues::machine_queue::machines::{MachineDescription, TraceNames, Unplaced};
 use bookahead_queues::machine_queue::{
     MachineQueueJob, MachineQueueOutcome, QueueMachine, simulate_machine_queue,
 };
-use bookahead_queues::machines::{MachineDescription, TraceNames, Unplaced};
 
 /// What a placed job costs: its record and the job, twice while they are parted, and its outcome
 /// with its place in the queue.

@@ -253,17 +253,24 @@ pub(super) fn whole_seconds(hours: f64) -> Seconds {
     }
 }
 
-#[cfg(any(test, feature = "testutils"))]
 impl FailureTrace {
     /// Takes events that are already in order, and in which a node alternates between down and up,
-    /// starting with down; else says which is the first that breaks this.
+    /// starting with down.
+    ///
+    /// # Errors
+    ///
+    /// Which is the first event that breaks this.
     pub fn from_events(events: Vec<NodeEvent>) -> Result<Self, usize> {
         let trace = Self { events };
         trace.validate()?;
         Ok(trace)
     }
 
-    /// Which is the first event that breaks the order that the type promises.
+    /// Whether the events are in the order that the type promises.
+    ///
+    /// # Errors
+    ///
+    /// Which is the first event that breaks it.
     pub fn validate(&self) -> Result<(), usize> {
         let mut down = std::collections::BTreeSet::new();
         let mut previous = None;

@@ -136,7 +136,6 @@ impl SlotList {
 
     /// When a task of `nodes` nodes and `duration` would start that may not start before
     /// `earliest`, without placing it; `None` where the slots do not last.
-    #[cfg(any(test, feature = "testutils"))]
     #[must_use]
     pub fn start_for(&self, nodes: Nodes, duration: Seconds, earliest: Seconds) -> Option<Seconds> {
         self.find(nodes, duration, earliest).map(|(start, _)| start)

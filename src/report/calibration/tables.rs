@@ -4,7 +4,7 @@ use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
 use super::sql::Question;
 use crate::analysis::Analysis;
-use crate::summary_tables::short;
+use crate::table::short;
 use crate::table::{Cell, Column, Table, value_text};
 use bookahead_lab::store::PofKind;
 

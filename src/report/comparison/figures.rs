@@ -9,7 +9,7 @@ use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
 use crate::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use crate::plots::{file_name, mark, number, titled};
 use crate::statistics::Estimate;
-use crate::summary_tables::short;
+use crate::table::short;
 use crate::table::value_text;
 use bookahead_lab::store::MeasuredPoint;
 use bookahead_lab::sweep::AxisValue;

@@ -9,7 +9,7 @@ use super::{
     Quantity, distinct, judge, sql,
 };
 use crate::statistics::{Estimate, is_shown};
-use crate::summary_tables::short;
+use crate::table::short;
 use crate::table::{Cell, Column, Table};
 
 fn text(value: impl Into<String>) -> Cell {

@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{save, sql_html};
 use crate::figure::{Figure, Marks};
-use crate::summary_tables::short;
 use crate::svg;
+use crate::table::short;
 use crate::write::write_figure;
 
 /// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::analysis::{Analysis, STRATEGY_AXIS};
 use crate::figure::{Figure, Marks, Scale, ScaleKind, Series};
-use crate::summary_tables::short;
+use crate::table::short;
 
 /// Lines by rank and name of their strategies.
 type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;

@@ -155,7 +155,7 @@ fn boxes(
     Ok((!series.is_empty()).then(|| Figure {
         name: format!("{name}-boxes-by-{}", file_name(key)),
         section: Section::Distributions,
-        title: format!("Jobs by {title} over {}", crate::summary_tables::short(key)),
+        title: format!("Jobs by {title} over {}", crate::table::short(key)),
         given: Vec::new(),
         x: Scale {
             title: key.clone(),

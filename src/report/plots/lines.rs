@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::number;
 use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
-use crate::summary_tables::short;
+use crate::table::short;
 use crate::table::value_text;
 use bookahead_lab::sweep::AxisValue;
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::analysis::{Analysis, Combination};
 use crate::figure::{Figure, Mark, Marks, Series};
-use crate::summary_tables::short;
+use crate::table::short;
 
 const NOTE: &str = "Means over replications with 95 % intervals.";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";

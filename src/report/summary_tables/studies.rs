@@ -144,7 +144,7 @@ pub(crate) fn each_axis_table(
             let at_value: Vec<usize> = (0..points.len())
                 .filter(|point| points.axes[axis].positions[*point] == Some(place))
                 .collect();
-            let name = super::short(&analysis.axes[axis].key).to_owned();
+            let name = crate::table::short(&analysis.axes[axis].key).to_owned();
             let mut row = vec![Cell::Text(name), Some(value).into()];
             row.extend(measures.iter().map(|measure| {
                 let mut replications: BTreeMap<u32, (Vec<usize>, Vec<f64>)> = BTreeMap::new();

@@ -36,6 +36,3 @@ pub mod predicted_queue;
 
 // A machine with partitions, shares and limits.
 pub mod machine_queue;
-
-// Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
-pub mod machines;

@@ -10,6 +10,7 @@ mod description;
 mod fair_tree;
 mod limits;
 mod machine;
+pub mod machines;
 mod measured;
 mod nodes;
 mod pass;

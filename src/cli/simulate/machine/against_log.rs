@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::Simulated;
 use crate::workload::swf::SwfRecord;
 use bookahead_core::workload::NameKind;
+use bookahead_queues::machine_queue::machines::TraceNames;
 use bookahead_queues::machine_queue::{Agreement, MachineQueueJob, MachineQueueOutcome};
-use bookahead_queues::machines::TraceNames;
 
 /// Recorded and simulated waits of some jobs.
 #[derive(Debug, Serialize)]

@@ -15,8 +15,8 @@ use crate::cli::simulate::{Estimates, SimulateArguments};
 use crate::predictions::UserIndex;
 use crate::scheduling::stream::{Listener as _, StreamRequest, StreamTotals};
 use crate::units::Nodes;
+use bookahead_queues::machine_queue::machines::TraceNames;
 use bookahead_queues::machine_queue::{MachineQueueJob, MachineQueueOutcome, Refusal, Waits};
-use bookahead_queues::machines::TraceNames;
 
 /// Records that are no jobs of the machine.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

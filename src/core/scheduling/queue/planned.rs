@@ -287,7 +287,6 @@ impl Policy for PlannedQueue {
     }
 }
 
-#[cfg(any(test, feature = "testutils"))]
 impl PlannedQueue {
     /// The waiting jobs in their order.
     #[must_use]

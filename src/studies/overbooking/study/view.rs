@@ -11,7 +11,8 @@ use bookahead_report::plots::number;
 use bookahead_report::plots::paired::Pairs;
 use bookahead_report::sql::risk_optimal;
 use bookahead_report::statistics::Choice;
-use bookahead_report::summary_tables::{axis_column, short};
+use bookahead_report::summary_tables::axis_column;
+use bookahead_report::table::short;
 use bookahead_report::table::{Cell, Column, Table};
 use bookahead_report::views::{Reported, View, ViewContent};
 

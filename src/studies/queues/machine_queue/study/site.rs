@@ -8,9 +8,9 @@ use bookahead_core::memory::MemoryBudget;
 use sha2::{Digest, Sha256};
 
 use super::{MachineQueueSettings, MachineSource};
+use crate::machine_queue::machines::slurm::Includes;
+use crate::machine_queue::machines::{MachineDescription, MachineError, Place, TraceNames};
 use crate::machine_queue::{MachineQueueOutcome, PlacedJobs, QueueMachine};
-use crate::machines::slurm::Includes;
-use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::input_file::read_whole;
 use bookahead_core::workload::{Job, Origin};

@@ -11,7 +11,7 @@ use bookahead_report::plots::situations::{Simulations, Situation, situations};
 use bookahead_report::plots::{condition, file_name, mark, titled, varying};
 use bookahead_report::sql::this_run;
 use bookahead_report::statistics::{Estimate, INTERVALS};
-use bookahead_report::summary_tables::short;
+use bookahead_report::table::short;
 use bookahead_report::table::{Cell, Column, Table};
 use bookahead_report::views::Reported;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::lines::Line;
 use super::nodes::{MOST_MEMBERS, Node, Nodes, over_defaults};
 use super::{Converted, Global, NotRead, SlurmError, times};
-use crate::machines::file::{NumberOrName, RawClass, RawPartition, RawSharing};
+use crate::machine_queue::machines::file::{NumberOrName, RawClass, RawPartition, RawSharing};
 
 /// Reads all partitions, then makes the classes.
 pub(super) fn read(

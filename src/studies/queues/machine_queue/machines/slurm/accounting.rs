@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{NotRead, SlurmError, times};
-use crate::machines::file::{NumberOrName, RawAccount, RawLimits, RawQuality};
+use crate::machine_queue::machines::file::{NumberOrName, RawAccount, RawLimits, RawQuality};
 
 /// A row: its line, and its cells by heading.
 struct Row {

@@ -2,7 +2,7 @@
 
 use super::files::{WHOLE, read, refusal};
 use crate::machine_queue::ClassIndex;
-use crate::machines::TraceNames;
+use crate::machine_queue::machines::TraceNames;
 use bookahead_core::units::Nodes;
 
 /// Windows as (begin, end) in seconds since 1970.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Includes, SlurmError};
-use crate::machines::read_text;
+use crate::machine_queue::machines::read_text;
 
 /// Files that include each other end here.
 const DEEPEST: usize = 10;

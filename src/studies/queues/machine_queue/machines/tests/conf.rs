@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::machine_queue::machines::MachineDescription;
+use crate::machine_queue::machines::slurm::{Converted, Includes, convert, is_slurm};
 use crate::machine_queue::{
     AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, ShareHolder,
 };
-use crate::machines::MachineDescription;
-use crate::machines::slurm::{Converted, Includes, convert, is_slurm};
 use bookahead_core::units::{Nodes, Seconds};
 
 const CONF: &str = include_str!("slurm.conf");

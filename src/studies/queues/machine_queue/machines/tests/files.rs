@@ -4,12 +4,12 @@
 use bookahead_core::workload::NameKind;
 use bookahead_core::workload::swf::{SwfHeader, SwfRecord};
 
+use crate::machine_queue::machines::file::{KEYS, allowed};
+use crate::machine_queue::machines::{MachineDescription, TraceNames, Unplaced};
 use crate::machine_queue::{
     AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, PartitionIndex,
     QualityIndex, ShareHolder,
 };
-use crate::machines::file::{KEYS, allowed};
-use crate::machines::{MachineDescription, TraceNames, Unplaced};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, JobKind};
 
@@ -558,7 +558,7 @@ fn a_text_that_is_no_machine_file_is_told() {
 
 #[test]
 fn every_key_is_on_the_page_of_machine_files_with_what_is_allowed() {
-    let page = include_str!("../../../../../docs/machines.md");
+    let page = include_str!("../../../../../../docs/machines.md");
     for (key, words) in KEYS {
         let row = format!("| `{key}` | {words} |");
         assert!(page.contains(&row), "docs/machines.md lacks the row {row}");

@@ -1,10 +1,10 @@
 //! Accounts with their shares, and the weights of priorities.
 
 use super::{Checks, WEEK_HOURS};
+use crate::machine_queue::machines::file::{RawAlgorithm, RawHolder, RawMachine, RawPriority};
 use crate::machine_queue::{
     Account, AccountIndex, FairShareAlgorithm, Limits, PriorityWeights, ShareHolder,
 };
-use crate::machines::file::{RawAlgorithm, RawHolder, RawMachine, RawPriority};
 
 impl Checks<'_, '_> {
     pub(super) fn accounts(&mut self, raw: &RawMachine) -> Vec<Account> {
