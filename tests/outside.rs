@@ -111,6 +111,7 @@ fn a_study_of_ones_own_is_a_crate_of_its_own() {
         .map(|(_, said)| said)
         .collect();
     assert!(runs[1].contains("9 points done already"), "{}", runs[1]);
+    assert!(after(&said, "grep").contains("rarely in use |"), "{said:?}");
     assert!(after(&said, "-- compare").contains("demand_nodes"));
     assert!(after(&said, "-- sql").contains("peak"));
 }
