@@ -158,3 +158,42 @@ fn the_version_is_the_same_wherever_it_is_written() {
         "{releases:?}"
     );
 }
+
+#[test]
+fn every_crate_that_is_published_says_what_it_is_and_which_versions_it_needs() {
+    let manifest: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let members = manifest["workspace"]["members"].as_array().expect("a list");
+    let members = members.iter().filter_map(toml::Value::as_str);
+    let mut published = 0;
+    for folder in members.chain(["."]) {
+        let own: toml::Table = read(&format!("{folder}/Cargo.toml")).parse().expect("TOML");
+        let package = own["package"].as_table().expect("a table");
+        if package.get("publish").and_then(toml::Value::as_bool) == Some(false) {
+            continue;
+        }
+        published += 1;
+        for key in [
+            "description",
+            "documentation",
+            "license",
+            "readme",
+            "keywords",
+            "categories",
+        ] {
+            assert!(package.contains_key(key), "{folder} has no {key}");
+        }
+        // What stands in the workspace without a version cannot be needed by what is published.
+        for name in own["dependencies"].as_table().expect("a table").keys() {
+            let shared = &manifest["workspace"]["dependencies"][name.as_str()];
+            let version = shared.as_str().or_else(|| shared.get("version")?.as_str());
+            assert!(version.is_some(), "{folder}: {name} has no version");
+        }
+        // Crates of this project that only tests use are published later, or not at all.
+        let tests = own.get("dev-dependencies").and_then(toml::Value::as_table);
+        for (name, needed) in tests.into_iter().flatten() {
+            let is_ours = name.starts_with("bookahead-");
+            assert!(!is_ours || needed.get("path").is_some(), "{folder}: {name}");
+        }
+    }
+    assert_eq!(published, 12);
+}
