@@ -4,8 +4,32 @@
 //! (`analysis`, on Polars), shapes them into tables (`summary_tables`) and writes each in several
 //! formats (`format`), with the SQL that gives its numbers below it. A figure is data first
 //! (`figure`; `plots` makes them), drawn by `svg`, and laid out with the tables as one page
-//! (`html`). What is shown of one study alone stands in its file below `views`. Everything is a
-//! function of the run's content; what depends on the machine and the clock is in `run.md` alone.
+//! (`html`). What is shown of one study alone is a [`View`], which stands beside the study. Everything
+//! is a function of the run's content; what depends on the machine and the clock is in `run.md`
+//! alone.
+//!
+//! A table has several forms, and the SQL that gives its numbers:
+//!
+//! ```
+//! use bookahead_report::{Cell, Column, Csv, Markdown, Table, TableFormat};
+//!
+//! let table = Table {
+//!     name: "waits".to_owned(),
+//!     title: "Mean waits".to_owned(),
+//!     columns: vec![Column::plain("strategy", "Strategy"), Column::number("wait", "Wait (h)", 1)],
+//!     rows: vec![vec![Cell::Text("fcfs".to_owned()), Cell::Number(12.25)]],
+//!     note: String::new(),
+//!     sql: "SELECT 'fcfs', 12.25".to_owned(),
+//! };
+//! let written = |format: &dyn TableFormat| -> std::io::Result<String> {
+//!     let mut text = Vec::new();
+//!     format.write(&table, &mut text)?;
+//!     Ok(String::from_utf8_lossy(&text).into_owned())
+//! };
+//! assert_eq!(written(&Csv)?, "strategy,wait\nfcfs,12.25\n");
+//! assert!(written(&Markdown)?.contains("| fcfs | 12.2 |"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod analysis;
 mod answer;

@@ -1,5 +1,15 @@
 //! The studies of this program: one folder each in the crate of its family, and one line in each of
 //! the lists below.
+//!
+//! ```
+//! use bookahead_studies::STUDIES;
+//!
+//! let study = STUDIES.of_strategy("co-reservation").expect("a study");
+//! assert_eq!(study.name(), "co-reservation");
+//! // Whatever is no strategy of a study with a machine of its own is a policy on one cluster.
+//! let policy = STUDIES.policy("heuristic-overbooking").expect("a policy");
+//! assert!(policy.overbooks);
+//! ```
 
 use bookahead_lab::study::{Studies, StudySpec, name_of, study};
 use bookahead_queues::predicted_queue::PredictedQueueSettings;
