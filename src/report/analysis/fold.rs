@@ -79,37 +79,72 @@ pub(super) fn fold_measures(points: &PointColumns, membership: &[u32]) -> Polars
     fold_columns(points.len(), membership, columns)
 }
 
+/// One row a combination, in the order of their numbers, which is that of their first points.
+#[expect(
+    deprecated,
+    reason = "Polars recommends lazy aggregations, which call these and take long to compile"
+)]
 fn fold_columns(
     points: usize,
     membership: &[u32],
     mut columns: Vec<Column>,
 ) -> PolarsResult<Folded> {
-    let aggregates: Vec<Expr> = columns
-        .iter()
-        .map(|column| column.name().as_str())
-        .flat_map(|key| {
-            let distance = col(key) - col(key).mean();
-            let cube = distance.clone() * distance.clone() * distance;
-            [
-                col(key).mean().alias(format!("{key} mean")),
-                col(key).std(1).alias(format!("{key} deviation")),
-                cube.mean().alias(format!("{key} third moment")),
-                col(key)
-                    .count()
-                    .cast(DataType::UInt32)
-                    .alias(format!("{key} count")),
-            ]
-        })
-        .collect();
+    let keys: Vec<PlSmallStr> = columns.iter().map(|column| column.name().clone()).collect();
     columns.insert(0, Column::new("combination".into(), membership));
     let frame = DataFrame::new(points, columns)?;
     // Stable: the rows of a group are added up in the order of the points, whatever the number of
     // threads.
-    frame
-        .lazy()
-        .group_by_stable([col("combination")])
-        .agg(aggregates)
-        .sort(["combination"], SortMultipleOptions::default())
-        .collect()
-        .map(Folded)
+    let groups = frame.group_by_stable(["combination"])?;
+    let (means, deviations) = (groups.mean()?, groups.std(1)?);
+    let rows = Rows::new(groups.get_groups());
+    let mut folded = Vec::with_capacity(4 * keys.len());
+    for key in keys {
+        let mean = means.column(&format!("{key}_mean"))?;
+        let deviation = deviations.column(&format!("{key}_agg_std"))?;
+        let distance = frame.column(&key)?.f64()? - &mean.f64()?.take(membership)?;
+        let cubes = (&(&distance * &distance) * &distance).take(&rows.order)?;
+        let (third_moments, counts): (Vec<Option<f64>>, Vec<u32>) = rows
+            .groups()
+            .map(|(offset, length)| cubes.slice(offset, length))
+            .map(|cubes| (cubes.mean(), (cubes.len() - cubes.null_count()) as u32))
+            .unzip();
+        folded.extend([
+            mean.clone().with_name(format!("{key} mean").into()),
+            deviation
+                .clone()
+                .with_name(format!("{key} deviation").into()),
+            Column::new(format!("{key} third moment").into(), third_moments),
+            Column::new(format!("{key} count").into(), counts),
+        ]);
+    }
+    DataFrame::new(rows.lengths.len(), folded).map(Folded)
+}
+
+/// The rows of a frame group by group, so that each group is a slice.
+struct Rows {
+    order: Vec<IdxSize>,
+    lengths: Vec<usize>,
+}
+
+impl Rows {
+    fn new(groups: &GroupsType) -> Self {
+        let mut order = Vec::with_capacity(groups.num_elements());
+        for group in groups.iter() {
+            match group {
+                GroupsIndicator::Idx((_, rows)) => order.extend_from_slice(rows),
+                GroupsIndicator::Slice([first, length]) => order.extend(first..first + length),
+            }
+        }
+        let lengths = groups.iter().map(|group| group.len()).collect();
+        Self { order, lengths }
+    }
+
+    /// Offset and length of every group.
+    fn groups(&self) -> impl Iterator<Item = (i64, usize)> {
+        self.lengths.iter().scan(0, |offset, length| {
+            let begin = *offset;
+            *offset += *length as i64;
+            Some((begin, *length))
+        })
+    }
 }
