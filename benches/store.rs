@@ -68,7 +68,7 @@ impl Finished {
     fn write(&self, path: &Path, detail: OutcomeDetail, simulations: Vec<FinishedSimulation>) {
         let store = Store::open(STUDIES, path).expect("a writable temporary folder");
         let run = store
-            .begin_run(&RunRecord::of(&self.sweep))
+            .begin_run(&RunRecord::of(&self.sweep, STUDIES))
             .expect("a new store");
         let writer = Writer::start(store, run, detail, 8);
         let handle = writer.handle();

@@ -128,9 +128,11 @@ fn program() -> Program {
     PROGRAM.get().copied().unwrap_or_default()
 }
 
-/// The studies of the program under way.
+/// The studies of the program under way, with the commit that `build.rs` found.
 fn studies() -> Studies {
-    program().studies
+    program()
+        .studies
+        .built_from(option_env!("BOOKAHEAD_COMMIT"))
 }
 
 /// What `--color` said, for everybody who writes to standard error.

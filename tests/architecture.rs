@@ -355,8 +355,8 @@ fn only_simulations_sweeps_and_the_writer_of_the_store_are_actors() {
 fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     let ways = ["io::stdout()", "io::stderr()", "println!(", "print!("];
     let openings = ["File::open(", "fs::read(", "fs::read_to_string("];
-    // Bars that draw themselves; clap's own texts; build scripts.
-    let writers = ["cli/output.rs", "lab/sweep/progress.rs", "lab/build.rs"];
+    // Bars that draw themselves; clap's own texts.
+    let writers = ["cli/output.rs", "lab/sweep/progress.rs"];
     // Files of the system, and files that the program itself has written.
     let readers = [
         "core/workload/input_file.rs",

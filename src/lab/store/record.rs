@@ -1,5 +1,6 @@
 //! What goes into the store: runs, finished and failed simulations, and how much of them is kept.
 
+use crate::study::Studies;
 use crate::sweep::{Axis, RESULT_FORMAT, Sweep};
 pub use crate::sweep::{FailedSimulation, FinishedSimulation, OutcomeDetail, RunState};
 
@@ -76,9 +77,9 @@ pub struct RunRecord {
 pub use crate::sweep::{RecordLoss, RunInput};
 
 impl RunRecord {
-    /// The record of a sweep that this program is about to run on this machine.
+    /// The record of a sweep that the program with these studies is about to run on this machine.
     #[must_use]
-    pub fn of(sweep: &Sweep) -> Self {
+    pub fn of(sweep: &Sweep, studies: Studies) -> Self {
         Self {
             name: sweep.name.clone(),
             description: sweep.description.clone(),
@@ -87,7 +88,7 @@ impl RunRecord {
             seed: sweep.seed,
             replications: sweep.replications,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
-            program_commit: option_env!("BOOKAHEAD_COMMIT").map(str::to_owned),
+            program_commit: studies.commit().map(str::to_owned),
             result_format: RESULT_FORMAT,
             machine_cores: std::thread::available_parallelism()
                 .map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX)),

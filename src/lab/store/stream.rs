@@ -52,7 +52,7 @@ impl Store {
         workload: WorkloadHash,
         seen: Seen,
     ) -> Result<(RunId, Option<OutcomeStream>), StoreError> {
-        let run = self.begin_run(&RunRecord::of(sweep))?;
+        let run = self.begin_run(&RunRecord::of(sweep, self.studies))?;
         let ids = sweep.points.iter().map(|point| point.id);
         if !self.done_points(ids, OutcomeDetail::All)?.is_empty() {
             self.link_done_points(run, &sweep.points)?;

@@ -167,7 +167,7 @@ impl ResultStore for StoreFile {
             return Err(begun());
         };
         let run = store
-            .begin_run(&RunRecord::of(sweep))
+            .begin_run(&RunRecord::of(sweep, store.studies))
             .map_err(|error| stopped(&error))?;
         store
             .link_done_points(run, done)
@@ -199,7 +199,7 @@ impl ResultStore for StoreFile {
             return Err(begun());
         };
         store
-            .earlier_work(&RunRecord::of(sweep), &sweep.simulation_ids)
+            .earlier_work(&RunRecord::of(sweep, store.studies), &sweep.simulation_ids)
             .map_err(|error| stopped(&error))
     }
 

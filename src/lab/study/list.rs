@@ -11,12 +11,14 @@ use crate::scheduling::measures::Measure;
 use crate::scheduling::registry;
 use crate::tables::StoredQuantity;
 
-/// The studies of a program, in the order of tables, of keys and of their documentation.
+/// The studies of a program, in the order of tables, of keys and of their documentation, and the
+/// commit that the program was built from.
 #[derive(Clone, Copy, Default)]
 pub struct Studies {
     list: &'static [&'static dyn AnyStudy],
     more: &'static [&'static dyn AnyStudy],
     policies: &'static [registry::Strategy],
+    commit: Option<&'static str>,
 }
 
 impl fmt::Debug for Studies {
@@ -46,6 +48,7 @@ impl Studies {
             list: studies,
             more: &[],
             policies: &[],
+            commit: None,
         }
     }
 
@@ -59,6 +62,19 @@ impl Studies {
     #[must_use]
     pub const fn with_policies(self, policies: &'static [registry::Strategy]) -> Self {
         Self { policies, ..self }
+    }
+
+    /// The same in a program that was built from this commit; `None` where the build did not know
+    /// it.
+    #[must_use]
+    pub const fn built_from(self, commit: Option<&'static str>) -> Self {
+        Self { commit, ..self }
+    }
+
+    /// The commit that the program was built from, where the build knew it.
+    #[must_use]
+    pub const fn commit(self) -> Option<&'static str> {
+        self.commit
     }
 
     /// One after the other.

@@ -211,7 +211,7 @@ impl Plan {
                 options.outcomes,
             ),
             read_off,
-            remarks: remarks(earlier, options.fresh),
+            remarks: remarks(earlier, options),
             failed,
             elsewhere,
             tasks,
@@ -220,14 +220,14 @@ impl Plan {
     }
 }
 
-fn remarks(earlier: &EarlierWork, fresh: bool) -> Vec<String> {
+fn remarks(earlier: &EarlierWork, options: &SweepOptions) -> Vec<String> {
     let mut remarks = Vec::new();
-    if !fresh {
+    if !options.fresh {
         for (program, simulations) in &earlier.other_programs {
             remarks.push(format!(
                 "{simulations} simulations that are done already were computed by bookahead {program}, this is {}; \
                  --fresh computes everything anew and leaves those to the older runs",
-                this_program()
+                program_of(options.studies)
             ));
         }
     }
@@ -240,9 +240,9 @@ fn remarks(earlier: &EarlierWork, fresh: bool) -> Vec<String> {
     remarks
 }
 
-fn this_program() -> String {
+fn program_of(studies: Studies) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    match option_env!("BOOKAHEAD_COMMIT") {
+    match studies.commit() {
         Some(commit) => format!("{version} ({commit})"),
         None => version.to_owned(),
     }
