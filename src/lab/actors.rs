@@ -20,6 +20,7 @@ pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 
 use crate::brokering::co_reservation::local::RiskPolicyError;
+use crate::brokering::market::MarketError;
 use crate::brokering::provisioning::ProvisioningError;
 use crate::kernel::{Machine, Played, Scene, drive};
 use crate::scheduling::VirtualStudyError;
@@ -95,6 +96,9 @@ pub enum SimulationError {
     /// The policy of clusters that overbook cannot sell parts to a broker.
     #[error(transparent)]
     RiskPolicy(#[from] RiskPolicyError),
+    /// The policy of the clusters of a market cannot compete.
+    #[error(transparent)]
+    Market(#[from] MarketError),
     /// A study of provisioning whose inputs do not fit together.
     #[error(transparent)]
     Provisioning(#[from] ProvisioningError),

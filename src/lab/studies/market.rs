@@ -44,8 +44,7 @@ struct MarketSimulation {
 impl MarketSimulation {
     fn play(&self, player: &Player) -> Result<MarketRun, SimulationError> {
         let strategy = &self.settings.policy.strategy;
-        let scene = market_scene(&self.settings, &self.inputs)
-            .ok_or_else(|| SimulationError::UnknownStrategy(strategy.clone()))?;
+        let scene = market_scene(&self.settings, &self.inputs)?;
         Ok(MarketRun::of(player.play(scene, false, strategy)?))
     }
 }

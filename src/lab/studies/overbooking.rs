@@ -77,14 +77,15 @@ impl Simulation for PolicySimulation {
         }
         let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
         let estimates = self.estimates.as_ref();
-        if let Some(learned) = learn_from_batteries(
+        let learned = learn_from_batteries(
             strategy.build,
             self.nodes,
             &self.policy,
             estimates,
             &self.before,
-        ) {
-            policy.resume(learned);
+        );
+        if let (Some(known), Some(learned)) = (policy.learned(), learned) {
+            *known = learned;
         }
         let machine = ClusterMachine::new(self.nodes, policy);
         let work = match &self.clients {

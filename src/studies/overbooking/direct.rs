@@ -103,11 +103,11 @@ pub fn learn_from_batteries(
     let mut learned: Option<Learned> = None;
     for (jobs, failures) in batteries {
         let mut policy = build(nodes, settings, estimates.cloned());
-        if let Some(learned) = learned.take() {
-            policy.resume(learned.for_next_battery());
+        if let (Some(known), Some(learned)) = (policy.learned(), learned.take()) {
+            *known = learned.for_next_battery();
         }
         let machine = ClusterMachine::new(nodes, policy);
-        let played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
+        let mut played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
         learned = played.machine.learned().cloned();
     }
     learned.map(Learned::for_next_battery)
@@ -159,8 +159,8 @@ fn machine_of(
     learned: Option<Learned>,
 ) -> ClusterMachine {
     let mut policy = build(nodes, settings, estimates);
-    if let Some(learned) = learned {
-        policy.resume(learned);
+    if let (Some(known), Some(learned)) = (policy.learned(), learned) {
+        *known = learned;
     }
     ClusterMachine::new(nodes, policy)
 }

@@ -1,6 +1,7 @@
 //! Every policy by name: one line each.
 
-use bookahead_core::scheduling::{Backfilling, Queue};
+use bookahead_core::scheduling::{Backfilling, PolicySettings, Queue};
+use bookahead_core::units::Nodes;
 
 pub use bookahead_core::scheduling::registry::{Build, PlanKind, Strategy};
 
@@ -81,4 +82,37 @@ pub const STRATEGIES: &[Strategy] = &[
 #[must_use]
 pub fn strategy(name: &str) -> Option<&'static Strategy> {
     STRATEGIES.iter().find(|strategy| strategy.name == name)
+}
+
+/// The names of the policies that quote jobs.
+#[must_use]
+pub fn quoting() -> Vec<&'static str> {
+    let settings = PolicySettings::default();
+    let quotes = |strategy: &&Strategy| {
+        let mut policy = (strategy.build)(Nodes(1), &settings, None);
+        policy.job_quoter().is_some()
+    };
+    let quoting = STRATEGIES.iter().filter(quotes);
+    quoting.map(|strategy| strategy.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_policy_sells_windows_and_those_that_compute_a_risk_of_each_job_quote_it() {
+        let settings = PolicySettings::default();
+        for strategy in STRATEGIES {
+            let mut policy = (strategy.build)(Nodes(1), &settings, None);
+            assert!(policy.window_seller().is_some(), "{}", strategy.name);
+        }
+        let plans = [
+            "conservative-backfilling",
+            "heuristic-planning",
+            "comprehensive-overbooking",
+            "heuristic-overbooking",
+        ];
+        assert_eq!(quoting(), plans);
+    }
 }

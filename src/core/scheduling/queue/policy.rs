@@ -22,7 +22,7 @@ use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
 use crate::scheduling::outcome::Verdict;
-use crate::scheduling::policy::{Policy, WindowQuote};
+use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
 use crate::scheduling::settings::PolicySettings;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
@@ -400,6 +400,22 @@ impl<P: QueuePolicy> Policy for Queue<P> {
         self.changed = true;
     }
 
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if std::mem::take(&mut self.changed) {
+            self.policy.pass(&mut QueuePass {
+                cluster,
+                jobs: &mut self.jobs,
+                free: None,
+            });
+        }
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+}
+
+impl<P: QueuePolicy> WindowSeller for Queue<P> {
     fn quote_window(
         &mut self,
         cluster: &Cluster,
@@ -410,16 +426,6 @@ impl<P: QueuePolicy> Policy for Queue<P> {
         let success = self.hardware.window(nodes, end - start, 1.0);
         (self.has_room(cluster, nodes, start, end))
             .then(|| WindowQuote::free(success, self.test_full_length))
-    }
-
-    fn settled(&mut self, cluster: &mut Cluster) {
-        if std::mem::take(&mut self.changed) {
-            self.policy.pass(&mut QueuePass {
-                cluster,
-                jobs: &mut self.jobs,
-                free: None,
-            });
-        }
     }
 }
 

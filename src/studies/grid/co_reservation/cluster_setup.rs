@@ -1,10 +1,9 @@
 //! The clusters of a simulation: those of the thesis, or such that overbook.
 
-use std::sync::Arc;
-
 use bookahead_core::failures::SurvivalModel;
 use bookahead_core::scheduling::{Acceptance, PolicySettings, Reliability};
 use bookahead_core::workload::Job;
+use bookahead_overbooking::registry;
 
 use super::{ClusterFailureSettings, CoReservationInputs, CoReservationSettings};
 use crate::co_reservation::local::{
@@ -15,7 +14,7 @@ use crate::co_reservation::local::{
 ///
 /// # Errors
 ///
-/// When the policy of the clusters is unknown.
+/// When the policy of the clusters is unknown, or sells no windows.
 pub fn clusters(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
@@ -36,6 +35,11 @@ pub fn clusters(
                         ReservationService::new(cluster, nodes, accuracy, inputs.stop, local);
                     return Ok(Box::new(machine));
                 };
+                let Some(strategy) = registry::strategy(&risk.strategy) else {
+                    return Err(RiskPolicyError::UnknownStrategy {
+                        name: risk.strategy.clone(),
+                    });
+                };
                 let policy = PolicySettings {
                     strategy: risk.strategy.clone(),
                     acceptance: Acceptance::Pof {
@@ -52,8 +56,7 @@ pub fn clusters(
                     inputs.stop,
                     local,
                     RiskPolicy {
-                        policy,
-                        estimates: inputs.estimates.as_ref().map(Arc::clone),
+                        policy: (strategy.build)(nodes, &policy, inputs.estimates.clone()),
                         pof_max: risk.pof_max,
                     },
                 )?))
@@ -96,6 +99,8 @@ fn reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use bookahead_core::units::{Nodes, Seconds};
     use bookahead_overbooking::registry::STRATEGIES;
 

@@ -123,6 +123,24 @@ fn a_quote_is_what_the_job_is_promised() {
 }
 
 #[test]
+fn a_market_needs_clusters_whose_policy_quotes_jobs() {
+    let mut settings = settings(DelegationRule::Promised);
+    let inputs = inputs(1, 1);
+    settings.policy.strategy = "easy-backfilling".to_owned();
+    let refused = market_scene(&settings, &inputs).err().unwrap();
+    assert!(
+        matches!(refused, MarketError::QuotesNoJobs { .. }),
+        "{refused}"
+    );
+    settings.policy.strategy = "luck".to_owned();
+    let refused = market_scene(&settings, &inputs).err().unwrap();
+    assert!(
+        matches!(refused, MarketError::UnknownStrategy { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
 fn scores_are_those_of_the_formula_by_hand() {
     let settings = settings(DelegationRule::Reputation);
     let inputs = inputs(1, 1);

@@ -27,8 +27,9 @@ use std::sync::Arc;
 use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Phase, Policy, PolicySettings, Promise, Recovery, Verdict, WindowQuote,
+    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
+    PenaltySettings, Phase, Policy, PolicySettings, Promise, Recovery, Verdict, WindowQuote,
+    WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -348,6 +349,43 @@ impl Policy for Comprehensive {
         }
     }
 
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&mut self) -> Option<&mut Learned> {
+        Some(&mut self.learned)
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let bound = self.disabled.remove(job);
+        self.displaced.remove(job);
+        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
+        self.lose(cluster, job, &nodes);
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+
+    fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Comprehensive {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+}
+
+impl JobQuoter for Comprehensive {
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh(cluster.now());
         let own = self.own_runtime(cluster, job);
@@ -363,34 +401,5 @@ impl Policy for Comprehensive {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
-    }
-
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.quote(cluster, nodes, start, end)
-    }
-
-    fn decided(&mut self, outcome: &JobOutcome) {
-        self.learned.decided(outcome);
-    }
-
-    fn learned(&self) -> Option<&Learned> {
-        Some(&self.learned)
-    }
-
-    fn resume(&mut self, learned: Learned) {
-        self.learned = learned;
-    }
-
-    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let bound = self.disabled.remove(job);
-        self.displaced.remove(job);
-        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
-        self.lose(cluster, job, &nodes);
     }
 }

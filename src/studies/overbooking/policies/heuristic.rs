@@ -28,8 +28,9 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Policy, PolicySettings, Promise, Recovery, Retry, Verdict, WindowQuote,
+    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
+    PenaltySettings, Policy, PolicySettings, Promise, Recovery, Retry, Verdict, WindowQuote,
+    WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -334,6 +335,45 @@ impl Policy for Heuristic {
         self.withdraw(cluster, job);
     }
 
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&mut self) -> Option<&mut Learned> {
+        Some(&mut self.learned)
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.waiting.retain(|waiting| waiting.slot.job != job);
+        cluster.fail(job);
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+
+    fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Heuristic {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        self.admit(cluster, job, free);
+    }
+}
+
+impl JobQuoter for Heuristic {
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh_for(cluster);
         let slot = self.place(cluster, job).0?;
@@ -348,36 +388,5 @@ impl Policy for Heuristic {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
-    }
-
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.quote(cluster, nodes, start, end)
-    }
-
-    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
-        self.admit(cluster, job, free);
-    }
-
-    fn decided(&mut self, outcome: &JobOutcome) {
-        self.learned.decided(outcome);
-    }
-
-    fn learned(&self) -> Option<&Learned> {
-        Some(&self.learned)
-    }
-
-    fn resume(&mut self, learned: Learned) {
-        self.learned = learned;
-    }
-
-    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.waiting.retain(|waiting| waiting.slot.job != job);
-        cluster.fail(job);
     }
 }

@@ -54,6 +54,7 @@ use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Acceptance, Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy,
     PolicySettings, Promise, PromisingRule, Recovery, UnderestimatorRule, Verdict, WindowQuote,
+    WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::JobId;
@@ -408,19 +409,6 @@ impl Policy for Shortening {
         self.lose(cluster, job, bound);
     }
 
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        let usable = Some((cluster.now(), cluster.up()));
-        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
-        let success = self.hardware.window_on(&nodes, end - start, 1.0);
-        Some(WindowQuote::free(success, self.settings.test_full_length))
-    }
-
     fn settled(&mut self, cluster: &mut Cluster) {
         if self.disabled.have_one_without_deadline() {
             self.retry_disabled(cluster, Occasion::NodesFreed);
@@ -437,6 +425,25 @@ impl Policy for Shortening {
         if let Some(nodes) = held {
             self.start_waiting(cluster, &nodes);
         }
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Shortening {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        let usable = Some((cluster.now(), cluster.up()));
+        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
+        let success = self.hardware.window_on(&nodes, end - start, 1.0);
+        Some(WindowQuote::free(success, self.settings.test_full_length))
     }
 }
 

@@ -3,7 +3,7 @@ use rand::RngExt;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
 use bookahead_core::scheduling::{
-    ClusterMachine, CrashRule, FailedStartRule, JobOutcome, Policy, Promise, Verdict, WindowQuote,
+    ClusterMachine, CrashRule, FailedStartRule, JobOutcome, Policy, Promise, Verdict,
     simulate_policy,
 };
 use bookahead_core::units::{NodeIndex, Nodes};
@@ -72,16 +72,6 @@ impl Policy for WholeMachine {
 
     fn node_repaired(&mut self, cluster: &mut Cluster, _: NodeIndex) {
         self.retry(cluster, Occasion::Repair);
-    }
-
-    fn quote_window(
-        &mut self,
-        _: &Cluster,
-        _: Nodes,
-        _: Seconds,
-        _: Seconds,
-    ) -> Option<WindowQuote> {
-        None
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {

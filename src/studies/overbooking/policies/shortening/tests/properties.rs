@@ -52,15 +52,6 @@ impl Policy for Watched {
         self.0.node_repaired(cluster, node);
         self.check(cluster);
     }
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.0.quote_window(cluster, nodes, start, end)
-    }
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         self.0.give_up_due(cluster, job);
         self.check(cluster);
