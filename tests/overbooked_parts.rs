@@ -11,7 +11,9 @@ use bookahead::estimates::{
 };
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::replanning::{Replanning, ReplanningSettings};
-use bookahead::scheduling::{Heuristic, JobOutcome, Policy, simulate_policy};
+use bookahead::scheduling::{
+    Acceptance, Heuristic, HeuristicSettings, JobOutcome, Policy, simulate_policy,
+};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
@@ -19,7 +21,7 @@ use bookahead::workload::{
 use proptest::prelude::*;
 use rand::RngExt;
 
-use crate::support::perfect;
+use crate::support::perfect_nodes;
 
 /// Users need 25, 50 or 100 % of what they ask for, with these weights.
 const RATIOS: [(i64, usize); 3] = [(25, 3), (50, 5), (100, 2)];
@@ -69,8 +71,12 @@ fn policy(nodes: u32) -> Box<dyn Policy> {
 }
 
 fn overbooking(nodes: u32, pof_max: f64, model: Arc<EstimateModel>) -> Box<dyn Policy> {
-    let settings = perfect("heuristic-overbooking", pof_max);
-    Box::new(Heuristic::new(Nodes(nodes), &settings, true, Some(model)))
+    let settings = HeuristicSettings {
+        acceptance: Acceptance::Pof { maximum: pof_max },
+        reliability: perfect_nodes(),
+        ..HeuristicSettings::default()
+    };
+    Box::new(Heuristic::overbooking(Nodes(nodes), settings, Some(model)))
 }
 
 fn machine(nodes: u32, pof_max: f64) -> ReservationService {

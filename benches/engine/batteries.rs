@@ -11,7 +11,7 @@ use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::scheduling::registry;
-use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::scheduling::{PolicySpec, simulate};
 use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
@@ -85,10 +85,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
         before: Vec::new(),
         nodes: NODES,
         strategy: registry::strategy(strategy),
-        policy: PolicySettings {
-            strategy: strategy.to_owned(),
-            ..PolicySettings::default()
-        },
+        policy: PolicySpec::named(strategy),
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
         failures: Arc::default(),

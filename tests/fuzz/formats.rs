@@ -18,7 +18,7 @@ use bookahead::scheduling::machine_queue::{MachineQueueJob, simulate_machine_que
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
-use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::scheduling::{PolicySpec, simulate};
 use bookahead::store::{RunSelector, Store, run_sweep};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::{
@@ -598,10 +598,7 @@ fn consume_trace(path: &Path, folder: &Path) {
         let Ok(workload) = prepare_parsed(&trace, &settings, 1) else {
             continue;
         };
-        let planning = PolicySettings {
-            strategy: "heuristic-planning".to_owned(),
-            ..PolicySettings::default()
-        };
+        let planning = PolicySpec::named("heuristic-planning");
         for battery in &workload.batteries {
             discard(simulate(
                 machine,

@@ -17,7 +17,7 @@ use crate::brokering::market::{
 use crate::failures::{FailureSource, FailureTrace, SurvivalModel};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
-use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
+use crate::scheduling::{Acceptance, PolicySpec, Reliability, registry};
 use crate::studies::overbooking::believed;
 use crate::study::SimulationSpec;
 use crate::study::inputs::{Handed, InputError, Inputs, latest_work};
@@ -120,11 +120,11 @@ impl Study for MarketStudy {
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
-                policy: PolicySettings {
+                policy: PolicySpec {
                     strategy: strategy?.name.to_owned(),
                     acceptance: Acceptance::Pof { maximum: pof_max? },
                     reliability: Reliability::default(),
-                    ..PolicySettings::default()
+                    ..PolicySpec::default()
                 },
                 rule: raw.rule.unwrap_or_default(),
                 value: value?,

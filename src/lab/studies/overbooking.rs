@@ -17,9 +17,9 @@ use crate::failures::FailureTrace;
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measure;
 use crate::scheduling::{
-    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
-    PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
-    measure_intervals, promise_measures, registry, replay,
+    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies, PolicySpec,
+    PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries, measure_intervals,
+    promise_measures, registry, replay,
 };
 use crate::study::SimulationSpec;
 use crate::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
@@ -46,7 +46,7 @@ pub struct PolicySimulation {
     /// The policy; `None` where the program knows none of its name.
     pub strategy: Option<&'static registry::Strategy>,
     /// Its settings.
-    pub policy: PolicySettings,
+    pub policy: PolicySpec,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Batteries that a policy that learns runs first, the earliest first.
@@ -75,15 +75,9 @@ impl Simulation for PolicySimulation {
         if strategy.overbooks && self.estimates.is_none() {
             return Err(SimulationError::NoEstimates(name.clone()));
         }
-        let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
-        let estimates = self.estimates.as_ref();
-        let learned = learn_from_batteries(
-            strategy.build,
-            self.nodes,
-            &self.policy,
-            estimates,
-            &self.before,
-        );
+        let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
+        let mut policy = make();
+        let learned = learn_from_batteries(make, self.nodes, &self.before);
         if let (Some(known), Some(learned)) = (policy.learned(), learned) {
             *known = learned;
         }
@@ -193,7 +187,7 @@ impl Study for OverbookingStudy {
         };
         let computes = computes_probabilities(strategy);
         let adapts = computes && policy.adapt_security_factor;
-        let policy = PolicySettings {
+        let policy = PolicySpec {
             calibration: calibration_read(computes, adapts, policy.calibration),
             adapt_security_factor: adapts,
             ..policy
@@ -203,7 +197,7 @@ impl Study for OverbookingStudy {
             estimates.normalise(computes);
         }
         *common.scheduling = if overbooks {
-            PolicySettings {
+            PolicySpec {
                 acceptance: policy.acceptance.normalised(),
                 test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
                 ..policy
@@ -281,10 +275,8 @@ impl Study for OverbookingStudy {
             Some(clients) => Work::Clients(Box::new(clients)),
         };
         let replay = replay(
-            strategy.build,
+            || (strategy.build)(read.nodes, &read.policy, read.estimates.clone()),
             read.nodes,
-            &read.policy,
-            read.estimates,
             &read.before,
             work,
             &read.failures,

@@ -24,7 +24,7 @@ use crate::random::{self, StreamSeed};
 use crate::scheduling::registry::{PlanKind, STRATEGIES};
 use crate::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
-    PolicySettings, ResumeRule,
+    PolicySpec, ResumeRule,
 };
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{
@@ -335,11 +335,10 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
             };
             let settings = MarketSettings {
                 clusters: CLUSTERS,
-                policy: PolicySettings {
-                    strategy: "heuristic-overbooking".to_owned(),
+                policy: PolicySpec {
                     acceptance: Acceptance::Pof { maximum: 0.6 },
                     checkpoint: migrates.then_some(saving),
-                    ..PolicySettings::default()
+                    ..PolicySpec::named("heuristic-overbooking")
                 },
                 rule,
                 value: 1.5,

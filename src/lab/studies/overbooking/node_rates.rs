@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::failures::{FailureTrace, NodeRates, by_reliability, learn_node_rates};
-use crate::scheduling::{NodeKnowledge, NodeOrder, PolicySettings};
+use crate::scheduling::{NodeKnowledge, NodeOrder, PolicySpec};
 use crate::study::SimulationSpec;
 use crate::study::inputs::{InputError, Inputs};
 use crate::units::NodeIndex;
@@ -50,7 +50,7 @@ fn order(
 pub(super) fn knowing_nodes(
     spec: &SimulationSpec,
     inputs: &Inputs,
-) -> Result<PolicySettings, Arc<InputError>> {
+) -> Result<PolicySpec, Arc<InputError>> {
     let mut policy = spec.scheduling.clone();
     if let NodeKnowledge::Learned {
         prior_failures,

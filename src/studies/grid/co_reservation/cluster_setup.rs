@@ -1,7 +1,7 @@
 //! The clusters of a simulation: those of the thesis, or such that overbook.
 
 use bookahead_core::failures::SurvivalModel;
-use bookahead_core::scheduling::{Acceptance, PolicySettings, Reliability};
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::workload::Job;
 use bookahead_overbooking::registry;
 
@@ -40,14 +40,13 @@ pub fn clusters(
                         name: risk.strategy.clone(),
                     });
                 };
-                let policy = PolicySettings {
-                    strategy: risk.strategy.clone(),
+                let policy = PolicySpec {
                     acceptance: Acceptance::Pof {
                         maximum: risk.pof_max,
                     },
                     reliability: (risk.reliability.clone())
                         .unwrap_or_else(|| reliability(settings.failures.as_ref())),
-                    ..PolicySettings::default()
+                    ..PolicySpec::named(&risk.strategy)
                 };
                 Ok(Box::new(ReservationService::with_policy(
                     cluster,

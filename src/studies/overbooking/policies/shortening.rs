@@ -9,10 +9,10 @@
 //!   longest are taken, shortened (b) or on top of the predecessors (c). The order is that
 //!   of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
-//!   user or application says so ([`PromisingRule`]); without statistics none is. maxPoF is
-//!   [`Acceptance::shortening`].
+//!   user or application says so ([`ShorteningSettings::promising`]); without statistics none is. maxPoF is
+//!   [`ShorteningSettings::acceptance`].
 //! * **Underestimators** may be planned for more than their estimate
-//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first for the longer duration, and
+//!   ([`ShorteningSettings::underestimators`]): at full length only, first for the longer duration, and
 //!   for the estimate where no slot holds that. Such a job is killed at the end of its promised
 //!   time. Its fee is that of its estimate, and the contract is kept once the estimate was granted.
 //! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that are free
@@ -45,6 +45,7 @@ mod fixed;
 mod judgement;
 mod placing;
 mod resume;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,23 +53,21 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Acceptance, Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy,
-    PolicySettings, Promise, PromisingRule, Recovery, UnderestimatorRule, Verdict, WindowQuote,
-    WindowSeller,
+    Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy, Promise,
+    Recovery, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
+pub use self::settings::ShorteningSettings;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 use super::overbooking_2008::shortened_duration;
 
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
-    acceptance: Acceptance,
+    settings: ShorteningSettings,
     starts_early: bool,
-    promising: PromisingRule,
-    underestimators: UnderestimatorRule,
     estimates: Option<Arc<EstimateModel>>,
     plan: NodePlan,
     /// The jobs with an open reservation.
@@ -76,7 +75,6 @@ pub struct Shortening {
     disabled: DisabledJobs,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
-    settings: PolicySettings,
     hardware: Hardware,
 }
 
@@ -113,21 +111,18 @@ impl Shortening {
     #[must_use]
     pub fn new(
         nodes: Nodes,
-        settings: &PolicySettings,
+        settings: ShorteningSettings,
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self {
-            acceptance: settings.acceptance,
             starts_early: settings.early_start != EarlyStart::No,
-            promising: settings.promising,
-            underestimators: settings.underestimators,
             estimates,
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
-            disabled: DisabledJobs::new(settings, true),
+            disabled: DisabledJobs::new(&settings.recovery, true),
             displaced: DisplacedJobs::default(),
-            settings: settings.clone(),
             hardware: Hardware::new(settings.reliability.clone()),
+            settings,
         }
     }
 
@@ -375,7 +370,8 @@ impl Policy for Shortening {
     }
 
     fn checkpointing(&self) -> Option<Checkpointing> {
-        self.settings.checkpointing()
+        let settings = &self.settings;
+        settings.recovery.checkpointing(&settings.reliability)
     }
 
     fn penalty(&self) -> Option<PenaltySettings> {
