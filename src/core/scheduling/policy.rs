@@ -118,13 +118,14 @@ pub trait Policy: Send {
     /// so.
     fn decided(&mut self, _outcome: &JobOutcome) {}
 
-    /// What the policy knows of its users and of its promises, where it learns: to be kept, or to be
-    /// replaced by what was learned before.
+    /// What the policy knows of its users and of its promises, where it learns: to be kept, or to
+    /// be replaced by what was learned before.
     fn learned(&mut self) -> Option<&mut Learned> {
         None
     }
 
-    /// The policy as a seller of windows to a broker of co-reservations; `None` where it sells none.
+    /// The policy as a seller of windows to a broker of co-reservations; `None` where it sells
+    /// none.
     fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
         None
     }

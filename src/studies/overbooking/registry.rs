@@ -111,6 +111,7 @@ mod tests {
         ];
         assert_eq!(quoting(), plans);
     }
+
     #[test]
     fn settings_are_the_same_by_default_as_in_a_specification() {
         let spec = PolicySpec::default();

@@ -9,11 +9,11 @@
 //!   longest are taken, shortened (b) or on top of the predecessors (c). The order is that
 //!   of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
-//!   user or application says so ([`ShorteningSettings::promising`]); without statistics none is. maxPoF is
-//!   [`ShorteningSettings::acceptance`].
+//!   user or application says so ([`ShorteningSettings::promising`]); without statistics none is.
+//!   maxPoF follows from [`ShorteningSettings::acceptance`].
 //! * **Underestimators** may be planned for more than their estimate
-//!   ([`ShorteningSettings::underestimators`]): at full length only, first for the longer duration, and
-//!   for the estimate where no slot holds that. Such a job is killed at the end of its promised
+//!   ([`ShorteningSettings::underestimators`]): at full length only, first for the longer duration,
+//!   and for the estimate where no slot holds that. Such a job is killed at the end of its promised
 //!   time. Its fee is that of its estimate, and the contract is kept once the estimate was granted.
 //! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that are free
 //!   in their whole window, or not at all. They cannot be cut, so no job is placed on top of one. A
