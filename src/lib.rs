@@ -28,7 +28,7 @@
 //!
 //! ```
 //! use bookahead::failures::FailureTrace;
-//! use crate::scheduling::{PolicySettings, Verdict, simulate};
+//! use bookahead::scheduling::{Heuristic, HeuristicSettings, Verdict, simulate_policy};
 //! use bookahead::units::{Nodes, Seconds};
 //! use bookahead::workload::{Job, JobId, JobKind};
 //!
@@ -46,13 +46,10 @@
 //!     application: None,
 //!     kind: JobKind::Flexible,
 //! };
-//! let settings = PolicySettings {
-//!     strategy: "heuristic-planning".to_owned(),
-//!     ..PolicySettings::default()
-//! };
+//! let planning = Heuristic::planning(Nodes(2), HeuristicSettings::default());
 //! let jobs = [job(0, 0, 2), job(1, 1, 8)];
 //! let (metrics, outcomes) =
-//!     simulate(Nodes(2), &settings, None, &jobs, &FailureTrace::default()).expect("a registered strategy");
+//!     simulate_policy(Nodes(2), Box::new(planning), &jobs, &FailureTrace::default());
 //!
 //! // The second is promised hour 8, and starts at hour 2, when the first has ended early.
 //! assert_eq!(outcomes[1].promise.unwrap().start, Seconds::HOUR * 8);

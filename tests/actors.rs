@@ -9,7 +9,7 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
-use bookahead::scheduling::PolicySettings;
+use bookahead::scheduling::PolicySpec;
 use bookahead::studies::STUDIES;
 use bookahead::study::Simulation as _;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
@@ -43,10 +43,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
     };
     let estimates = Arc::new(EstimateModel::learn(&jobs, &settings).expect("there are jobs"));
     for strategy in STRATEGIES {
-        let policy = PolicySettings {
-            strategy: strategy.name.to_owned(),
-            ..PolicySettings::default()
-        };
+        let policy = PolicySpec::named(strategy.name);
         let learned = strategy.overbooks.then(|| Arc::clone(&estimates));
         let direct = simulate(Nodes(4), &policy, learned.clone(), &jobs, &failures)
             .expect("a registered strategy");

@@ -8,8 +8,8 @@ use bookahead::estimates::{
     LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::registry::Build;
-use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings};
+use bookahead::scheduling::Policy;
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
 use bookahead_overbooking::Work;
@@ -48,9 +48,8 @@ fn draws(count: usize) -> impl Strategy<Value = Vec<(u32, i64, i64, i64)>> {
     prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
 }
 
-fn settings(strategy: &str, method: CalibrationMethod) -> PolicySettings {
-    PolicySettings {
-        strategy: strategy.to_owned(),
+fn settings(strategy: &str, method: CalibrationMethod) -> PolicySpec {
+    PolicySpec {
         acceptance: Acceptance::Pof { maximum: 0.4 },
         time_step: Seconds(1),
         calibration: CalibrationSettings {
@@ -59,7 +58,7 @@ fn settings(strategy: &str, method: CalibrationMethod) -> PolicySettings {
             minimum_jobs: 5.0,
             batteries_before: 1,
         },
-        ..PolicySettings::default()
+        ..PolicySpec::named(strategy)
     }
 }
 
@@ -76,28 +75,19 @@ fn model(family: ClassFamily, learning: &[Job]) -> Arc<EstimateModel> {
 }
 
 fn run(
-    settings: &PolicySettings,
+    settings: &PolicySpec,
     model: &Arc<EstimateModel>,
     before: &[(Arc<[Job]>, Arc<FailureTrace>)],
     jobs: &[Job],
 ) -> Vec<JobOutcome> {
     let failures = FailureTrace::default();
-    replay(
-        build_of(settings),
-        NODES,
-        settings,
-        Some(Arc::clone(model)),
-        before,
-        Work::Jobs(jobs.into()),
-        &failures,
-    )
-    .outcomes
+    let make = || made(settings, model);
+    replay(make, NODES, before, Work::Jobs(jobs.into()), &failures).outcomes
 }
 
-fn build_of(settings: &PolicySettings) -> Build {
-    registry::strategy(&settings.strategy)
-        .expect("a registered strategy")
-        .build
+fn made(settings: &PolicySpec, model: &Arc<EstimateModel>) -> Box<dyn Policy> {
+    let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
+    (strategy.build)(NODES, settings, Some(Arc::clone(model)))
 }
 
 const OVERBOOKING: [&str; 2] = ["comprehensive-overbooking", "heuristic-overbooking"];
@@ -140,7 +130,7 @@ proptest! {
             let settings = settings(strategy, method);
             let with = run(&settings, &model, std::slice::from_ref(&before), &battery);
             prop_assert_eq!(&with, &run(&settings, &model, std::slice::from_ref(&before), &battery));
-            let learned = learn_from_batteries(build_of(&settings), NODES, &settings, Some(&model), std::slice::from_ref(&before));
+            let learned = learn_from_batteries(|| made(&settings, &model), NODES, std::slice::from_ref(&before));
             prop_assert!(learned.is_some());
             for outcome in with {
                 let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else { continue };

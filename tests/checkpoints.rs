@@ -4,7 +4,7 @@
 use bookahead::scheduling::registry::PlanKind;
 use bookahead::scheduling::{
     Allocation, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Execution,
-    GapEnd, JobOutcome, PenaltyFunction, PenaltySettings, PolicySettings, ResumeRule, Verdict,
+    GapEnd, JobOutcome, PenaltyFunction, PenaltySettings, PolicySpec, ResumeRule, Verdict,
 };
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::Job;
@@ -50,8 +50,8 @@ fn either() -> impl Strategy<Value = Case> {
     ]
 }
 
-fn settings(case: &Case, strategy: &str, checkpoint: CheckpointSettings) -> PolicySettings {
-    PolicySettings {
+fn settings(case: &Case, strategy: &str, checkpoint: CheckpointSettings) -> PolicySpec {
+    PolicySpec {
         checkpoint: Some(checkpoint),
         ..case.settings(strategy)
     }
@@ -78,8 +78,11 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(job: &Job, settings: &PolicySettings) -> Self {
-        let checkpointing = settings.checkpointing().expect("jobs save their work");
+    fn new(job: &Job, settings: &PolicySpec) -> Self {
+        let recovery = settings.recovery();
+        let checkpointing = recovery
+            .checkpointing(&settings.reliability)
+            .expect("jobs save their work");
         let rhythm = checkpointing.rhythm(job.nodes);
         let mut watched = Self {
             interval: rhythm.interval.0,
@@ -189,11 +192,7 @@ impl Watched {
 
 /// What all runs of a job may come to if they are watched; nothing where the last one does not end
 /// as its outcome says.
-fn watched(
-    outcome: &JobOutcome,
-    settings: &PolicySettings,
-    runs: &[&Allocation],
-) -> Vec<Execution> {
+fn watched(outcome: &JobOutcome, settings: &PolicySpec, runs: &[&Allocation]) -> Vec<Execution> {
     let checkpoint = settings.checkpoint.as_ref().expect("jobs save their work");
     let mut twins = vec![Watched::new(&outcome.job, settings)];
     for (at, run) in runs.iter().enumerate() {
@@ -245,7 +244,7 @@ proptest! {
         case in either(), checkpoint in checkpoints(), penalty in penalties(),
     ) {
         for strategy in planning() {
-            let settings = PolicySettings { penalty: penalty.clone(), ..settings(&case, strategy, checkpoint) };
+            let settings = PolicySpec { penalty: penalty.clone(), ..settings(&case, strategy, checkpoint) };
             let latest = penalty.as_ref().map_or(Seconds::ZERO, PenaltySettings::longest);
             let replay = case.replay(&settings);
             prop_assert!(never_twice(case.nodes, &replay), "{}", strategy);
@@ -289,7 +288,7 @@ proptest! {
         case in either(), checkpoint in checkpoints(), penalty in penalties(),
     ) {
         for strategy in planning() {
-            let settings = PolicySettings { penalty: penalty.clone(), ..settings(&case, strategy, checkpoint) };
+            let settings = PolicySpec { penalty: penalty.clone(), ..settings(&case, strategy, checkpoint) };
             let (metrics, outcomes) = case.simulate(&settings);
             prop_assert_eq!(outcomes.len(), case.jobs.len());
             prop_assert!(outcomes.windows(2).all(|pair| pair[0].job.id < pair[1].job.id));
@@ -406,7 +405,7 @@ fn an_overbooked_job_goes_on_behind_the_reservation_that_ended_its_gap() {
             "{strategy}"
         );
         assert_eq!(outcome.end, Some(Seconds(128)), "{strategy}");
-        let lost = case.replay(&PolicySettings {
+        let lost = case.replay(&PolicySpec {
             checkpoint: None,
             ..settings
         });

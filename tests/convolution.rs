@@ -1,7 +1,7 @@
 //! The two ways to convolve give the same schedules.
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{Convolution, JobOutcome, PolicySettings, SimulationMetrics};
+use bookahead::scheduling::{Convolution, JobOutcome, PolicySpec, SimulationMetrics};
 use bookahead::units::Seconds;
 use bookahead::workload::Job;
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn simulate(jobs: &[Job], pof_max: f64, by: Convolution) -> (SimulationMetrics, 
         .enumerate()
         .map(|(id, percent)| job(id as u32, 0, 1, 100, percent))
         .collect();
-    let settings = PolicySettings {
+    let settings = PolicySpec {
         convolution: by,
         ..perfect("comprehensive-overbooking", pof_max)
     };

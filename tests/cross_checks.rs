@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{PolicySettings, SimulationMetrics};
+use bookahead::scheduling::{PolicySpec, SimulationMetrics};
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, TraceFolder, Workload, WorkloadSettings, WorkloadSource, prepare,
@@ -41,10 +41,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
 
 /// Mean booked coins and accepted jobs a battery.
 fn means(strategy: &str, nodes: u32, batteries: &[Arc<[bookahead::workload::Job]>]) -> (f64, f64) {
-    let settings = PolicySettings {
-        strategy: strategy.to_owned(),
-        ..PolicySettings::default()
-    };
+    let settings = PolicySpec::named(strategy);
     let totals: Vec<SimulationMetrics> = batteries
         .iter()
         .map(|jobs| {

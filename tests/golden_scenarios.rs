@@ -1,7 +1,7 @@
 //! The golden scenarios of spec `overbooking.md` §15.7 and §15.8.
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{JobOutcome, PolicySettings, PredecessorRule, Verdict};
+use bookahead::scheduling::{JobOutcome, PolicySpec, PredecessorRule, Verdict};
 use bookahead::units::Coins;
 use bookahead::workload::Job;
 
@@ -40,7 +40,7 @@ fn simulate(strategy: &str, pof_max: f64, last_runtime: i64) -> (Coins, Vec<JobO
     simulate_with(&perfect(strategy, pof_max), last_runtime)
 }
 
-fn simulate_with(settings: &PolicySettings, last_runtime: i64) -> (Coins, Vec<JobOutcome>) {
+fn simulate_with(settings: &PolicySpec, last_runtime: i64) -> (Coins, Vec<JobOutcome>) {
     let (metrics, outcomes) = run(
         2,
         settings,
@@ -107,7 +107,7 @@ fn g1_a_probability_of_a_fifth_is_not_below_a_fifth() {
     // That follows when its predecessors are taken to use all their planned time.
     for strategy in ["heuristic-overbooking", "comprehensive-overbooking"] {
         for runtime in [5, 8] {
-            let settings = PolicySettings {
+            let settings = PolicySpec {
                 predecessors: PredecessorRule::Planned,
                 ..perfect(strategy, 0.2)
             };

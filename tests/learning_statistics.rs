@@ -9,7 +9,7 @@ use bookahead::estimates::{
 };
 use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
-use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, Verdict};
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Verdict};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
 use bookahead_overbooking::Work;
@@ -50,9 +50,8 @@ fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
 }
 
-fn settings(strategy: &str, adapts: bool) -> PolicySettings {
-    PolicySettings {
-        strategy: strategy.to_owned(),
+fn settings(strategy: &str, adapts: bool) -> PolicySpec {
+    PolicySpec {
         acceptance: Acceptance::Pof { maximum: 0.4 },
         time_step: Seconds(1),
         calibration: CalibrationSettings {
@@ -60,7 +59,7 @@ fn settings(strategy: &str, adapts: bool) -> PolicySettings {
             ..CalibrationSettings::default()
         },
         adapt_security_factor: adapts,
-        ..PolicySettings::default()
+        ..PolicySpec::named(strategy)
     }
 }
 
@@ -80,13 +79,13 @@ fn predicted_by(name: &str) -> Option<PredictionSettings> {
     })
 }
 
-fn run(settings: &PolicySettings, model: EstimateModel, jobs: &[Job]) -> Vec<JobOutcome> {
+fn run(settings: &PolicySpec, model: EstimateModel, jobs: &[Job]) -> Vec<JobOutcome> {
     let failures = FailureTrace::default();
     let model = Some(Arc::new(model));
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
-    let build = strategy.build;
+    let make = || (strategy.build)(NODES, settings, model.clone());
     let jobs = Work::Jobs(jobs.into());
-    replay(build, NODES, settings, model, &[], jobs, &failures).outcomes
+    replay(make, NODES, &[], jobs, &failures).outcomes
 }
 
 fn learned(jobs: &[Job], settings: &EstimateSettings) -> EstimateModel {

@@ -1,12 +1,15 @@
 //! Parts over the tails of jobs: what the cluster promises of them, and what comes true.
 
+use bookahead::scheduling::{Acceptance, Policy, simulate_policy};
+use bookahead_overbooking::policies::{Heuristic, HeuristicSettings};
+use bookahead_reservations::replanning::{Replanning, ReplanningSettings};
 use std::sync::Arc;
 
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::random::{Stream, stream};
-use bookahead::scheduling::{JobOutcome, PolicySettings};
+use bookahead::scheduling::JobOutcome;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
@@ -15,11 +18,10 @@ use bookahead_grid::co_reservation::local::{
     ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
     ProbeFilters, Refusal, ReservationService, RiskPolicy, RiskPolicyError, Tariff,
 };
-use bookahead_overbooking::simulate;
 use proptest::prelude::*;
 use rand::RngExt;
 
-use crate::support::perfect;
+use crate::support::perfect_nodes;
 
 /// Users need 25, 50 or 100 % of what they ask for, with these weights.
 const RATIOS: [(i64, usize); 3] = [(25, 3), (50, 5), (100, 2)];
@@ -64,16 +66,25 @@ fn model() -> Arc<EstimateModel> {
     Arc::new(EstimateModel::learn(&learning, &settings).expect("ten learning jobs"))
 }
 
-fn policy() -> PolicySettings {
-    perfect("heuristic-overbooking", 0.3)
+fn policy(nodes: u32) -> Box<dyn Policy> {
+    overbooking(nodes, 0.3, model())
+}
+
+fn overbooking(nodes: u32, pof_max: f64, model: Arc<EstimateModel>) -> Box<dyn Policy> {
+    let settings = HeuristicSettings {
+        acceptance: Acceptance::Pof { maximum: pof_max },
+        reliability: perfect_nodes(),
+        ..HeuristicSettings::default()
+    };
+    Box::new(Heuristic::overbooking(Nodes(nodes), settings, Some(model)))
 }
 
 fn machine(nodes: u32, pof_max: f64) -> ReservationService {
-    machine_of(policy(), nodes, pof_max).expect("a registered policy")
+    machine_of(policy(nodes), nodes, pof_max).expect("it sells windows")
 }
 
 fn machine_of(
-    policy: PolicySettings,
+    policy: Box<dyn Policy>,
     nodes: u32,
     pof_max: f64,
 ) -> Result<ReservationService, RiskPolicyError> {
@@ -88,11 +99,7 @@ fn machine_of(
         0.5,
         stop,
         local,
-        RiskPolicy {
-            policy,
-            estimates: Some(model()),
-            pof_max,
-        },
+        RiskPolicy { policy, pof_max },
     )
 }
 
@@ -314,13 +321,14 @@ fn what_is_repaired_at_an_instant_is_there_for_a_part_that_starts_then() {
 }
 
 #[test]
-fn a_cluster_needs_a_registered_policy_and_a_probability() {
+fn a_cluster_needs_a_policy_that_sells_windows_and_a_probability() {
+    let replanning = Replanning::new(Nodes(4), ReplanningSettings::default());
     assert!(matches!(
-        machine_of(perfect("luck", 0.2), 4, 0.2).err(),
-        Some(RiskPolicyError::UnknownStrategy { .. })
+        machine_of(Box::new(replanning), 4, 0.2).err(),
+        Some(RiskPolicyError::SellsNoWindows)
     ));
     assert!(matches!(
-        machine_of(policy(), 4, 1.5).err(),
+        machine_of(policy(4), 4, 1.5).err(),
         Some(RiskPolicyError::Probability { .. })
     ));
 }
@@ -497,7 +505,7 @@ proptest! {
         }));
         merged.sort_by_key(|(time, is_job, _)| (*time, *is_job));
         let ordered: Vec<Job> = (0..).zip(&merged).map(|(id, (_, _, job))| Job { id: JobId(id), ..job.clone() }).collect();
-        let (_, expected) = simulate(Nodes(8), &policy(), Some(model()), &ordered, &Default::default()).unwrap();
+        let (_, expected) = simulate_policy(Nodes(8), policy(8), &ordered, &Default::default());
         let (reservations, mut flexible): (Vec<_>, Vec<_>) = expected.into_iter().partition(|outcome| outcome.job.is_reservation());
         let accepted: Vec<bool> = reservations.iter().map(|outcome| !outcome.verdict.is_dropped()).collect();
         prop_assert_eq!(granted, accepted);
@@ -648,12 +656,11 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         stop,
         LocalSettings::default(),
         RiskPolicy {
-            policy: perfect("heuristic-overbooking", 0.2),
-            estimates: Some(Arc::new(model)),
+            policy: overbooking(1_152, 0.2, Arc::new(model)),
             pof_max,
         },
     )
-    .expect("a registered policy");
+    .expect("it sells windows");
     cluster.submit(&two_weeks);
     let mut random = stream(1, "adhoc", excerpt as u32, "requests");
     let mut promised = Vec::new();

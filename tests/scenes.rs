@@ -15,7 +15,7 @@ use bookahead::kernel::{Machine, Played, Scene, drive};
 use bookahead::plan::SlotRules;
 use bookahead::random::{self, Stream, StreamSeed};
 use bookahead::scheduling::{
-    Backfilling, ClusterMachine, PolicySettings, Queue, QueuePass, QueuePolicy,
+    Backfilling, ClusterMachine, PolicySpec, Queue, QueuePass, QueuePolicy, QueueSettings,
 };
 use bookahead::studies::STUDIES;
 use bookahead::study::{Simulation, SimulationSpec};
@@ -202,10 +202,7 @@ fn closed_loops_come_to_the_same_by_actors_and_by_plain_calls() {
         };
         let ties = Arc::new(ClientTies::of(follows, patience));
         for strategy in registry::STRATEGIES.iter().filter(|it| !it.overbooks) {
-            let policy = PolicySettings {
-                strategy: strategy.name.to_owned(),
-                ..PolicySettings::default()
-            };
+            let policy = PolicySpec::named(strategy.name);
             let clients = ClosedLoop::new(settings.clone(), Arc::clone(&jobs), Arc::clone(&ties));
             let (acted, called) = both(|| {
                 let machine = ClusterMachine::new(NODES, (strategy.build)(NODES, &policy, None));
@@ -242,15 +239,18 @@ fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_run
         let scene = cluster_scene(machine, Work::Jobs(Arc::clone(&jobs)), &Arc::default());
         Player::by_actors().play(scene, true, "a test")
     };
-    let settings = PolicySettings::default();
-    let error = play(Box::new(Queue::of(PanicsOnThird, &settings)))
+    let error = play(Box::new(Queue::of(PanicsOnThird, QueueSettings::default())))
         .err()
         .unwrap();
     assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
     let said = error.to_string();
     assert!(said.starts_with("the cluster stopped: "), "{said}");
     assert!(said.contains("the third job"), "{said}");
-    let played = play(Box::new(Queue::of(Backfilling::None, &settings))).unwrap();
+    let played = play(Box::new(Queue::of(
+        Backfilling::None,
+        QueueSettings::default(),
+    )))
+    .unwrap();
     let run = ClusterRun::of(played, &Arc::default());
     assert_eq!(run.outcomes.len(), 60);
 }
@@ -339,10 +339,7 @@ fn what_actors_cost_beside_plain_calls() {
         resubmit_rejected: 3,
         ..ClientSettings::default()
     };
-    let policy = PolicySettings {
-        strategy: "heuristic-planning".to_owned(),
-        ..PolicySettings::default()
-    };
+    let policy = PolicySpec::named("heuristic-planning");
     let clients = || ClosedLoop::new(settings.clone(), Arc::clone(&jobs), Arc::default());
     let failures = Arc::default();
     let build = registry::strategy(&policy.strategy).unwrap().build;

@@ -10,7 +10,7 @@ use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
-use bookahead::scheduling::PolicySettings;
+use bookahead::scheduling::PolicySpec;
 use bookahead::study::Simulation as _;
 use bookahead::units::Nodes;
 use bookahead::workload::{
@@ -86,10 +86,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
         before: Vec::new(),
         nodes: NODES,
         strategy: registry::strategy(strategy),
-        policy: PolicySettings {
-            strategy: strategy.to_owned(),
-            ..PolicySettings::default()
-        },
+        policy: PolicySpec::named(strategy),
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
         failures: Arc::default(),

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use bookahead_core::failures::FailureTrace;
-//! use bookahead_core::scheduling::{Backfilling, PolicySettings, Queue, simulate_policy};
+//! use bookahead_core::scheduling::{Backfilling, Queue, QueueSettings, simulate_policy};
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
 //!
@@ -24,7 +24,7 @@
 //!     Job::rigid(JobId(1), Seconds(1), Nodes(2), Seconds(100)),
 //!     Job::rigid(JobId(2), Seconds(2), Nodes(1), Seconds(90)),
 //! ];
-//! let easy = Queue::of(Backfilling::Aggressive, &PolicySettings::default());
+//! let easy = Queue::of(Backfilling::Aggressive, QueueSettings::default());
 //! let failures = FailureTrace::default();
 //! let (_, outcomes) = simulate_policy(Nodes(2), Box::new(easy), &jobs, &failures);
 //! let starts: Vec<_> = outcomes.iter().map(|outcome| outcome.start).collect();

@@ -22,6 +22,7 @@ pub mod queue;
 pub mod registry;
 mod settings;
 mod simulation;
+mod spec;
 pub mod stream;
 
 pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE, Tested};
@@ -40,13 +41,14 @@ pub use outcome::{
     bounded_slowdown, fixed_measures, measure_intervals,
 };
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
-pub use policy::{Policy, WindowQuote};
+pub use policy::{JobQuoter, Policy, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
-pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, Waiting};
+pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
-    FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule, Recovery,
-    Reliability, ReplanPasses, Retry, SurvivalForm,
+    FailedStartRule, NodeKnowledge, NodeOrder, Placing, PredecessorRule, PromiseSettings, Recovery,
+    RecoverySettings, Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use simulation::{outcomes_by_job, simulate_policy, with_failures, with_jobs};
+pub use spec::PolicySpec;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bookahead_core::failures::{FailureSettings, FailureSource, NodeEvent};
 use bookahead_core::scheduling::{
-    JobOutcome, PolicySettings, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    JobOutcome, PolicySpec, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{
@@ -82,10 +82,7 @@ pub fn spec(strategy: &str, replication: u32) -> SimulationSpec {
             source: FailureSource::None,
             offset: Seconds(0),
         },
-        scheduling: PolicySettings {
-            strategy: strategy.to_owned(),
-            ..PolicySettings::default()
-        },
+        scheduling: PolicySpec::named(strategy),
         study: StudySpec::of(bookahead_overbooking::study::OverbookingStudy::default()),
         replication,
         seed: 1,

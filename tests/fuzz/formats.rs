@@ -12,7 +12,7 @@ use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
 use bookahead::predictions::UserIndex;
 use bookahead::report::ReportExtras;
-use bookahead::scheduling::PolicySettings;
+use bookahead::scheduling::PolicySpec;
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
@@ -609,10 +609,7 @@ fn consume_trace(path: &Path, folder: &Path) {
         let Ok(workload) = prepare_parsed(&trace, &settings, 1) else {
             continue;
         };
-        let planning = PolicySettings {
-            strategy: "heuristic-planning".to_owned(),
-            ..PolicySettings::default()
-        };
+        let planning = PolicySpec::named("heuristic-planning");
         for battery in &workload.batteries {
             discard(simulate(
                 machine,

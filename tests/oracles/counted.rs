@@ -3,8 +3,7 @@
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{
-    Acceptance, CrashRule, DownHorizon, FailedStartRule, PolicySettings, ReplanPasses, Retry,
-    Verdict,
+    Acceptance, CrashRule, DownHorizon, FailedStartRule, PolicySpec, ReplanPasses, Retry, Verdict,
 };
 use proptest::prelude::*;
 
@@ -41,7 +40,7 @@ struct Twin {
 }
 
 impl Twin {
-    fn new(case: &Case, settings: &PolicySettings) -> Self {
+    fn new(case: &Case, settings: &PolicySpec) -> Self {
         let overbooks = settings.strategy == "heuristic-overbooking";
         let end_of_time = case.jobs.iter().map(|job| job.deadline.0).max();
         let share = |percent: i64| {
@@ -316,12 +315,12 @@ impl Planner for Twin {
     fn given_up(&mut self, _machine: &mut SlowMachine, _job: usize) {}
 }
 
-fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
+fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
     SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
 }
 
-fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {
+fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
     let (_, outcomes) = case.simulate(settings);
     agree(&outcomes, &twin(case, settings))
 }
@@ -350,8 +349,8 @@ fn with_knobs(
     case: &Case,
     strategy: &str,
     (down_horizon, replan_passes, crash, failed_start, (retry, replan_failed_start)): Knobs,
-) -> PolicySettings {
-    PolicySettings {
+) -> PolicySpec {
+    PolicySpec {
         down_horizon,
         replan_passes,
         crash,
@@ -403,7 +402,7 @@ proptest! {
     fn heuristic_overbooking_agrees_with_its_oracle_under_rules_of_time(
         case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
     ) {
-        compare(&case, &PolicySettings { acceptance, ..case.settings("heuristic-overbooking") })?;
+        compare(&case, &PolicySpec { acceptance, ..case.settings("heuristic-overbooking") })?;
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use bookahead::scheduling::{DownHorizon, PolicySettings, Verdict};
+use bookahead::scheduling::{DownHorizon, PolicySpec, Verdict};
 use bookahead::units::Seconds;
 
 use super::workloads::{Case, job, outages};
 
 /// Fails if the simulation takes longer than ten seconds (it has one job).
-fn comes_to_an_end(case: Case, settings: PolicySettings) {
+fn comes_to_an_end(case: Case, settings: PolicySpec) {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let (_, outcomes) = case.simulate(&settings);
@@ -34,7 +34,7 @@ fn one_job_on_a_node_that_is_down() -> Case {
 fn a_job_whose_nodes_are_down_does_not_stop_time_when_down_nodes_count_as_free() {
     for strategy in ["heuristic-planning", "heuristic-overbooking"] {
         let case = one_job_on_a_node_that_is_down();
-        let settings = PolicySettings {
+        let settings = PolicySpec {
             down_horizon: DownHorizon::None,
             ..case.settings(strategy)
         };

@@ -2,7 +2,7 @@
 //! distributions on arrays of seconds (spec §3.14.4, §3.14.6).
 
 use bookahead::scheduling::{
-    Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySettings, Retry, Verdict,
+    Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySpec, Retry, Verdict,
 };
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ struct Twin {
 }
 
 impl Twin {
-    fn new(case: &Case, settings: &PolicySettings) -> Self {
+    fn new(case: &Case, settings: &PolicySpec) -> Self {
         let overbooks = settings.strategy == "comprehensive-overbooking";
         let latest = case.jobs.iter().map(|job| job.deadline.0 + job.estimate.0);
         let share = |percent: i64| {
@@ -441,12 +441,12 @@ impl Planner for Twin {
     }
 }
 
-fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
+fn twin(case: &Case, settings: &PolicySpec) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
     SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
 }
 
-fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {
+fn compare(case: &Case, settings: &PolicySpec) -> Result<(), TestCaseError> {
     let (_, outcomes) = case.simulate(settings);
     agree(&outcomes, &twin(case, settings))
 }
@@ -487,7 +487,7 @@ proptest! {
     fn conservative_backfilling_agrees_with_its_oracle_under_every_rule_of_recovery(
         case in case(Kind::Failures), (crash, failed_start, retry) in rules(),
     ) {
-        let settings = PolicySettings { crash, failed_start, retry, ..case.settings("conservative-backfilling") };
+        let settings = PolicySpec { crash, failed_start, retry, ..case.settings("conservative-backfilling") };
         compare(&case, &settings)?;
     }
 
@@ -495,7 +495,7 @@ proptest! {
     fn comprehensive_overbooking_agrees_with_its_oracle_under_every_rule_of_recovery(
         case in case(Kind::Failures), (crash, failed_start, retry) in rules(),
     ) {
-        let settings = PolicySettings { crash, failed_start, retry, ..case.settings("comprehensive-overbooking") };
+        let settings = PolicySpec { crash, failed_start, retry, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
     }
 
@@ -503,7 +503,7 @@ proptest! {
     fn comprehensive_overbooking_agrees_with_its_oracle_when_nobody_is_placed_in_front_of_overbooked_jobs(
         case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)],
     ) {
-        let settings = PolicySettings { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
+        let settings = PolicySpec { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
     }
 
@@ -511,14 +511,14 @@ proptest! {
     fn comprehensive_overbooking_agrees_with_its_oracle_under_rules_of_time(
         case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
     ) {
-        compare(&case, &PolicySettings { acceptance, ..case.settings("comprehensive-overbooking") })?;
+        compare(&case, &PolicySpec { acceptance, ..case.settings("comprehensive-overbooking") })?;
     }
 
     #[test]
     fn both_agree_with_their_oracle_whether_or_not_jobs_start_early(case in case(Kind::NoFailures)) {
         for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
             for early_start in [EarlyStart::Yes, EarlyStart::No] {
-                compare(&case, &PolicySettings { early_start, ..case.settings(strategy) })?;
+                compare(&case, &PolicySpec { early_start, ..case.settings(strategy) })?;
             }
         }
     }
@@ -529,7 +529,7 @@ proptest! {
     ) {
         for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
             for early_start in [EarlyStart::Yes, EarlyStart::No] {
-                compare(&case, &PolicySettings { early_start, crash, failed_start, retry, ..case.settings(strategy) })?;
+                compare(&case, &PolicySpec { early_start, crash, failed_start, retry, ..case.settings(strategy) })?;
             }
         }
     }

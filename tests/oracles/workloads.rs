@@ -8,7 +8,7 @@ use bookahead::estimates::{
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, Verdict,
+    Acceptance, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
@@ -84,9 +84,8 @@ impl Case {
         self
     }
 
-    pub fn settings(&self, strategy: &str) -> PolicySettings {
-        PolicySettings {
-            strategy: strategy.to_owned(),
+    pub fn settings(&self, strategy: &str) -> PolicySpec {
+        PolicySpec {
             acceptance: Acceptance::Pof {
                 maximum: self.threshold,
             },
@@ -99,16 +98,16 @@ impl Case {
                 ..Reliability::default()
             },
             time_step: Seconds(1),
-            ..PolicySettings::default()
+            ..PolicySpec::named(strategy)
         }
     }
 
-    pub fn simulate(&self, settings: &PolicySettings) -> (SimulationMetrics, Vec<JobOutcome>) {
+    pub fn simulate(&self, settings: &PolicySpec) -> (SimulationMetrics, Vec<JobOutcome>) {
         let replay = self.replay(settings);
         (replay.metrics, replay.outcomes)
     }
 
-    pub fn replay(&self, settings: &PolicySettings) -> Replay {
+    pub fn replay(&self, settings: &PolicySpec) -> Replay {
         let learning: Vec<Job> = (0..)
             .zip(&self.history)
             .map(|(id, &percent)| job(id, [0, 0, 100, percent, 200, 1]))
@@ -123,11 +122,10 @@ impl Case {
         };
         let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
         let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
+        let (nodes, model) = (Nodes(self.nodes), Arc::new(model));
         replay(
-            strategy.build,
-            Nodes(self.nodes),
-            settings,
-            Some(Arc::new(model)),
+            || (strategy.build)(nodes, settings, Some(Arc::clone(&model))),
+            nodes,
             &[],
             Work::Jobs(self.jobs.as_slice().into()),
             &self.failures,

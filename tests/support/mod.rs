@@ -6,9 +6,7 @@ pub mod pages;
 pub mod program;
 
 use bookahead::failures::{FailureTrace, NodeEvent};
-use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics,
-};
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability, SimulationMetrics};
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId, JobKind};
 use bookahead_overbooking::simulate;
@@ -47,24 +45,28 @@ pub fn outages(outages: &[(u32, i64, i64)]) -> FailureTrace {
     FailureTrace { events }
 }
 
-/// Settings of a strategy on nodes that the planner believes to be perfect.
-pub fn perfect(strategy: &str, pof_max: f64) -> PolicySettings {
-    PolicySettings {
-        strategy: strategy.to_owned(),
+/// Nodes that the planner believes to be perfect.
+pub fn perfect_nodes() -> Reliability {
+    Reliability {
+        survival: bookahead::failures::SurvivalModel::Poisson { rate_per_hour: 0.0 },
+        failure_rate_per_hour: 0.0,
+        ..Reliability::default()
+    }
+}
+
+/// A strategy on such nodes.
+pub fn perfect(strategy: &str, pof_max: f64) -> PolicySpec {
+    PolicySpec {
         acceptance: Acceptance::Pof { maximum: pof_max },
-        reliability: Reliability {
-            survival: bookahead::failures::SurvivalModel::Poisson { rate_per_hour: 0.0 },
-            failure_rate_per_hour: 0.0,
-            ..Reliability::default()
-        },
-        ..PolicySettings::default()
+        reliability: perfect_nodes(),
+        ..PolicySpec::named(strategy)
     }
 }
 
 /// Runs a registered strategy.
 pub fn run(
     nodes: u32,
-    settings: &PolicySettings,
+    settings: &PolicySpec,
     learning: &[Job],
     jobs: &[Job],
     failures: &FailureTrace,

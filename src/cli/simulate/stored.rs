@@ -14,7 +14,7 @@ use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
 use crate::cli::studies;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
-use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
+use crate::scheduling::{JobOutcome, PolicySpec, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
 use crate::studies::{policy_alone, predicting_queue};
 use crate::sweep::{
@@ -215,10 +215,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             source: FailureSource::None,
             offset: Seconds::ZERO,
         },
-        scheduling: PolicySettings {
-            strategy: strategy.to_owned(),
-            ..PolicySettings::default()
-        },
+        scheduling: PolicySpec::named(strategy),
         study,
         replication: 0,
         seed: arguments.seed,

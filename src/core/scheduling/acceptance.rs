@@ -52,6 +52,12 @@ pub enum Acceptance {
     },
 }
 
+impl Default for Acceptance {
+    fn default() -> Self {
+        Self::Pof { maximum: 0.2 }
+    }
+}
+
 /// The margin of strict comparisons of probabilities, so that `1 − 0.8` does not pass
 /// `< 0.2`.
 pub const PROBABILITY_TOLERANCE: f64 = 1e-12;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::acceptance::Acceptance;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors, Verdict};
-use super::settings::PolicySettings;
+use super::settings::PromiseSettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, ClassStatistics, EstimateModel, PredictedRuntime,
     PredictedRuntimes, PromiseBalance, RatioDistribution, RatioRange, RunEnd, UserHistory,
@@ -49,7 +49,7 @@ struct OpenJob {
 
 impl Learned {
     /// What is known before the first job. Without estimates nothing is ever looked up.
-    pub fn new(settings: &PolicySettings, estimates: Option<Arc<EstimateModel>>) -> Self {
+    pub fn new(settings: &PromiseSettings, estimates: Option<Arc<EstimateModel>>) -> Self {
         let calibration = &settings.calibration;
         let calibrates = calibration.method != CalibrationMethod::None;
         let model = estimates.as_deref();

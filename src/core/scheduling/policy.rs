@@ -118,27 +118,30 @@ pub trait Policy: Send {
     /// so.
     fn decided(&mut self, _outcome: &JobOutcome) {}
 
-    /// What the policy has learned so far, where it learns.
-    fn learned(&self) -> Option<&Learned> {
+    /// What the policy knows of its users and of its promises, where it learns: to be kept, or to
+    /// be replaced by what was learned before.
+    fn learned(&mut self) -> Option<&mut Learned> {
         None
     }
 
-    /// Goes on from what was learned before, in the place of what it knows.
-    fn resume(&mut self, _learned: Learned) {}
-
-    /// What a flexible job would be promised if it arrived now; `None` when it would be dropped, or
-    /// when the policy quotes nothing. Asking brings the plan to now, as every event does, and
-    /// changes nothing else.
-    fn quote_job(&mut self, _cluster: &mut Cluster, _job: &Job) -> Option<JobQuote> {
+    /// The policy as a seller of windows to a broker of co-reservations; `None` where it sells
+    /// none.
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
         None
     }
 
-    /// What was promised of the rest of a job that was interrupted: its slot, and the probability
-    /// that the rest fails in it; `None` where it waits for one. Asking changes nothing.
-    fn quote_rest(&mut self, _cluster: &mut Cluster, _job: JobId) -> Option<JobQuote> {
+    /// The policy as one that quotes jobs to the broker of a market; `None` where it quotes none.
+    fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
         None
     }
 
+    /// All events of this instant are done (queueing policies schedule here).
+    fn settled(&mut self, _cluster: &mut Cluster) {}
+}
+
+/// A policy that says what it can promise of a window of nodes, and sells it
+/// ([`Policy::window_seller`]). A cluster whose parts a broker reserves needs one.
+pub trait WindowSeller: Policy {
     /// What can be promised of `nodes` nodes on `[start, end)`, which does not lie in the past;
     /// `None` when they cannot be had whatever happens. Asking changes nothing.
     ///
@@ -161,9 +164,18 @@ pub trait Policy: Send {
         debug_assert!(free, "only a policy that says what it risks sells tails");
         self.arrived(cluster, job);
     }
+}
 
-    /// All events of this instant are done (queueing policies schedule here).
-    fn settled(&mut self, _cluster: &mut Cluster) {}
+/// A policy that says what it would promise a flexible job before it is submitted
+/// ([`Policy::job_quoter`]). A cluster that competes with others for jobs needs one.
+pub trait JobQuoter: Policy {
+    /// What a flexible job would be promised if it arrived now; `None` when it would be dropped.
+    /// Asking brings the plan to now, as every event does, and changes nothing else.
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote>;
+
+    /// What was promised of the rest of a job that was interrupted: its slot, and the probability
+    /// that the rest fails in it; `None` where it waits for one. Asking changes nothing.
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote>;
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

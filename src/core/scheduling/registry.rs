@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::policy::Policy;
-use super::settings::PolicySettings;
+use super::queue::{Backfilling, Queue};
+use super::spec::PolicySpec;
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
@@ -22,10 +23,23 @@ pub struct Strategy {
     pub security_factor: f64,
     /// The strategy that additional gain is measured against (spec §6).
     pub baseline: Option<&'static str>,
-    /// What it plans with; so also which settings it reads.
+    /// What it plans with; so also which settings of a specification it reads.
     pub plan: PlanKind,
     /// Makes the policy for one cluster.
     pub build: Build,
+}
+
+impl Strategy {
+    /// An entry that queues begin from: it promises nothing and overbooks nothing.
+    pub const QUEUE: Self = Self {
+        name: "queue",
+        summary: "first come, first served",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+        plan: PlanKind::Queue,
+        build: |_, spec, _| Box::new(Queue::of(Backfilling::None, spec.into())),
+    };
 }
 
 /// What a policy plans with.
@@ -41,5 +55,6 @@ pub enum PlanKind {
     Shortened,
 }
 
-/// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
-pub type Build = fn(Nodes, &PolicySettings, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;
+/// Makes a policy for a cluster of so many nodes, with what it reads of a specification; estimates
+/// are there when the strategy overbooks.
+pub type Build = fn(Nodes, &PolicySpec, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;

@@ -1,47 +1,17 @@
-//! Settings of a policy: every documented ambiguity of the specs is a value, and the spec's
-//! decision its default.
+//! What settings of policies are made of: every documented ambiguity of the specs is a value, and
+//! the spec's decision its default. Ambiguity numbers (A-nn) are those of spec `overbooking.md`
+//! §13. Each policy has a type of settings beside it, with what it reads.
 
 use serde::{Deserialize, Serialize};
 
-use super::acceptance::Acceptance;
 use super::checkpoint::{CheckpointSettings, Checkpointing};
-use super::penalty::PenaltySettings;
-use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
 use crate::units::Seconds;
 
-/// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec
-/// `overbooking.md` §13.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PolicySettings {
-    /// The policy's name among those that are registered ([`Strategy`](super::registry::Strategy)).
-    pub strategy: String,
-    /// Which acceptable slot is taken (spec §3.3).
-    pub placing: Placing,
-    /// When an overbooked slot is acceptable (spec §3.4).
-    pub acceptance: Acceptance,
-    /// Whether full-length slots must pass the acceptance test too (A-03; default no).
-    pub test_full_length: bool,
-    /// The planner's model of node failures: survival of a run and availability at its start.
-    pub reliability: Reliability,
-    /// Width of the steps of completion-time distributions (A-12; default 60 s).
-    pub time_step: Seconds,
-    /// How completion-time distributions are convolved. Direct by default: with at most 101 steps
-    /// of runtime the sum costs no more than the transforms and gives the same bits on every
-    /// machine.
-    #[serde(default)]
-    pub convolution: Convolution,
-    /// Whether a running predecessor's distribution is conditioned on the time it already ran
-    /// (A-15; default no).
-    pub condition_on_elapsed: bool,
-    /// What a node-mapped overbooking planner believes of the jobs in front of a new one (default:
-    /// their joint distribution; the other value is an ablation).
-    pub predecessors: PredecessorRule,
-    /// How long a counting planner assumes that a node which is down stays down.
-    pub down_horizon: DownHorizon,
-    /// How often a re-planning pass is repeated before the next event (A-22; default once).
-    pub replan_passes: ReplanPasses,
+/// What becomes of an accepted job that lost its nodes, or cannot have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RecoverySettings {
     /// What becomes of a job that loses a node while it runs (A-31; the strategy's own rule by
     /// default).
     pub crash: CrashRule,
@@ -51,104 +21,40 @@ pub struct PolicySettings {
     /// When jobs that wait for nodes are tried again (A-33; default at every event that frees or
     /// returns nodes).
     pub retry: Retry,
-    /// Whether a counting planner rebuilds its plan when a start fails, as it does at an end, a
-    /// failure and a repair (A-33; default no).
-    pub replan_failed_start: bool,
-    /// Whether a node-mapped planner keeps the nodes of a planned overbooked job free of later
-    /// arrivals until it starts (A-18; default no): nobody is placed in front of it, so it can
-    /// start as soon as its predecessors have ended, as its distribution assumes.
-    pub hold_for_overbooked: bool,
-    /// How much of the dependence between a job and a predecessor of the same user a node-mapped
-    /// planner counts on, from 0 (independent, as the thesis has it, A-14; default) to 1 (they use
-    /// the same quantile of their distributions).
-    pub user_factor: f64,
-    /// How promised probabilities follow from computed ones (default: they are the computed ones).
-    pub calibration: CalibrationSettings,
-    /// Whether the security factor S follows what earlier promises were worth
-    /// ([`crate::estimates::PromiseBalance`]; default no).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub adapt_security_factor: bool,
-    /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies
-    /// (the strategy's own rule by default: only comprehensive overbooking does; spec §14.3 asks
-    /// for the ablation).
-    pub early_start: EarlyStart,
-    /// What makes a job promising for the algorithm of 2008. Left out where it is the
-    /// default, as is the next, so that what does not read them keeps its identity.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub promising: PromisingRule,
-    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec
-    /// §3.1.6).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub underestimators: UnderestimatorRule,
-    /// Which node is taken of several that are equally free.
-    #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
-    pub node_order: NodeOrder,
     /// How jobs save their work; `None` where they do not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSettings>,
-    /// How the penalty grows with the lateness of a job; `None` where a job that misses its
-    /// deadline owes all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<PenaltySettings>,
 }
 
-impl PolicySettings {
-    /// How many batteries are run before the simulated one, to learn what promises are worth; 0
-    /// where nothing asks for that.
-    #[must_use]
-    pub fn promise_batteries(&self) -> u32 {
-        let asks = self.calibration.method != CalibrationMethod::None || self.adapt_security_factor;
-        if asks {
-            self.calibration.batteries_before
-        } else {
-            0
-        }
-    }
-
+impl RecoverySettings {
     /// How jobs save their work, with the failure rate that the planner believes in.
     #[must_use]
-    pub fn checkpointing(&self) -> Option<Checkpointing> {
-        let rate = self.reliability.failure_rate_per_hour;
+    pub fn checkpointing(&self, believed: &Reliability) -> Option<Checkpointing> {
+        let rate = believed.failure_rate_per_hour;
         self.checkpoint
             .map(|settings| Checkpointing::new(settings, rate))
     }
 
     /// What a job needs to go on after a crash.
+    #[must_use]
     pub fn after_crash(&self, overbooks: bool) -> Recovery {
         self.crash.recovery(overbooks, self.checkpoint.is_some())
     }
+
+    /// What a job needs to go on after it could not start.
+    #[must_use]
+    pub fn after_failed_start(&self, overbooks: bool) -> Recovery {
+        self.failed_start.recovery(overbooks)
+    }
 }
 
-impl Default for PolicySettings {
-    fn default() -> Self {
-        Self {
-            strategy: "conservative-backfilling".to_owned(),
-            placing: Placing::NearBestFit,
-            acceptance: Acceptance::Pof { maximum: 0.2 },
-            test_full_length: false,
-            reliability: Reliability::default(),
-            time_step: Seconds(60),
-            convolution: Convolution::Direct,
-            condition_on_elapsed: false,
-            predecessors: PredecessorRule::Joint,
-            down_horizon: DownHorizon::Mttr,
-            replan_passes: ReplanPasses::Once,
-            crash: CrashRule::Strategy,
-            failed_start: FailedStartRule::Strategy,
-            retry: Retry::Events,
-            replan_failed_start: false,
-            hold_for_overbooked: false,
-            user_factor: 0.0,
-            calibration: CalibrationSettings::default(),
-            adapt_security_factor: false,
-            early_start: EarlyStart::Strategy,
-            promising: PromisingRule::default(),
-            underestimators: UnderestimatorRule::default(),
-            node_order: NodeOrder::default(),
-            checkpoint: None,
-            penalty: None,
-        }
-    }
+/// How promises follow from what earlier ones were worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PromiseSettings {
+    /// How promised probabilities follow from computed ones (default: they are the computed ones).
+    pub calibration: CalibrationSettings,
+    /// Whether the security factor S follows what earlier promises were worth
+    /// ([`crate::estimates::PromiseBalance`]; default no).
+    pub adapt_security_factor: bool,
 }
 
 /// Which of the acceptable slots is taken (spec §3.3).
@@ -392,9 +298,7 @@ impl FailedStartRule {
         }
     }
 
-    /// What a job needs to go on after it could not start.
-    #[must_use]
-    pub fn recovery(self, overbooks: bool) -> Recovery {
+    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
         match self {
             Self::Strategy if overbooks => Recovery::Short,
             Self::Strategy | Self::WaitFull => Recovery::Full,

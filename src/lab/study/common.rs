@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::keys::workload::RawWorkload;
-use crate::scheduling::PolicySettings;
+use crate::scheduling::PolicySpec;
 use crate::study::Studies;
 use crate::workload::{RequestSettings, WorkloadSettings};
 
@@ -47,15 +47,15 @@ pub struct CommonSettings<'a> {
     /// Node failures.
     pub failures: &'a mut FailureSettings,
     /// The policy.
-    pub scheduling: &'a mut PolicySettings,
+    pub scheduling: &'a mut PolicySpec,
 }
 
 impl CommonSettings<'_> {
     /// For studies that have a machine of their own: of the policy nothing but its name is read.
     pub fn without_policy(&mut self) {
-        *self.scheduling = PolicySettings {
+        *self.scheduling = PolicySpec {
             strategy: std::mem::take(&mut self.scheduling.strategy),
-            ..PolicySettings::default()
+            ..PolicySpec::default()
         };
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{CommonSettings, JOBS_A_DAY, Studies, StudySpec, spec_format};
 use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::FailureSettings;
-use crate::scheduling::PolicySettings;
+use crate::scheduling::PolicySpec;
 use crate::workload::{RequestOrigin, RequestSettings, WorkloadSettings};
 
 /// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's
@@ -21,7 +21,7 @@ pub struct SimulationSpec {
     pub failures: FailureSettings,
     /// The policy; values that the strategy does not read are set to their defaults, for the same
     /// reason.
-    pub scheduling: PolicySettings,
+    pub scheduling: PolicySpec,
     /// What is simulated.
     #[serde(flatten)]
     pub study: StudySpec,
@@ -37,7 +37,7 @@ struct Common {
     workload: WorkloadSettings,
     estimates: Option<EstimateSettings>,
     failures: FailureSettings,
-    scheduling: PolicySettings,
+    scheduling: PolicySpec,
     replication: u32,
     seed: u64,
     #[serde(flatten)]

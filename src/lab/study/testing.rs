@@ -31,7 +31,7 @@ const fn policy(name: &'static str, overbooks: bool) -> registry::Strategy {
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, settings, _| Box::new(Queue::of(Backfilling::None, settings)),
+        build: |_, spec, _| Box::new(Queue::of(Backfilling::None, spec.into())),
     }
 }
 

@@ -20,7 +20,7 @@ use bookahead_core::random::{self, StreamSeed};
 use bookahead_core::scheduling::registry::PlanKind;
 use bookahead_core::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
-    PolicySettings, ResumeRule,
+    PolicySpec, ResumeRule,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{
@@ -336,11 +336,10 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
             };
             let settings = MarketSettings {
                 clusters: CLUSTERS,
-                policy: PolicySettings {
-                    strategy: "heuristic-overbooking".to_owned(),
+                policy: PolicySpec {
                     acceptance: Acceptance::Pof { maximum: 0.6 },
                     checkpoint: migrates.then_some(saving),
-                    ..PolicySettings::default()
+                    ..PolicySpec::named("heuristic-overbooking")
                 },
                 rule,
                 value: 1.5,

@@ -11,7 +11,7 @@
 //! ```
 //! use bookahead_core::kernel::drive;
 //! use bookahead_core::random::stream;
-//! use bookahead_core::scheduling::PolicySettings;
+//! use bookahead_core::scheduling::PolicySpec;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
 //! use crate::market::{
@@ -21,10 +21,7 @@
 //! // Two clusters of four nodes; each job needs one of them as a whole.
 //! let settings = MarketSettings {
 //!     clusters: 2,
-//!     policy: PolicySettings {
-//!         strategy: "heuristic-planning".to_owned(),
-//!         ..PolicySettings::default()
-//!     },
+//!     policy: PolicySpec::named("heuristic-planning"),
 //!     rule: DelegationRule::Promised,
 //!     value: 1.5,
 //!     damage: 2.0,

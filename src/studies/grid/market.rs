@@ -5,11 +5,11 @@
 //!
 //! When a job is submitted, every cluster settles its events until then and quotes the slot that
 //! its policy would give the job, with the probability of failure (PoF) of that slot
-//! ([`bookahead_core::scheduling::Policy::quote_job`]). A provider states `o` times that PoF: `o`
-//! is 1 for an honest provider and less for an optimistic one, who also accepts jobs by the true
-//! PoF. Its price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q` the
-//! stated PoF and `d` the discount. The job goes to one cluster, which accepts it at this price, or
-//! to none.
+//! ([`bookahead_core::scheduling::JobQuoter::quote_job`]). A provider states `o` times that PoF:
+//! `o` is 1 for an honest provider and less for an optimistic one, who also accepts jobs by the
+//! true PoF. Its price is `fee · (1 − d · q)`, where the fee is `n · x` (nodes times estimate), `q`
+//! the stated PoF and `d` the discount. The job goes to one cluster, which accepts it at this
+//! price, or to none.
 //!
 //! # What it is worth
 //!
@@ -49,7 +49,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
-pub use self::machine::{Market, MarketInput, market_scene};
+pub use self::machine::{Market, MarketError, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
 pub use self::outcome::{MarketRun, ProviderResult};
 pub use self::reputation::Reputation;

@@ -8,14 +8,14 @@ use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::kernel::{Played, Scene, drive};
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{
-    Allocation, ClusterMachine, JobOutcome, Learned, PolicySettings, SimulationMetrics,
-    outcomes_by_job, with_failures, with_jobs,
+    Allocation, ClusterMachine, JobOutcome, Learned, Policy, PolicySpec, SimulationMetrics,
+    outcomes_by_job, simulate_policy, with_failures, with_jobs,
 };
 use bookahead_core::units::Nodes;
 use bookahead_core::workload::Job;
 
 use crate::client::ClosedLoop;
-use crate::registry::{self, Build};
+use crate::registry;
 
 /// What a cluster is to do.
 pub enum Work {
@@ -74,40 +74,39 @@ impl ClusterRun {
     }
 }
 
-/// Runs `jobs` through the strategy that `settings` names and returns the totals and the outcomes
-/// in order of job id, or `None` when no such strategy is registered.
+/// Runs `jobs` through the strategy that `spec` names and returns the totals and the outcomes in
+/// order of job id, or `None` when no such strategy is registered. With a policy at hand it is
+/// [`simulate_policy`].
 #[must_use]
 pub fn simulate(
     nodes: Nodes,
-    settings: &PolicySettings,
+    spec: &PolicySpec,
     estimates: Option<Arc<EstimateModel>>,
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> Option<(SimulationMetrics, Vec<JobOutcome>)> {
-    let strategy = registry::strategy(&settings.strategy)?;
-    let machine = machine_of(strategy.build, nodes, settings, estimates, None);
-    Some(result_of(machine, jobs, failures))
+    let strategy = registry::strategy(&spec.strategy)?;
+    let policy = (strategy.build)(nodes, spec, estimates);
+    Some(simulate_policy(nodes, policy, jobs, failures))
 }
 
 /// What a policy knows after it has run these batteries one after the other, each on an idle
 /// machine with the failures beside it: what calibration begins with. `None` where the policy that
-/// `build` makes learns nothing.
+/// `make` makes learns nothing.
 #[must_use]
 pub fn learn_from_batteries(
-    build: Build,
+    make: impl Fn() -> Box<dyn Policy>,
     nodes: Nodes,
-    settings: &PolicySettings,
-    estimates: Option<&Arc<EstimateModel>>,
     batteries: &[(Arc<[Job]>, Arc<FailureTrace>)],
 ) -> Option<Learned> {
     let mut learned: Option<Learned> = None;
     for (jobs, failures) in batteries {
-        let mut policy = build(nodes, settings, estimates.cloned());
-        if let Some(learned) = learned.take() {
-            policy.resume(learned.for_next_battery());
+        let mut policy = make();
+        if let (Some(known), Some(learned)) = (policy.learned(), learned.take()) {
+            *known = learned.for_next_battery();
         }
         let machine = ClusterMachine::new(nodes, policy);
-        let played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
+        let mut played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
         learned = played.machine.learned().cloned();
     }
     learned.map(Learned::for_next_battery)
@@ -124,20 +123,22 @@ pub struct Replay {
     pub allocations: Vec<Allocation>,
 }
 
-/// As [`simulate`] after [`learn_from_batteries`], with jobs or with clients that wait for answers;
-/// writes down which nodes jobs held and when.
+/// As [`simulate_policy`] after [`learn_from_batteries`], with jobs or with clients that wait for
+/// answers; writes down which nodes jobs held and when.
 #[must_use]
 pub fn replay(
-    build: Build,
+    make: impl Fn() -> Box<dyn Policy>,
     nodes: Nodes,
-    settings: &PolicySettings,
-    estimates: Option<Arc<EstimateModel>>,
     before: &[(Arc<[Job]>, Arc<FailureTrace>)],
     work: Work,
     failures: &FailureTrace,
 ) -> Replay {
-    let learned = learn_from_batteries(build, nodes, settings, estimates.as_ref(), before);
-    let mut machine = machine_of(build, nodes, settings, estimates, learned);
+    let learned = learn_from_batteries(&make, nodes, before);
+    let mut policy = make();
+    if let (Some(known), Some(learned)) = (policy.learned(), learned) {
+        *known = learned;
+    }
+    let mut machine = ClusterMachine::new(nodes, policy);
     machine.record_allocations();
     let failures = Arc::new(failures.clone());
     let mut played = play(machine, work, &failures);
@@ -149,31 +150,6 @@ pub fn replay(
         outcomes: run.outcomes,
         allocations,
     }
-}
-
-fn machine_of(
-    build: Build,
-    nodes: Nodes,
-    settings: &PolicySettings,
-    estimates: Option<Arc<EstimateModel>>,
-    learned: Option<Learned>,
-) -> ClusterMachine {
-    let mut policy = build(nodes, settings, estimates);
-    if let Some(learned) = learned {
-        policy.resume(learned);
-    }
-    ClusterMachine::new(nodes, policy)
-}
-
-fn result_of(
-    machine: ClusterMachine,
-    jobs: &[Job],
-    failures: &FailureTrace,
-) -> (SimulationMetrics, Vec<JobOutcome>) {
-    let failures = Arc::new(failures.clone());
-    let played = play(machine, Work::Jobs(jobs.into()), &failures);
-    let run = ClusterRun::of(played, &failures);
-    (run.metrics, run.outcomes)
 }
 
 fn play(

@@ -14,10 +14,10 @@
 //!
 //! ```
 //! use bookahead_core::failures::FailureTrace;
-//! use bookahead_core::scheduling::PolicySettings;
+//! use bookahead_core::scheduling::simulate_policy;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use crate::simulate;
+//! use bookahead_overbooking::policies::{Heuristic, HeuristicSettings};
 //!
 //! // Both want the whole machine of two nodes for eight hours; the first is done after two.
 //! let hour = Seconds::HOUR;
@@ -25,13 +25,9 @@
 //!     Job::rigid(JobId(0), Seconds(0), Nodes(2), hour * 8).running_for(hour * 2),
 //!     Job::rigid(JobId(1), hour, Nodes(2), hour * 8),
 //! ];
-//! let settings = PolicySettings {
-//!     strategy: "heuristic-planning".to_owned(),
-//!     ..PolicySettings::default()
-//! };
+//! let planning = Heuristic::planning(Nodes(2), HeuristicSettings::default());
 //! let failures = FailureTrace::default();
-//! let (_, outcomes) =
-//!     simulate(Nodes(2), &settings, None, &jobs, &failures).expect("a registered strategy");
+//! let (_, outcomes) = simulate_policy(Nodes(2), Box::new(planning), &jobs, &failures);
 //! assert_eq!(outcomes[1].promise.expect("accepted").start, hour * 8);
 //! assert_eq!(outcomes[1].start, Some(hour * 2));
 //! ```

@@ -12,10 +12,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use comprehensive::Comprehensive;
-pub use heuristic::Heuristic;
+pub use comprehensive::{Comprehensive, ComprehensiveSettings};
+pub use heuristic::{Heuristic, HeuristicSettings};
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, place_shortened, shortened_duration,
 };
-pub use shortening::Shortening;
+pub use shortening::{Shortening, ShorteningSettings};

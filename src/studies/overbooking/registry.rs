@@ -1,6 +1,7 @@
 //! Every policy by name: one line each.
 
-use bookahead_core::scheduling::{Backfilling, Queue};
+use bookahead_core::scheduling::{Backfilling, PolicySpec, Queue};
+use bookahead_core::units::Nodes;
 
 pub use bookahead_core::scheduling::registry::{Build, PlanKind, Strategy};
 
@@ -11,20 +12,13 @@ pub const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "fcfs",
         summary: "first come, first served queue; promises nothing",
-        overbooks: false,
-        security_factor: 1.0,
-        baseline: None,
-        plan: PlanKind::Queue,
-        build: |_, settings, _| Box::new(Queue::of(Backfilling::None, settings)),
+        ..Strategy::QUEUE
     },
     Strategy {
         name: "easy-backfilling",
         summary: "queue with aggressive backfilling behind one reservation; promises nothing",
-        overbooks: false,
-        security_factor: 1.0,
-        baseline: None,
-        plan: PlanKind::Queue,
-        build: |_, settings, _| Box::new(Queue::of(Backfilling::Aggressive, settings)),
+        build: |_, spec, _| Box::new(Queue::of(Backfilling::Aggressive, spec.into())),
+        ..Strategy::QUEUE
     },
     Strategy {
         name: "conservative-backfilling",
@@ -33,7 +27,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Mapped,
-        build: |nodes, settings, _| Box::new(Comprehensive::new(nodes, settings, false, None)),
+        build: |nodes, spec, _| Box::new(Comprehensive::backfilling(nodes, spec.into())),
     },
     Strategy {
         name: "heuristic-planning",
@@ -42,7 +36,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Counted,
-        build: |nodes, settings, _| Box::new(Heuristic::new(nodes, settings, false, None)),
+        build: |nodes, spec, _| Box::new(Heuristic::planning(nodes, spec.into())),
     },
     Strategy {
         name: "comprehensive-overbooking",
@@ -51,8 +45,8 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 4.0,
         baseline: Some("conservative-backfilling"),
         plan: PlanKind::Mapped,
-        build: |nodes, settings, estimates| {
-            Box::new(Comprehensive::new(nodes, settings, true, estimates))
+        build: |nodes, spec, estimates| {
+            Box::new(Comprehensive::overbooking(nodes, spec.into(), estimates))
         },
     },
     Strategy {
@@ -62,8 +56,8 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 2.0,
         baseline: Some("heuristic-planning"),
         plan: PlanKind::Counted,
-        build: |nodes, settings, estimates| {
-            Box::new(Heuristic::new(nodes, settings, true, estimates))
+        build: |nodes, spec, estimates| {
+            Box::new(Heuristic::overbooking(nodes, spec.into(), estimates))
         },
     },
     Strategy {
@@ -73,7 +67,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: Some("conservative-backfilling"),
         plan: PlanKind::Shortened,
-        build: |nodes, settings, estimates| Box::new(Shortening::new(nodes, settings, estimates)),
+        build: |nodes, spec, estimates| Box::new(Shortening::new(nodes, spec.into(), estimates)),
     },
 ];
 
@@ -81,4 +75,51 @@ pub const STRATEGIES: &[Strategy] = &[
 #[must_use]
 pub fn strategy(name: &str) -> Option<&'static Strategy> {
     STRATEGIES.iter().find(|strategy| strategy.name == name)
+}
+
+/// The names of the policies that quote jobs.
+#[must_use]
+pub fn quoting() -> Vec<&'static str> {
+    let spec = PolicySpec::default();
+    let quotes = |strategy: &&Strategy| {
+        let mut policy = (strategy.build)(Nodes(1), &spec, None);
+        policy.job_quoter().is_some()
+    };
+    let quoting = STRATEGIES.iter().filter(quotes);
+    quoting.map(|strategy| strategy.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bookahead_core::scheduling::QueueSettings;
+
+    use super::*;
+    use crate::policies::{HeuristicSettings, ShorteningSettings};
+
+    #[test]
+    fn every_policy_sells_windows_and_those_that_compute_a_risk_of_each_job_quote_it() {
+        let spec = PolicySpec::default();
+        for strategy in STRATEGIES {
+            let mut policy = (strategy.build)(Nodes(1), &spec, None);
+            assert!(policy.window_seller().is_some(), "{}", strategy.name);
+        }
+        let plans = [
+            "conservative-backfilling",
+            "heuristic-planning",
+            "comprehensive-overbooking",
+            "heuristic-overbooking",
+        ];
+        assert_eq!(quoting(), plans);
+    }
+
+    #[test]
+    fn settings_are_the_same_by_default_as_in_a_specification() {
+        let spec = PolicySpec::default();
+        assert_eq!(QueueSettings::from(&spec), QueueSettings::default());
+        assert_eq!(HeuristicSettings::from(&spec), HeuristicSettings::default());
+        assert_eq!(
+            ShorteningSettings::from(&spec),
+            ShorteningSettings::default()
+        );
+    }
 }

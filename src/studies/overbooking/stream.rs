@@ -3,7 +3,7 @@
 //! come: memory grows with the trace.
 
 use bookahead_core::failures::FailureTrace;
-use bookahead_core::scheduling::PolicySettings;
+use bookahead_core::scheduling::PolicySpec;
 use bookahead_core::scheduling::stream::{Listener, StreamRequest, StreamScheduler};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, JobKind};
@@ -13,7 +13,7 @@ use crate::direct::simulate;
 /// A policy of the registry as an engine, without deadlines and failures.
 pub struct RegisteredStream {
     nodes: Nodes,
-    settings: PolicySettings,
+    settings: PolicySpec,
     requests: Vec<StreamRequest>,
 }
 
@@ -24,10 +24,7 @@ impl RegisteredStream {
     pub fn new(nodes: Nodes, strategy: &str) -> Self {
         Self {
             nodes,
-            settings: PolicySettings {
-                strategy: strategy.to_owned(),
-                ..PolicySettings::default()
-            },
+            settings: PolicySpec::named(strategy),
             requests: Vec::new(),
         }
     }

@@ -22,8 +22,7 @@ use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{
-    ClusterMachine, PolicySettings, PromisedStart, fixed_measures, measure_intervals,
-    promise_measures,
+    ClusterMachine, PolicySpec, PromisedStart, fixed_measures, measure_intervals, promise_measures,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::battery::battery_before;
@@ -52,7 +51,7 @@ pub struct PolicySimulation {
     /// The policy; `None` where the program knows none of its name.
     pub strategy: Option<&'static registry::Strategy>,
     /// Its settings.
-    pub policy: PolicySettings,
+    pub policy: PolicySpec,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Batteries that a policy that learns runs first, the earliest first.
@@ -81,16 +80,11 @@ impl Simulation for PolicySimulation {
         if strategy.overbooks && self.estimates.is_none() {
             return Err(SimulationError::NoEstimates(name.clone()));
         }
-        let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
-        let estimates = self.estimates.as_ref();
-        if let Some(learned) = learn_from_batteries(
-            strategy.build,
-            self.nodes,
-            &self.policy,
-            estimates,
-            &self.before,
-        ) {
-            policy.resume(learned);
+        let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
+        let mut policy = make();
+        let learned = learn_from_batteries(make, self.nodes, &self.before);
+        if let (Some(known), Some(learned)) = (policy.learned(), learned) {
+            *known = learned;
         }
         let machine = ClusterMachine::new(self.nodes, policy);
         let work = match &self.clients {
@@ -198,7 +192,7 @@ impl Study for OverbookingStudy {
         };
         let computes = computes_probabilities(strategy);
         let adapts = computes && policy.adapt_security_factor;
-        let policy = PolicySettings {
+        let policy = PolicySpec {
             calibration: calibration_read(computes, adapts, policy.calibration),
             adapt_security_factor: adapts,
             ..policy
@@ -208,7 +202,7 @@ impl Study for OverbookingStudy {
             estimates.normalise(computes);
         }
         *common.scheduling = if overbooks {
-            PolicySettings {
+            PolicySpec {
                 acceptance: policy.acceptance.normalised(),
                 test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
                 ..policy
@@ -286,10 +280,8 @@ impl Study for OverbookingStudy {
             Some(clients) => Work::Clients(Box::new(clients)),
         };
         let replay = replay(
-            strategy.build,
+            || (strategy.build)(read.nodes, &read.policy, read.estimates.clone()),
             read.nodes,
-            &read.policy,
-            read.estimates,
             &read.before,
             work,
             &read.failures,

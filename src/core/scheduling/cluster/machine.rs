@@ -179,7 +179,7 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
 
     /// What the policy has learned so far, where it learns.
     #[must_use]
-    pub fn learned(&self) -> Option<&Learned> {
+    pub fn learned(&mut self) -> Option<&mut Learned> {
         self.policy.learned()
     }
 

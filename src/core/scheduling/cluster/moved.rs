@@ -109,26 +109,29 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     }
 
     /// What the policy promises the rest of a job that it has planned
-    /// ([`crate::scheduling::Policy::quote_rest`]); `None` where it waits for a gap.
+    /// ([`crate::scheduling::JobQuoter::quote_rest`]); `None` where it waits for a gap, and where
+    /// the policy quotes no jobs.
     #[must_use]
     pub fn quote_planned_rest(&mut self, job: JobId) -> Option<JobQuote> {
-        self.policy.quote_rest(&mut self.cluster, job)
+        let quoter = self.policy.job_quoter()?;
+        quoter.quote_rest(&mut self.cluster, job)
     }
 
     /// What the policy would promise this job if it arrived now
-    /// ([`crate::scheduling::Policy::quote_job`]), given what was done of it; `None` for a job that
-    /// is wider than the cluster.
+    /// ([`crate::scheduling::JobQuoter::quote_job`]), given what was done of it; `None` for a job
+    /// that is wider than the cluster, and where the policy quotes no jobs.
     #[must_use]
     pub fn quote_moved(&mut self, moved: &MovedJob) -> Option<JobQuote> {
         if moved.job.nodes > self.cluster.nodes {
             return None;
         }
+        let quoter = self.policy.job_quoter()?;
         // While it is asked about, it is on the cluster as any other job that has not been decided
         // about.
         let id = self.cluster.jobs.next_id();
         self.cluster.jobs.push_record(moved.record(id));
         let asked = self.cluster.to_plan(id);
-        let quote = self.policy.quote_job(&mut self.cluster, &asked);
+        let quote = quoter.quote_job(&mut self.cluster, &asked);
         self.cluster.jobs.pop();
         quote
     }

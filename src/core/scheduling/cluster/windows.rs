@@ -18,15 +18,16 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     }
 
     /// What the policy would promise this job if it arrived now
-    /// ([`crate::scheduling::Policy::quote_job`]); `None` for a job that is wider than the cluster.
+    /// ([`crate::scheduling::JobQuoter::quote_job`]); `None` for a job that is wider than the
+    /// cluster, and where the policy quotes no jobs.
     #[must_use]
     pub fn quote_job(&mut self, job: &Job) -> Option<JobQuote> {
         self.quote_moved(&MovedJob::new(job.clone()))
     }
 
     /// What the policy can promise now of `nodes` nodes on `[start, end)`
-    /// ([`crate::scheduling::Policy::quote_window`]); `None` for a window that cannot be had, is
-    /// empty or past, or is wider than the cluster.
+    /// ([`crate::scheduling::WindowSeller::quote_window`]); `None` for a window that cannot be had,
+    /// is empty or past, or is wider than the cluster, and where the policy sells no windows.
     #[must_use]
     pub fn quote_window(
         &mut self,
@@ -39,7 +40,8 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         if !possible {
             return None;
         }
-        self.policy.quote_window(&self.cluster, nodes, start, end)
+        let seller = self.policy.window_seller()?;
+        seller.quote_window(&self.cluster, nodes, start, end)
     }
 
     /// Promises a fixed reservation its window if it fails with probability `limit` at most, and
@@ -57,7 +59,9 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         };
         let id = job.id;
         self.cluster.jobs.push(job);
-        self.policy.admit_window(&mut self.cluster, id, quote.free);
+        if let Some(seller) = self.policy.window_seller() {
+            seller.admit_window(&mut self.cluster, id, quote.free);
+        }
         true
     }
 

@@ -28,7 +28,7 @@ use super::{Backfilling, Waiting, due_now, plan_queue, remove_due};
 use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{SuccessFactors, Verdict};
-use crate::scheduling::policy::{Policy, WindowQuote};
+use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -257,6 +257,24 @@ impl Policy for PlannedQueue {
         self.changed();
     }
 
+    fn settled(&mut self, cluster: &mut Cluster) {
+        self.fixed.forget_before(cluster.now());
+        let mut due = std::mem::take(&mut self.due);
+        due.sort_unstable_by_key(|&window| (cluster.job(window).trace_number, window));
+        for window in due {
+            self.start_window(cluster, window);
+        }
+        if std::mem::take(&mut self.changed) && !self.queue.is_empty() {
+            self.start_due_jobs(cluster);
+        }
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for PlannedQueue {
     fn quote_window(
         &mut self,
         cluster: &Cluster,
@@ -272,18 +290,6 @@ impl Policy for PlannedQueue {
             survives: 1.0,
         };
         (free >= nodes.0 as i32).then(|| WindowQuote::free(certain, false))
-    }
-
-    fn settled(&mut self, cluster: &mut Cluster) {
-        self.fixed.forget_before(cluster.now());
-        let mut due = std::mem::take(&mut self.due);
-        due.sort_unstable_by_key(|&window| (cluster.job(window).trace_number, window));
-        for window in due {
-            self.start_window(cluster, window);
-        }
-        if std::mem::take(&mut self.changed) && !self.queue.is_empty() {
-            self.start_due_jobs(cluster);
-        }
     }
 }
 

@@ -22,8 +22,9 @@ use crate::plan::{Fit, Profile};
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::hardware::Hardware;
 use crate::scheduling::outcome::Verdict;
-use crate::scheduling::policy::{Policy, WindowQuote};
-use crate::scheduling::settings::PolicySettings;
+use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
+use crate::scheduling::settings::Reliability;
+use crate::scheduling::spec::PolicySpec;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
 
@@ -40,6 +41,24 @@ struct Reserved {
     nodes: Nodes,
     start: Seconds,
     end: Seconds,
+}
+
+/// What a queue reads to say what the windows that it sells are worth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueSettings {
+    /// The assumed reliability of its nodes.
+    pub reliability: Reliability,
+    /// Whether windows must pass the acceptance test of their buyer (A-03; default no).
+    pub test_full_length: bool,
+}
+
+impl From<&PolicySpec> for QueueSettings {
+    fn from(spec: &PolicySpec) -> Self {
+        Self {
+            reliability: spec.reliability.clone(),
+            test_full_length: spec.test_full_length,
+        }
+    }
 }
 
 /// A queue with its policy.
@@ -270,14 +289,13 @@ impl QueuePolicy for Backfilling {
 }
 
 impl<P: QueuePolicy> Queue<P> {
-    /// An empty queue. Of the settings it reads only the assumed reliability of its nodes, for the
-    /// buyers of windows.
-    pub fn of(policy: P, settings: &PolicySettings) -> Self {
+    /// An empty queue.
+    pub fn of(policy: P, settings: QueueSettings) -> Self {
         Self {
             policy,
             jobs: Jobs::default(),
             changed: false,
-            hardware: Hardware::new(settings.reliability.clone()),
+            hardware: Hardware::new(settings.reliability),
             test_full_length: settings.test_full_length,
         }
     }
@@ -400,6 +418,22 @@ impl<P: QueuePolicy> Policy for Queue<P> {
         self.changed = true;
     }
 
+    fn settled(&mut self, cluster: &mut Cluster) {
+        if std::mem::take(&mut self.changed) {
+            self.policy.pass(&mut QueuePass {
+                cluster,
+                jobs: &mut self.jobs,
+                free: None,
+            });
+        }
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+}
+
+impl<P: QueuePolicy> WindowSeller for Queue<P> {
     fn quote_window(
         &mut self,
         cluster: &Cluster,
@@ -410,16 +444,6 @@ impl<P: QueuePolicy> Policy for Queue<P> {
         let success = self.hardware.window(nodes, end - start, 1.0);
         (self.has_room(cluster, nodes, start, end))
             .then(|| WindowQuote::free(success, self.test_full_length))
-    }
-
-    fn settled(&mut self, cluster: &mut Cluster) {
-        if std::mem::take(&mut self.changed) {
-            self.policy.pass(&mut QueuePass {
-                cluster,
-                jobs: &mut self.jobs,
-                free: None,
-            });
-        }
     }
 }
 
@@ -465,7 +489,7 @@ mod tests {
             });
             let jobs: Vec<Job> = drawn.collect();
             for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
-                let queue = Queue::of(rule, &PolicySettings::default());
+                let queue = Queue::of(rule, QueueSettings::default());
                 let planned = PlannedQueue::new(NODES, rule, false);
                 let starts = [starts(Box::new(queue), &jobs), starts(Box::new(planned), &jobs)];
                 prop_assert_eq!(&starts[0], &starts[1], "{:?}", rule);

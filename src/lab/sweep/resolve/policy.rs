@@ -10,7 +10,7 @@ use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
     Acceptance, Bandwidth, CalibrationSettings, CheckpointInterval, CheckpointSettings,
-    NodeKnowledge, NodeOrder, PenaltyFunction, PenaltySettings, PolicySettings, Reliability,
+    NodeKnowledge, NodeOrder, PenaltyFunction, PenaltySettings, PolicySpec, Reliability,
     UnderestimatorRule,
 };
 use crate::study::Studies;
@@ -26,15 +26,15 @@ pub(crate) fn policy(
     checkpoint: &RawCheckpoint,
     penalty: &RawPenalty,
     problems: &mut Problems,
-) -> Option<(PolicySettings, f64)> {
-    let default = PolicySettings::default();
+) -> Option<(PolicySpec, f64)> {
+    let default = PolicySpec::default();
     let place = scheduling.map_or(0..0, Spanned::span);
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
     let strategy = match &raw.strategy {
         Some(name) if studies.is_strategy(name.get_ref()) => {
             // Of the rest a study reads its own tables only.
-            let policy = PolicySettings {
+            let policy = PolicySpec {
                 strategy: name.get_ref().clone(),
                 reliability: planner_reliability(reliability, problems)?,
                 checkpoint: checkpoints(checkpoint, &RawAcceptance::default(), problems)?,
@@ -52,7 +52,7 @@ pub(crate) fn policy(
     let user_factor = raw.user_factor().or_default(problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let penalty = late_penalty(penalty, problems);
-    let policy = PolicySettings {
+    let policy = PolicySpec {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
         acceptance: test?,

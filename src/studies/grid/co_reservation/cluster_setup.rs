@@ -1,10 +1,9 @@
 //! The clusters of a simulation: those of the thesis, or such that overbook.
 
-use std::sync::Arc;
-
 use bookahead_core::failures::SurvivalModel;
-use bookahead_core::scheduling::{Acceptance, PolicySettings, Reliability};
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::workload::Job;
+use bookahead_overbooking::registry;
 
 use super::{ClusterFailureSettings, CoReservationInputs, CoReservationSettings};
 use crate::co_reservation::local::{
@@ -15,7 +14,7 @@ use crate::co_reservation::local::{
 ///
 /// # Errors
 ///
-/// When the policy of the clusters is unknown.
+/// When the policy of the clusters is unknown, or sells no windows.
 pub fn clusters(
     inputs: &CoReservationInputs,
     settings: &CoReservationSettings,
@@ -36,14 +35,18 @@ pub fn clusters(
                         ReservationService::new(cluster, nodes, accuracy, inputs.stop, local);
                     return Ok(Box::new(machine));
                 };
-                let policy = PolicySettings {
-                    strategy: risk.strategy.clone(),
+                let Some(strategy) = registry::strategy(&risk.strategy) else {
+                    return Err(RiskPolicyError::UnknownStrategy {
+                        name: risk.strategy.clone(),
+                    });
+                };
+                let policy = PolicySpec {
                     acceptance: Acceptance::Pof {
                         maximum: risk.pof_max,
                     },
                     reliability: (risk.reliability.clone())
                         .unwrap_or_else(|| reliability(settings.failures.as_ref())),
-                    ..PolicySettings::default()
+                    ..PolicySpec::named(&risk.strategy)
                 };
                 Ok(Box::new(ReservationService::with_policy(
                     cluster,
@@ -52,8 +55,7 @@ pub fn clusters(
                     inputs.stop,
                     local,
                     RiskPolicy {
-                        policy,
-                        estimates: inputs.estimates.as_ref().map(Arc::clone),
+                        policy: (strategy.build)(nodes, &policy, inputs.estimates.clone()),
                         pof_max: risk.pof_max,
                     },
                 )?))
@@ -96,6 +98,8 @@ fn reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use bookahead_core::units::{Nodes, Seconds};
     use bookahead_overbooking::registry::STRATEGIES;
 

@@ -22,6 +22,23 @@ pub struct MarketInput {
     pub node_events: Vec<(usize, Vec<NodeEvent>)>,
 }
 
+/// Why there can be no such market.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MarketError {
+    /// The policy of the clusters is not registered.
+    #[error("there is no strategy {name:?} for the clusters of a market")]
+    UnknownStrategy {
+        /// Its name.
+        name: String,
+    },
+    /// The policy of the clusters quotes no jobs.
+    #[error("clusters of a market compete by quotes, and the strategy {name:?} quotes no jobs")]
+    QuotesNoJobs {
+        /// Its name.
+        name: String,
+    },
+}
+
 /// The broker of a market. In each window it tells clusters of their failures and offers them the
 /// jobs that come; then all of them process the rest.
 pub struct Market {
@@ -100,10 +117,19 @@ impl Machine for Market {
 }
 
 /// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each
-/// cluster when; `None` where no such policy is registered.
-#[must_use]
-pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Scene<Market>> {
-    let strategy = registry::strategy(&settings.policy.strategy)?;
+/// cluster when.
+///
+/// # Errors
+///
+/// When the policy of the clusters is not registered, or quotes no jobs.
+pub fn market_scene(
+    settings: &MarketSettings,
+    inputs: &MarketInputs,
+) -> Result<Scene<Market>, MarketError> {
+    let name = &settings.policy.strategy;
+    let Some(strategy) = registry::strategy(name) else {
+        return Err(MarketError::UnknownStrategy { name: name.clone() });
+    };
     let market = Market {
         broker: Some(Broker::new(settings, inputs)),
         at_work: None,
@@ -114,14 +140,19 @@ pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<
     let mut scene = Scene::new("broker", market);
     scene.service_name = "cluster";
     let cluster = |_| {
-        let policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
+        let mut policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
+        if policy.job_quoter().is_none() {
+            return Err(MarketError::QuotesNoJobs { name: name.clone() });
+        }
         let mut machine = ClusterMachine::new(inputs.nodes, policy);
         if settings.migration.is_some() {
             machine.record_interruptions();
         }
-        MarketCluster { machine }
+        Ok(MarketCluster { machine })
     };
-    scene.services = (0..settings.clusters).map(cluster).collect();
+    scene.services = (0..settings.clusters)
+        .map(cluster)
+        .collect::<Result<_, _>>()?;
     let submit = |input: &mut MarketInput, jobs: &[Job]| input.jobs.extend_from_slice(jobs);
     let jobs = Arc::clone(&inputs.jobs);
     scene = scene.with("client", Listed::new(jobs, |job: &Job| job.submit, submit));
@@ -134,7 +165,7 @@ pub fn market_scene(settings: &MarketSettings, inputs: &MarketInputs) -> Option<
         let injector = Listed::new(events, |event: &NodeEvent| event.time, inject);
         scene = scene.with("failure injector", injector.beside());
     }
-    Some(scene)
+    Ok(scene)
 }
 
 impl MarketRun {

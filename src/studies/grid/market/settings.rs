@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MigrationSettings;
-use bookahead_core::scheduling::PolicySettings;
+use bookahead_core::scheduling::PolicySpec;
 
 /// The rule by which the broker delegates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct MarketSettings {
     /// How many clusters there are.
     pub clusters: u32,
     /// What each of them plans with.
-    pub policy: PolicySettings,
+    pub policy: PolicySpec,
     /// The rule by which the broker delegates.
     pub rule: DelegationRule,
     /// v: what a kept promise is worth, in fees.

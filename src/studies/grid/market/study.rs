@@ -15,7 +15,7 @@ use crate::market::{
 };
 use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::scheduling::{Acceptance, PolicySettings, Reliability};
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
@@ -45,8 +45,8 @@ struct MarketSimulation {
 impl MarketSimulation {
     fn play(&self, player: &Player) -> Result<MarketRun, SimulationError> {
         let strategy = &self.settings.policy.strategy;
-        let scene = market_scene(&self.settings, &self.inputs)
-            .ok_or_else(|| SimulationError::UnknownStrategy(strategy.clone()))?;
+        let scene =
+            market_scene(&self.settings, &self.inputs).map_err(SimulationError::of_study)?;
         Ok(MarketRun::of(player.play(scene, false, strategy)?))
     }
 }
@@ -122,11 +122,11 @@ impl Study for MarketStudy {
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
-                policy: PolicySettings {
+                policy: PolicySpec {
                     strategy: strategy?.name.to_owned(),
                     acceptance: Acceptance::Pof { maximum: pof_max? },
                     reliability: Reliability::default(),
-                    ..PolicySettings::default()
+                    ..PolicySpec::default()
                 },
                 rule: raw.rule.unwrap_or_default(),
                 value: value?,

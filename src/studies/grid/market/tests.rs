@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
-use bookahead_core::scheduling::{Acceptance, PolicySettings};
+use bookahead_core::scheduling::{Acceptance, PolicySpec};
 use bookahead_core::workload::JobKind;
 
 use super::*;
@@ -15,10 +15,9 @@ const NODES: u32 = 8;
 fn settings(rule: DelegationRule) -> MarketSettings {
     MarketSettings {
         clusters: 4,
-        policy: PolicySettings {
-            strategy: "heuristic-overbooking".to_owned(),
+        policy: PolicySpec {
             acceptance: Acceptance::Pof { maximum: 0.6 },
-            ..PolicySettings::default()
+            ..PolicySpec::named("heuristic-overbooking")
         },
         rule,
         value: 1.5,
@@ -120,6 +119,24 @@ fn a_quote_is_what_the_job_is_promised() {
         }
     }
     assert!(overbooked > 20, "only {overbooked} quotes were overbooked");
+}
+
+#[test]
+fn a_market_needs_clusters_whose_policy_quotes_jobs() {
+    let mut settings = settings(DelegationRule::Promised);
+    let inputs = inputs(1, 1);
+    settings.policy.strategy = "easy-backfilling".to_owned();
+    let refused = market_scene(&settings, &inputs).err().unwrap();
+    assert!(
+        matches!(refused, MarketError::QuotesNoJobs { .. }),
+        "{refused}"
+    );
+    settings.policy.strategy = "luck".to_owned();
+    let refused = market_scene(&settings, &inputs).err().unwrap();
+    assert!(
+        matches!(refused, MarketError::UnknownStrategy { .. }),
+        "{refused}"
+    );
 }
 
 #[test]

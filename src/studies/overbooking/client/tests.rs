@@ -10,7 +10,7 @@ use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::scheduling::registry::Strategy as Registered;
-use bookahead_core::scheduling::{ClusterMachine, PolicySettings, SimulationMetrics, WorkCounters};
+use bookahead_core::scheduling::{ClusterMachine, PolicySpec, SimulationMetrics, WorkCounters};
 use bookahead_core::units::{NodeIndex, Nodes};
 use bookahead_core::workload::{JobLog, LoggedJob};
 
@@ -103,7 +103,7 @@ fn case(number: u64, cancels: bool) -> Case {
     }
 }
 
-fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySettings, Option<Arc<EstimateModel>>) {
+fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySpec, Option<Arc<EstimateModel>>) {
     let rules = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
@@ -112,10 +112,7 @@ fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySettings, Option<Arc<Es
         minimum_class_size: 1,
         ..EstimateSettings::default()
     };
-    let policy = PolicySettings {
-        strategy: strategy.name.to_owned(),
-        ..PolicySettings::default()
-    };
+    let policy = PolicySpec::named(strategy.name);
     let learned = EstimateModel::learn(jobs, &rules).unwrap();
     (policy, strategy.overbooks.then(|| Arc::new(learned)))
 }

@@ -20,6 +20,7 @@ mod fixed;
 mod likely;
 mod placing;
 mod resume;
+mod settings;
 mod windows;
 
 use std::sync::Arc;
@@ -27,20 +28,21 @@ use std::sync::Arc;
 use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Phase, Policy, PolicySettings, Promise, Recovery, Verdict, WindowQuote,
+    Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
+    PenaltySettings, Phase, Policy, Promise, Recovery, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::completions::{Completions, Expected, Question};
 use self::placing::Candidate;
+pub use self::settings::ComprehensiveSettings;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 
-/// Conservative backfilling, or with `overbooks` comprehensive overbooking.
+/// Conservative backfilling, or comprehensive overbooking.
 pub struct Comprehensive {
-    settings: PolicySettings,
+    settings: ComprehensiveSettings,
     overbooks: bool,
     releases_early: bool,
     learned: Learned,
@@ -61,11 +63,26 @@ struct OwnRuntime {
 }
 
 impl Comprehensive {
-    /// A policy for a cluster of `nodes` nodes.
+    /// Conservative backfilling on a cluster of `nodes` nodes: full estimates.
     #[must_use]
-    pub fn new(
+    pub fn backfilling(nodes: Nodes, settings: ComprehensiveSettings) -> Self {
+        Self::new(nodes, settings, false, None)
+    }
+
+    /// Comprehensive overbooking on a cluster of `nodes` nodes. Without `estimates` nothing is
+    /// overbooked.
+    #[must_use]
+    pub fn overbooking(
         nodes: Nodes,
-        settings: &PolicySettings,
+        settings: ComprehensiveSettings,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self::new(nodes, settings, true, estimates)
+    }
+
+    fn new(
+        nodes: Nodes,
+        settings: ComprehensiveSettings,
         overbooks: bool,
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
@@ -77,12 +94,12 @@ impl Comprehensive {
                 EarlyStart::No => false,
             },
             hardware: Hardware::new(settings.reliability.clone()),
-            settings: settings.clone(),
-            learned: Learned::new(settings, estimates),
+            learned: Learned::new(&settings.promises, estimates),
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
-            disabled: DisabledJobs::new(settings, overbooks),
+            disabled: DisabledJobs::new(&settings.recovery, overbooks),
             displaced: DisplacedJobs::default(),
+            settings,
         }
     }
 
@@ -301,7 +318,8 @@ impl Policy for Comprehensive {
     }
 
     fn checkpointing(&self) -> Option<Checkpointing> {
-        self.settings.checkpointing()
+        let settings = &self.settings;
+        settings.recovery.checkpointing(&settings.reliability)
     }
 
     fn penalty(&self) -> Option<PenaltySettings> {
@@ -348,6 +366,43 @@ impl Policy for Comprehensive {
         }
     }
 
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&mut self) -> Option<&mut Learned> {
+        Some(&mut self.learned)
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let bound = self.disabled.remove(job);
+        self.displaced.remove(job);
+        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
+        self.lose(cluster, job, &nodes);
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+
+    fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Comprehensive {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+}
+
+impl JobQuoter for Comprehensive {
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh(cluster.now());
         let own = self.own_runtime(cluster, job);
@@ -363,34 +418,5 @@ impl Policy for Comprehensive {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
-    }
-
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.quote(cluster, nodes, start, end)
-    }
-
-    fn decided(&mut self, outcome: &JobOutcome) {
-        self.learned.decided(outcome);
-    }
-
-    fn learned(&self) -> Option<&Learned> {
-        Some(&self.learned)
-    }
-
-    fn resume(&mut self, learned: Learned) {
-        self.learned = learned;
-    }
-
-    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let bound = self.disabled.remove(job);
-        self.displaced.remove(job);
-        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
-        self.lose(cluster, job, &nodes);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
-use bookahead_core::scheduling::{Cluster, PolicySettings, Recovery, Retry};
+use bookahead_core::scheduling::{Cluster, Recovery, RecoverySettings, Retry};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::JobId;
 
@@ -45,10 +45,10 @@ struct Disabled {
 
 impl DisabledJobs {
     /// No job yet, under the rules of `settings`, which may depend on whether the policy overbooks.
-    pub(super) fn new(settings: &PolicySettings, overbooks: bool) -> Self {
+    pub(super) fn new(settings: &RecoverySettings, overbooks: bool) -> Self {
         Self {
             after_crash: settings.after_crash(overbooks),
-            after_failed_start: settings.failed_start.recovery(overbooks),
+            after_failed_start: settings.after_failed_start(overbooks),
             retry: settings.retry,
             jobs: BTreeMap::new(),
             wakes: None,

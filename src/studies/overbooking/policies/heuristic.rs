@@ -21,6 +21,7 @@ mod best_slot;
 mod placing;
 mod replan;
 mod resume;
+mod settings;
 mod windows;
 
 use std::sync::Arc;
@@ -28,17 +29,18 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::scheduling::{
-    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, Learned, PenaltySettings,
-    Policy, PolicySettings, Promise, Recovery, Retry, Verdict, WindowQuote,
+    Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
+    PenaltySettings, Policy, Promise, Recovery, Retry, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::best_slot::best_slot;
+pub use self::settings::HeuristicSettings;
 
-/// Heuristic planning, or with `overbooks` heuristic overbooking.
+/// Heuristic planning, or heuristic overbooking.
 pub struct Heuristic {
-    settings: PolicySettings,
+    settings: HeuristicSettings,
     overbooks: bool,
     after_crash: Recovery,
     after_failed_start: Recovery,
@@ -95,21 +97,36 @@ impl Slot {
 }
 
 impl Heuristic {
-    /// A policy for a cluster of `nodes` nodes.
+    /// Heuristic planning on a cluster of `nodes` nodes: full estimates.
     #[must_use]
-    pub fn new(
+    pub fn planning(nodes: Nodes, settings: HeuristicSettings) -> Self {
+        Self::new(nodes, settings, false, None)
+    }
+
+    /// Heuristic overbooking on a cluster of `nodes` nodes. Without `estimates` nothing is
+    /// overbooked.
+    #[must_use]
+    pub fn overbooking(
         nodes: Nodes,
-        settings: &PolicySettings,
+        settings: HeuristicSettings,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self::new(nodes, settings, true, estimates)
+    }
+
+    fn new(
+        nodes: Nodes,
+        settings: HeuristicSettings,
         overbooks: bool,
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.after_crash(overbooks),
-            after_failed_start: settings.failed_start.recovery(overbooks),
+            after_crash: settings.recovery.after_crash(overbooks),
+            after_failed_start: settings.recovery.after_failed_start(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
-            settings: settings.clone(),
-            learned: Learned::new(settings, estimates),
+            learned: Learned::new(&settings.promises, estimates),
+            settings,
             profile: Profile::new(nodes.0, Seconds::ZERO),
             planned: Vec::new(),
             running: Vec::new(),
@@ -275,7 +292,7 @@ impl Policy for Heuristic {
             // A plan that is blind to outages would offer the same impossible start again, at this
             // very instant.
             let is_blind = self.down > 0 && self.down_until <= cluster.now();
-            if self.settings.retry == Retry::Events && !is_blind {
+            if self.settings.recovery.retry == Retry::Events && !is_blind {
                 self.retry_waiting(cluster);
             }
             if self.settings.replan_failed_start {
@@ -301,7 +318,8 @@ impl Policy for Heuristic {
     }
 
     fn checkpointing(&self) -> Option<Checkpointing> {
-        self.settings.checkpointing()
+        let settings = &self.settings;
+        settings.recovery.checkpointing(&settings.reliability)
     }
 
     fn penalty(&self) -> Option<PenaltySettings> {
@@ -334,6 +352,45 @@ impl Policy for Heuristic {
         self.withdraw(cluster, job);
     }
 
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&mut self) -> Option<&mut Learned> {
+        Some(&mut self.learned)
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.waiting.retain(|waiting| waiting.slot.job != job);
+        cluster.fail(job);
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+
+    fn job_quoter(&mut self) -> Option<&mut dyn JobQuoter> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Heuristic {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        self.admit(cluster, job, free);
+    }
+}
+
+impl JobQuoter for Heuristic {
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh_for(cluster);
         let slot = self.place(cluster, job).0?;
@@ -348,36 +405,5 @@ impl Policy for Heuristic {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
-    }
-
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.quote(cluster, nodes, start, end)
-    }
-
-    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
-        self.admit(cluster, job, free);
-    }
-
-    fn decided(&mut self, outcome: &JobOutcome) {
-        self.learned.decided(outcome);
-    }
-
-    fn learned(&self) -> Option<&Learned> {
-        Some(&self.learned)
-    }
-
-    fn resume(&mut self, learned: Learned) {
-        self.learned = learned;
-    }
-
-    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.waiting.retain(|waiting| waiting.slot.job != job);
-        cluster.fail(job);
     }
 }

@@ -9,11 +9,11 @@
 //!   longest are taken, shortened (b) or on top of the predecessors (c). The order is that
 //!   of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose
-//!   user or application says so ([`PromisingRule`]); without statistics none is. maxPoF is
-//!   [`Acceptance::shortening`].
+//!   user or application says so ([`ShorteningSettings::promising`]); without statistics none is.
+//!   maxPoF follows from [`ShorteningSettings::acceptance`].
 //! * **Underestimators** may be planned for more than their estimate
-//!   ([`UnderestimatorRule::MoreTime`]): at full length only, first for the longer duration, and
-//!   for the estimate where no slot holds that. Such a job is killed at the end of its promised
+//!   ([`ShorteningSettings::underestimators`]): at full length only, first for the longer duration,
+//!   and for the estimate where no slot holds that. Such a job is killed at the end of its promised
 //!   time. Its fee is that of its estimate, and the contract is kept once the estimate was granted.
 //! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that are free
 //!   in their whole window, or not at all. They cannot be cut, so no job is placed on top of one. A
@@ -45,6 +45,7 @@ mod fixed;
 mod judgement;
 mod placing;
 mod resume;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,22 +53,21 @@ use std::sync::Arc;
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
-    Acceptance, Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy,
-    PolicySettings, Promise, PromisingRule, Recovery, UnderestimatorRule, Verdict, WindowQuote,
+    Checkpointing, Cluster, EarlyStart, Hardware, PenaltySettings, Phase, Policy, Promise,
+    Recovery, Verdict, WindowQuote, WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
+pub use self::settings::ShorteningSettings;
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::displaced::DisplacedJobs;
 use super::overbooking_2008::shortened_duration;
 
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
-    acceptance: Acceptance,
+    settings: ShorteningSettings,
     starts_early: bool,
-    promising: PromisingRule,
-    underestimators: UnderestimatorRule,
     estimates: Option<Arc<EstimateModel>>,
     plan: NodePlan,
     /// The jobs with an open reservation.
@@ -75,7 +75,6 @@ pub struct Shortening {
     disabled: DisabledJobs,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
     displaced: DisplacedJobs,
-    settings: PolicySettings,
     hardware: Hardware,
 }
 
@@ -112,21 +111,18 @@ impl Shortening {
     #[must_use]
     pub fn new(
         nodes: Nodes,
-        settings: &PolicySettings,
+        settings: ShorteningSettings,
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self {
-            acceptance: settings.acceptance,
             starts_early: settings.early_start != EarlyStart::No,
-            promising: settings.promising,
-            underestimators: settings.underestimators,
             estimates,
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
-            disabled: DisabledJobs::new(settings, true),
+            disabled: DisabledJobs::new(&settings.recovery, true),
             displaced: DisplacedJobs::default(),
-            settings: settings.clone(),
             hardware: Hardware::new(settings.reliability.clone()),
+            settings,
         }
     }
 
@@ -374,7 +370,8 @@ impl Policy for Shortening {
     }
 
     fn checkpointing(&self) -> Option<Checkpointing> {
-        self.settings.checkpointing()
+        let settings = &self.settings;
+        settings.recovery.checkpointing(&settings.reliability)
     }
 
     fn penalty(&self) -> Option<PenaltySettings> {
@@ -408,19 +405,6 @@ impl Policy for Shortening {
         self.lose(cluster, job, bound);
     }
 
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        let usable = Some((cluster.now(), cluster.up()));
-        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
-        let success = self.hardware.window_on(&nodes, end - start, 1.0);
-        Some(WindowQuote::free(success, self.settings.test_full_length))
-    }
-
     fn settled(&mut self, cluster: &mut Cluster) {
         if self.disabled.have_one_without_deadline() {
             self.retry_disabled(cluster, Occasion::NodesFreed);
@@ -437,6 +421,25 @@ impl Policy for Shortening {
         if let Some(nodes) = held {
             self.start_waiting(cluster, &nodes);
         }
+    }
+
+    fn window_seller(&mut self) -> Option<&mut dyn WindowSeller> {
+        Some(self)
+    }
+}
+
+impl WindowSeller for Shortening {
+    fn quote_window(
+        &mut self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        let usable = Some((cluster.now(), cluster.up()));
+        let (_, nodes) = (self.plan).first_full(&[start], nodes, end - start, usable)?;
+        let success = self.hardware.window_on(&nodes, end - start, 1.0);
+        Some(WindowQuote::free(success, self.settings.test_full_length))
     }
 }
 

@@ -47,7 +47,7 @@ impl QueuePolicy for ShortestFirst {
 #[cfg(test)]
 mod tests {
     use bookahead_core::failures::FailureTrace;
-    use bookahead_core::scheduling::{JobOutcome, PolicySettings, Queue, Verdict, simulate_policy};
+    use bookahead_core::scheduling::{JobOutcome, Queue, QueueSettings, Verdict, simulate_policy};
     use bookahead_core::units::Nodes;
     use bookahead_core::workload::{Job, JobId};
 
@@ -64,7 +64,7 @@ mod tests {
         };
         simulate_policy(
             Nodes(4),
-            Box::new(Queue::of(policy, &PolicySettings::default())),
+            Box::new(Queue::of(policy, QueueSettings::default())),
             jobs,
             &FailureTrace::default(),
         )

@@ -3,7 +3,7 @@
 use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::random::stream;
 use bookahead_core::scheduling::{
-    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd, PolicySettings,
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd, PolicySpec,
     ResumeRule, daly_interval,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
@@ -81,10 +81,9 @@ fn failures(seed: u64) -> FailureTrace {
 
 /// How long the one job takes with such failures under a planning strategy.
 fn makespan(strategy: &str, checkpoint: CheckpointSettings, failures: &FailureTrace) -> f64 {
-    let settings = PolicySettings {
-        strategy: strategy.to_owned(),
+    let settings = PolicySpec {
         checkpoint: Some(checkpoint),
-        ..PolicySettings::default()
+        ..PolicySpec::named(strategy)
     };
     let jobs = [job(WORK, WORK, 59 * WORK)];
     let (_, outcomes) =

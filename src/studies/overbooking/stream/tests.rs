@@ -50,10 +50,7 @@ fn job(request: &StreamRequest) -> Job {
 
 /// What the cluster with the strategy of that name makes of the same jobs.
 fn of_cluster(strategy: &str, machine: Nodes, jobs: &[Job]) -> BTreeMap<u64, i64> {
-    let settings = PolicySettings {
-        strategy: strategy.to_owned(),
-        ..PolicySettings::default()
-    };
+    let settings = PolicySpec::named(strategy);
     let (_, outcomes) = simulate(machine, &settings, None, jobs, &FailureTrace::default())
         .expect("a registered strategy");
     outcomes

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bookahead_core::failures::{FailureTrace, NodeRates, by_reliability, learn_node_rates};
-use bookahead_core::scheduling::{NodeKnowledge, NodeOrder, PolicySettings};
+use bookahead_core::scheduling::{NodeKnowledge, NodeOrder, PolicySpec};
 use bookahead_core::units::NodeIndex;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{InputError, Inputs};
@@ -50,7 +50,7 @@ fn order(
 pub(super) fn knowing_nodes(
     spec: &SimulationSpec,
     inputs: &Inputs,
-) -> Result<PolicySettings, Arc<InputError>> {
+) -> Result<PolicySpec, Arc<InputError>> {
     let mut policy = spec.scheduling.clone();
     if let NodeKnowledge::Learned {
         prior_failures,

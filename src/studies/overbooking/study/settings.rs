@@ -8,7 +8,7 @@ use bookahead_core::failures::{FailureSettings, FailureSource};
 use bookahead_core::scheduling::registry::{PlanKind, Strategy};
 use bookahead_core::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, DownHorizon,
-    NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
+    NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{ReleaseSettings, RequestSettings};
@@ -40,7 +40,7 @@ pub struct OverbookingStudy {
 /// How much longer a job takes than with the default settings, about: measured on CTC SP2 in
 /// batteries of 1,000 jobs, where placing rules took 56, 316, 387 and 641 µs a job with node plans,
 /// and 17, 31, 34 and 32 µs with counts.
-pub(super) fn per_job(policy: &PolicySettings) -> f64 {
+pub(super) fn per_job(policy: &PolicySpec) -> f64 {
     let is_counted = policy.strategy == "heuristic-overbooking";
     let is_mapped = policy.strategy == "comprehensive-overbooking";
     // Rules that compare all places weigh each; the others take the first that will do.
@@ -98,11 +98,8 @@ fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
 }
 
 /// Of a policy that does not overbook.
-pub(super) fn without_overbooking(
-    strategy: Option<&Strategy>,
-    policy: PolicySettings,
-) -> PolicySettings {
-    let default = PolicySettings::default();
+pub(super) fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpec) -> PolicySpec {
+    let default = PolicySpec::default();
     let compares = matches!(
         policy.placing,
         Placing::HighestPos | Placing::BestOpportunity
@@ -126,7 +123,7 @@ pub(super) fn without_overbooking(
     } else {
         default.reliability.failure_rate_per_hour
     };
-    PolicySettings {
+    PolicySpec {
         test_full_length,
         reliability: if test_full_length || compares {
             policy.reliability
@@ -149,9 +146,9 @@ pub(super) fn without_overbooking(
 
 /// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the
 /// strategy's own are written out.
-pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
-    let default = PolicySettings::default();
-    let recovering = PolicySettings {
+pub(super) fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
+    let default = PolicySpec::default();
+    let recovering = PolicySpec {
         crash: policy
             .crash
             .written_out(strategy.overbooks, policy.checkpoint.is_some()),
@@ -159,7 +156,7 @@ pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySett
         ..policy
     };
     let policy = match strategy.plan {
-        PlanKind::Queue => PolicySettings {
+        PlanKind::Queue => PolicySpec {
             checkpoint: None,
             penalty: None,
             crash: default.crash,
@@ -169,19 +166,19 @@ pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySett
             ..without_counts(recovering)
         },
         PlanKind::Mapped | PlanKind::Shortened => without_counts(recovering),
-        PlanKind::Counted => PolicySettings {
+        PlanKind::Counted => PolicySpec {
             early_start: default.early_start,
             ..recovering
         },
     };
-    let policy = PolicySettings {
+    let policy = PolicySpec {
         checkpoint: policy.checkpoint.map(CheckpointSettings::normalised),
         ..policy
     };
     let policy = match strategy.plan {
         PlanKind::Shortened => policy,
         // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities.
-        PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySettings {
+        PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySpec {
             promising: default.promising,
             underestimators: default.underestimators,
             ..policy
@@ -190,7 +187,7 @@ pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySett
     if strategy.overbooks && strategy.plan == PlanKind::Mapped {
         return policy;
     }
-    PolicySettings {
+    PolicySpec {
         time_step: default.time_step,
         convolution: default.convolution,
         condition_on_elapsed: default.condition_on_elapsed,
@@ -206,8 +203,8 @@ pub(super) fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySett
 pub(super) fn nodes_read(
     strategy: Option<&Strategy>,
     failures: &FailureSettings,
-    mut policy: PolicySettings,
-) -> PolicySettings {
+    mut policy: PolicySpec,
+) -> PolicySpec {
     let is_seen = failures.source != FailureSource::None && failures.offset > Seconds::ZERO;
     if !is_seen {
         policy.node_order = NodeOrder::Index;
@@ -259,9 +256,9 @@ pub(super) fn calibration_read(
 }
 
 /// Without what only a counted plan reads.
-fn without_counts(policy: PolicySettings) -> PolicySettings {
-    let default = PolicySettings::default();
-    PolicySettings {
+fn without_counts(policy: PolicySpec) -> PolicySpec {
+    let default = PolicySpec::default();
+    PolicySpec {
         down_horizon: default.down_horizon,
         replan_passes: default.replan_passes,
         replan_failed_start: default.replan_failed_start,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
-use bookahead_core::scheduling::{Cluster, JobOutcome, Policy, Verdict, WindowQuote};
+use bookahead_core::scheduling::{Cluster, JobOutcome, Policy, Verdict};
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
@@ -27,6 +27,9 @@ use super::settings::{Admission, ReplanningSettings};
 /// (A8). The plan counts nodes, but a failure hits one of them. So each start takes the
 /// lowest-numbered nodes that are up and idle. In the plan a node that is down is taken for good
 /// from now on, as the time of its repair is unknown; at its repair it is given back.
+///
+/// It sells no windows: one is had by a request, which is admitted by the rule and has an outcome
+/// of its own.
 #[derive(Clone)]
 pub struct Replanning {
     settings: ReplanningSettings,
@@ -291,17 +294,6 @@ impl Policy for Replanning {
         cluster.withdraw(job);
         self.plan = None;
         self.unsettled = true;
-    }
-
-    /// A window is had by a request, which is admitted by the rule and has an outcome of its own.
-    fn quote_window(
-        &mut self,
-        _cluster: &Cluster,
-        _nodes: Nodes,
-        _start: Seconds,
-        _end: Seconds,
-    ) -> Option<WindowQuote> {
-        None
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

@@ -10,7 +10,7 @@ use crate::plan::NodeSet;
 use crate::scheduling::{
     Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Checkpointing, Cluster,
     Execution, GapEnd, JobOutcome, Phase, Policy, Promise, ResumeRule, SimulationMetrics, Verdict,
-    WindowQuote, simulate_policy,
+    simulate_policy,
 };
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
@@ -86,16 +86,6 @@ impl Policy for Scripted {
     }
 
     fn node_repaired(&mut self, _cluster: &mut Cluster, _node: NodeIndex) {}
-
-    fn quote_window(
-        &mut self,
-        _: &Cluster,
-        _: Nodes,
-        _: Seconds,
-        _: Seconds,
-    ) -> Option<WindowQuote> {
-        None
-    }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         cluster.withdraw(job);

@@ -5,13 +5,9 @@ mod answers;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 
-use bookahead_core::estimates::EstimateModel;
 use bookahead_core::scheduling::queue::PlannedQueue;
-use bookahead_core::scheduling::{
-    ClusterMachine, JobOutcome, Policy, PolicySettings, SimulationMetrics,
-};
+use bookahead_core::scheduling::{ClusterMachine, JobOutcome, Policy, SimulationMetrics};
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{CoRequestId, Job, JobId, JobKind};
 use bookahead_overbooking::registry;
@@ -27,12 +23,11 @@ use super::{
 /// # Jobs
 ///
 /// The cluster of the thesis has one queue, first come, first served with backfilling
-/// ([`PlannedQueue`]). Where the study weighs risk, a policy of the registry plans the jobs
-/// ([`RiskPolicy`]). They are accepted or rejected at their submission, and may be overbooked, as
-/// the policy does it ([`PolicySettings::acceptance`]). A job whose deadline is [`Seconds::FAR`],
-/// as in a whole trace, always finds a slot of full length, so that it is neither rejected nor
-/// overbooked; only parts are then placed at a risk. Jobs with a deadline of some laxity × estimate
-/// may be both.
+/// ([`PlannedQueue`]). Where the study weighs risk, another policy plans the jobs ([`RiskPolicy`]).
+/// They are accepted or rejected at their submission, and may be overbooked, as the policy does it.
+/// A job whose deadline is [`Seconds::FAR`], as in a whole trace, always finds a slot of full
+/// length, so that it is neither rejected nor overbooked; only parts are then placed at a risk.
+/// Jobs with a deadline of some laxity × estimate may be both.
 ///
 /// # Parts
 ///
@@ -84,12 +79,9 @@ pub struct ReservationService<P: Policy + ?Sized = dyn Policy> {
 type OrderKey = (CoRequestId, u32);
 
 /// How a cluster plans its jobs where parts may be placed at a risk.
-#[derive(Clone, Debug)]
 pub struct RiskPolicy {
-    /// By which policy of the registry.
-    pub policy: PolicySettings,
-    /// What it knows of its users.
-    pub estimates: Option<Arc<EstimateModel>>,
+    /// By which policy, which must sell windows.
+    pub policy: Box<dyn Policy>,
     /// The highest PoF of a part that it offers.
     pub pof_max: f64,
 }
@@ -121,6 +113,9 @@ pub enum RiskPolicyError {
         /// Its name.
         name: String,
     },
+    /// The policy sells no windows.
+    #[error("parts of co-reservations are windows, and the policy of this cluster sells none")]
+    SellsNoWindows,
     /// The highest PoF is no probability.
     #[error("`pof_max` must be a probability between 0 and 1, but is {found}")]
     Probability {
@@ -153,11 +148,11 @@ impl ReservationService<PlannedQueue> {
 }
 
 impl ReservationService {
-    /// The same with a policy of the registry.
+    /// The same with another policy.
     ///
     /// # Errors
     ///
-    /// When the policy is unknown, or `pof_max` is no probability.
+    /// When the policy sells no windows, or `pof_max` is no probability.
     pub fn with_policy(
         cluster: ClusterId,
         nodes: Nodes,
@@ -167,19 +162,16 @@ impl ReservationService {
         under_risk: RiskPolicy,
     ) -> Result<Self, RiskPolicyError> {
         let RiskPolicy {
-            policy,
-            estimates,
+            mut policy,
             pof_max,
         } = under_risk;
-        let Some(strategy) = registry::strategy(&policy.strategy) else {
-            return Err(RiskPolicyError::UnknownStrategy {
-                name: policy.strategy,
-            });
-        };
+        if policy.window_seller().is_none() {
+            return Err(RiskPolicyError::SellsNoWindows);
+        }
         if !(0.0..=1.0).contains(&pof_max) {
             return Err(RiskPolicyError::Probability { found: pof_max });
         }
-        let machine = ClusterMachine::new(nodes, (strategy.build)(nodes, &policy, estimates));
+        let machine = ClusterMachine::new(nodes, policy);
         let pof_max = Some(pof_max);
         Ok(Self::around(
             machine, cluster, accuracy, stop, settings, pof_max,

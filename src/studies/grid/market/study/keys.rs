@@ -3,6 +3,7 @@
 use crate::market::DelegationRule;
 use bookahead_lab::keys::declaration::{Given, integer, integer_within, named, one_of, real};
 use bookahead_lab::{section, tables};
+use bookahead_overbooking::registry::quoting;
 
 tables! {
     market: RawMarket = MARKET,
@@ -14,7 +15,7 @@ section! {
         /// How many clusters there are, each of `workload.nodes` nodes.
         clusters: Given<i64> = integer(1).to(1000.0).default_is("8"),
         /// What each of them plans with.
-        policy: Given<String> = one_of(|| POLICIES.to_vec()).default_is("heuristic-overbooking"),
+        policy: Given<String> = one_of(quoting).default_is("heuristic-overbooking"),
         /// Up to which probability of failure a provider accepts an overbooked slot.
         pof_max: Given<f64> = real().from(0.0).to(1.0).default_is("0.2"),
         /// Whom the broker delegates a job to.
@@ -50,11 +51,3 @@ section! {
         migration_latency_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
     }
 }
-
-/// Policies that quote jobs.
-const POLICIES: [&str; 4] = [
-    "conservative-backfilling",
-    "heuristic-planning",
-    "comprehensive-overbooking",
-    "heuristic-overbooking",
-];

@@ -40,7 +40,7 @@ fn one_job(deadline: i64) -> (MarketSettings, MarketInputs) {
         migration: Some(migration()),
         ..settings(DelegationRule::Promised)
     };
-    settings.policy = PolicySettings {
+    settings.policy = PolicySpec {
         strategy: "heuristic-planning".to_owned(),
         checkpoint: Some(saving(100, GapEnd::Checkpoint)),
         ..settings.policy
@@ -149,7 +149,7 @@ fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, Market
         migration: Some(migration()),
         ..settings(DelegationRule::Reputation)
     };
-    settings.policy = PolicySettings {
+    settings.policy = PolicySpec {
         strategy: policy.to_owned(),
         acceptance: Acceptance::Pof { maximum: 0.6 },
         checkpoint: Some(CheckpointSettings {

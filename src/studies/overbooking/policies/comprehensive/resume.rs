@@ -18,14 +18,14 @@ impl Comprehensive {
                 self.begin_anew(cluster, job);
             }
         }
-        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+        if occasion == Occasion::Repair || self.settings.recovery.retry == Retry::Events {
             self.retry_displaced(cluster);
         }
     }
 
     /// A node failed under a job that saves its work.
     pub(super) fn displace(&mut self, cluster: &mut Cluster, job: JobId, nodes: &NodeSet) {
-        let recovery = self.settings.after_crash(self.overbooks);
+        let recovery = self.settings.recovery.after_crash(self.overbooks);
         if recovery == Recovery::None {
             self.lose(cluster, job, nodes);
             return;

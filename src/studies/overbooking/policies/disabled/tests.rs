@@ -3,12 +3,13 @@ use rand::RngExt;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
 use bookahead_core::scheduling::{
-    ClusterMachine, CrashRule, FailedStartRule, JobOutcome, Policy, Promise, Verdict, WindowQuote,
+    ClusterMachine, CrashRule, FailedStartRule, JobOutcome, Policy, PolicySpec, Promise, Verdict,
     simulate_policy,
 };
 use bookahead_core::units::{NodeIndex, Nodes};
 use bookahead_core::workload::Job;
 
+use crate::policies::{Comprehensive, ComprehensiveSettings};
 use crate::registry;
 
 /// Gives every job the whole machine at its release, and does nothing else with it than what the
@@ -74,16 +75,6 @@ impl Policy for WholeMachine {
         self.retry(cluster, Occasion::Repair);
     }
 
-    fn quote_window(
-        &mut self,
-        _: &Cluster,
-        _: Nodes,
-        _: Seconds,
-        _: Seconds,
-    ) -> Option<WindowQuote> {
-        None
-    }
-
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
         cluster.fail(job);
@@ -105,7 +96,7 @@ fn job(id: u32, release: i64) -> Job {
     }
 }
 
-fn outcomes(settings: &PolicySettings, jobs: &[Job], down: (i64, i64)) -> Vec<JobOutcome> {
+fn outcomes(settings: &RecoverySettings, jobs: &[Job], down: (i64, i64)) -> Vec<JobOutcome> {
     let policy = WholeMachine {
         plan: NodePlan::new(Nodes(2)),
         disabled: DisabledJobs::new(settings, false),
@@ -124,10 +115,10 @@ fn outcomes(settings: &PolicySettings, jobs: &[Job], down: (i64, i64)) -> Vec<Jo
     outcomes
 }
 
-fn after_crash(crash: CrashRule) -> PolicySettings {
-    PolicySettings {
+fn after_crash(crash: CrashRule) -> RecoverySettings {
+    RecoverySettings {
         crash,
-        ..PolicySettings::default()
+        ..RecoverySettings::default()
     }
 }
 
@@ -185,10 +176,10 @@ fn a_job_without_another_start_fails_at_once() {
 
 #[test]
 fn the_rule_for_failed_starts_is_not_the_rule_for_crashes() {
-    let settings = PolicySettings {
+    let settings = RecoverySettings {
         crash: CrashRule::Final,
         failed_start: FailedStartRule::WaitFull,
-        ..PolicySettings::default()
+        ..RecoverySettings::default()
     };
     let late = &outcomes(&settings, &[job(0, 10)], (5, 30))[0];
     assert_eq!(
@@ -222,9 +213,9 @@ fn disabled_jobs_are_tried_at_repairs_always_and_at_other_events_only_where_that
         (Retry::Events, vec![JobId(3)]),
         (Retry::Repairs, Vec::new()),
     ] {
-        let settings = PolicySettings {
+        let settings = RecoverySettings {
             retry,
-            ..PolicySettings::default()
+            ..RecoverySettings::default()
         };
         let mut disabled = DisabledJobs::new(&settings, true);
         let waiting = Disabled {
@@ -258,9 +249,8 @@ fn a_job_without_a_deadline_starts_when_what_is_held_in_front_of_it_was_held_for
     let node = NodeIndex(0);
     let (start, end) = (Seconds(95), Seconds(120));
     let failures = FailureTrace::from_outages([Outage { node, start, end }]).unwrap();
-    let strategy = registry::strategy("conservative-backfilling").unwrap();
-    let policy = (strategy.build)(Nodes(1), &PolicySettings::default(), None);
-    let (_, outcomes) = simulate_policy(Nodes(1), policy, &jobs, &failures);
+    let policy = Comprehensive::backfilling(Nodes(1), ComprehensiveSettings::default());
+    let (_, outcomes) = simulate_policy(Nodes(1), Box::new(policy), &jobs, &failures);
     let starts: Vec<_> = outcomes.iter().map(|outcome| outcome.start).collect();
     assert_eq!(starts, [0, 303, 120].map(|start| Some(Seconds(start))));
 }
@@ -295,10 +285,9 @@ fn no_job_without_a_deadline_is_forgotten_whatever_fails() {
             .collect();
         let failures = FailureTrace::from_outages(outages).unwrap();
         for strategy in registry::STRATEGIES.iter().filter(|it| !it.overbooks) {
-            let settings = PolicySettings {
-                strategy: strategy.name.to_owned(),
+            let settings = PolicySpec {
                 crash: CrashRule::Restart,
-                ..PolicySettings::default()
+                ..PolicySpec::named(strategy.name)
             };
             let policy = (strategy.build)(Nodes(4), &settings, None);
             let (_, outcomes) = simulate_policy(Nodes(4), policy, &jobs, &failures);

@@ -12,7 +12,7 @@ impl Heuristic {
     /// in order of (planned start, id), each taken out alone and put back, then the windows of
     /// running overbooked jobs.
     pub(super) fn replan(&mut self, cluster: &mut Cluster) {
-        if self.settings.retry == Retry::Events {
+        if self.settings.recovery.retry == Retry::Events {
             self.retry_waiting(cluster);
         }
         self.compress(cluster);

@@ -40,7 +40,7 @@ impl Shortening {
             };
         };
         let (class, ratios) = model.lookup(job, model.history());
-        let max_pof = self.acceptance.shortening(ratios);
+        let max_pof = self.settings.acceptance.shortening(ratios);
         let judged = |promising, full| Judgement {
             class: Some(class),
             ratios: Some(Learned::range(ratios)),
@@ -49,7 +49,7 @@ impl Shortening {
             full,
         };
         let user = model.habits().user(job);
-        if self.underestimators == UnderestimatorRule::MoreTime
+        if self.settings.underestimators == UnderestimatorRule::MoreTime
             && let Some(factor) = user.and_then(|habit| habit.overrun_factor())
         {
             return judged(false, longer_duration(job.estimate, factor));
@@ -59,11 +59,11 @@ impl Shortening {
             let usual = model.habits().usual_runtime(job);
             usual.is_some_and(|usual| is_promising(usual / job.estimate.0 as f64, max_pof))
         };
-        let promising = if self.promising == PromisingRule::Class {
+        let promising = if self.settings.promising == PromisingRule::Class {
             is_promising(ratios.mean_ratio(), max_pof)
         } else {
-            (self.promising.asks_user() && by_user())
-                || (self.promising.asks_application() && by_application())
+            (self.settings.promising.asks_user() && by_user())
+                || (self.settings.promising.asks_application() && by_application())
         };
         judged(promising, full)
     }

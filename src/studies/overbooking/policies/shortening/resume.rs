@@ -15,14 +15,14 @@ impl Shortening {
                 self.run(cluster, job, nodes);
             }
         }
-        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+        if occasion == Occasion::Repair || self.settings.recovery.retry == Retry::Events {
             self.retry_displaced(cluster);
         }
     }
 
     /// A node failed under a job that saves its work.
     pub(super) fn displace(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
-        let recovery = self.settings.after_crash(true);
+        let recovery = self.settings.recovery.after_crash(true);
         if recovery == Recovery::None {
             self.lose(cluster, job, Some(nodes));
             return;

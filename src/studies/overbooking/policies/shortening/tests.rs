@@ -10,12 +10,13 @@ use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, Learning
 use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::scheduling::{
     Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, ClusterMachine,
-    CrashRule, FailedStartRule, GapEnd, JobOutcome, ResumeRule, SimulationMetrics,
+    CrashRule, FailedStartRule, GapEnd, JobOutcome, RecoverySettings, ResumeRule,
+    SimulationMetrics, simulate_policy,
 };
 use bookahead_core::workload::Job;
 
 use super::*;
-use crate::simulate;
+use crate::policies::{Comprehensive, ComprehensiveSettings};
 
 const MINUTE: i64 = 60;
 
@@ -52,17 +53,27 @@ fn history(percents: &[i64]) -> Arc<EstimateModel> {
     Arc::new(EstimateModel::learn(&jobs, &settings).unwrap())
 }
 
-fn settings(max_pof: f64) -> PolicySettings {
-    PolicySettings {
-        strategy: "overbooking-2008".to_owned(),
+fn settings(max_pof: f64) -> ShorteningSettings {
+    ShorteningSettings {
         acceptance: Acceptance::Pof { maximum: max_pof },
-        ..PolicySettings::default()
+        ..ShorteningSettings::default()
     }
+}
+
+fn simulate(
+    nodes: Nodes,
+    settings: &ShorteningSettings,
+    estimates: Option<Arc<EstimateModel>>,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let policy = Shortening::new(nodes, settings.clone(), estimates);
+    simulate_policy(nodes, Box::new(policy), jobs, failures)
 }
 
 fn run(
     nodes: u32,
-    settings: &PolicySettings,
+    settings: &ShorteningSettings,
     percents: &[i64],
     jobs: &[Job],
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
@@ -74,7 +85,6 @@ fn run(
         jobs,
         &FailureTrace::default(),
     )
-    .unwrap()
 }
 
 /// (planned start, planned end) in seconds.
@@ -184,7 +194,7 @@ fn a_predecessor_that_ends_early_lets_the_job_slide_forward() {
 
 #[test]
 fn without_early_starts_the_job_waits_for_its_nominal_start() {
-    let held = PolicySettings {
+    let held = ShorteningSettings {
         early_start: EarlyStart::No,
         ..settings(0.13)
     };
@@ -209,7 +219,7 @@ fn accurate_users_and_a_max_pof_of_zero_get_no_shortened_place() {
         &worked_example(360, 240),
         &FailureTrace::default(),
     );
-    assert_eq!(without.unwrap().1[NEW].verdict, Verdict::DroppedNoSlot);
+    assert_eq!(without.1[NEW].verdict, Verdict::DroppedNoSlot);
 }
 
 #[test]
@@ -303,12 +313,15 @@ fn a_crashed_job_is_started_again_in_the_time_that_is_left() {
     };
     let jobs = [job(0, 2, 0, 120, 90, 250)];
     let go = |crash| {
-        let settings = PolicySettings {
-            crash,
+        let settings = ShorteningSettings {
+            recovery: RecoverySettings {
+                crash,
+                ..RecoverySettings::default()
+            },
             ..settings(0.13)
         };
-        let result = simulate(Nodes(2), &settings, Some(history(&[50])), &jobs, &failures);
-        result.unwrap().1.remove(0)
+        let mut result = simulate(Nodes(2), &settings, Some(history(&[50])), &jobs, &failures);
+        result.1.remove(0)
     };
     assert_eq!(
         ran(&go(CrashRule::Strategy)),
@@ -321,20 +334,23 @@ fn a_crashed_job_is_started_again_in_the_time_that_is_left() {
 
 #[test]
 fn a_job_that_left_while_it_waited_for_a_gap_does_not_go_on_when_its_node_is_back() {
-    let settings = PolicySettings {
-        checkpoint: Some(CheckpointSettings {
-            interval: CheckpointInterval::Fixed(Seconds(10 * MINUTE)),
-            cost: Seconds::ZERO,
-            restart: Seconds::ZERO,
-            payer: CheckpointPayer::Provider,
-            gap_end: GapEnd::Checkpoint,
-            resume: ResumeRule::Any,
-            memory_price: 0.0,
-            bandwidth: Bandwidth::Own,
-        }),
+    let settings = ShorteningSettings {
+        recovery: RecoverySettings {
+            checkpoint: Some(CheckpointSettings {
+                interval: CheckpointInterval::Fixed(Seconds(10 * MINUTE)),
+                cost: Seconds::ZERO,
+                restart: Seconds::ZERO,
+                payer: CheckpointPayer::Provider,
+                gap_end: GapEnd::Checkpoint,
+                resume: ResumeRule::Any,
+                memory_price: 0.0,
+                bandwidth: Bandwidth::Own,
+            }),
+            ..RecoverySettings::default()
+        },
         ..settings(0.13)
     };
-    let policy = Shortening::new(Nodes(2), &settings, Some(history(&[50])));
+    let policy = Shortening::new(Nodes(2), settings, Some(history(&[50])));
     let mut machine = ClusterMachine::new(Nodes(2), Box::new(policy));
     machine.submit([job(0, 2, 0, 120, 90, 500)]);
     machine.inject(&[(60, false), (150, true)].map(|(minute, up)| NodeEvent {

@@ -6,10 +6,9 @@ use proptest::prelude::*;
 
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::predictions::UserIndex;
-use bookahead_core::scheduling::PolicySettings;
 use bookahead_core::scheduling::stream::{EasyStream, Listener, StreamRequest, StreamScheduler};
+use bookahead_core::scheduling::{self, Queue, QueueSettings, simulate_policy};
 use bookahead_core::workload::{CleaningRules, Job, JobId, ParsedTrace, TraceFolder, clean};
-use bookahead_overbooking::simulate;
 
 use super::*;
 
@@ -42,12 +41,8 @@ fn easy(nodes: u32, jobs: &[MachineQueueJob]) -> Vec<Option<i64>> {
     starts.0
 }
 
-/// What the strategy `fcfs` makes of the same jobs.
+/// What a queue without backfilling makes of the same jobs.
 fn first_come(nodes: u32, jobs: &[MachineQueueJob]) -> Vec<Option<i64>> {
-    let settings = PolicySettings {
-        strategy: "fcfs".to_owned(),
-        ..PolicySettings::default()
-    };
     let others: Vec<Job> = jobs
         .iter()
         .zip(0..)
@@ -56,9 +51,9 @@ fn first_come(nodes: u32, jobs: &[MachineQueueJob]) -> Vec<Option<i64>> {
                 .running_for(job.runtime)
         })
         .collect();
+    let queue = Queue::of(scheduling::Backfilling::None, QueueSettings::default());
     let failures = FailureTrace::default();
-    let (_, outcomes) =
-        simulate(Nodes(nodes), &settings, None, &others, &failures).expect("a registered strategy");
+    let (_, outcomes) = simulate_policy(Nodes(nodes), Box::new(queue), &others, &failures);
     let mut starts = vec![None; jobs.len()];
     for outcome in outcomes {
         starts[outcome.job.id.0 as usize] = outcome.start.map(|start| start.0);

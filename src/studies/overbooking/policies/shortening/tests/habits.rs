@@ -26,11 +26,11 @@ fn model(jobs: &[Job]) -> Arc<EstimateModel> {
     Arc::new(EstimateModel::learn(jobs, &settings).unwrap())
 }
 
-fn go(settings: &PolicySettings, learned: &[Job], jobs: &[Job]) -> Vec<JobOutcome> {
+fn go(settings: &ShorteningSettings, learned: &[Job], jobs: &[Job]) -> Vec<JobOutcome> {
     let nodes = Nodes(jobs[0].nodes.0);
     let estimates = Some(model(learned));
     let result = simulate(nodes, settings, estimates, jobs, &FailureTrace::default());
-    result.unwrap().1
+    result.1
 }
 
 fn by(job: Job, user: i64, application: i64) -> Job {
@@ -54,7 +54,7 @@ fn an_estimate_far_above_the_usual_run_time_or_a_user_who_overestimates_makes_a_
         // The predecessor is promising by its user and by its application.
         jobs[0] = by(jobs[0].clone(), 5, 3);
         jobs[NEW] = by(jobs[NEW].clone(), user, application);
-        let settings = PolicySettings {
+        let settings = ShorteningSettings {
             promising: rule,
             ..settings(0.13)
         };
@@ -84,8 +84,8 @@ fn underestimating() -> Vec<Job> {
     vec![learned(5, 1, 100, 120); 3]
 }
 
-fn more_time() -> PolicySettings {
-    PolicySettings {
+fn more_time() -> ShorteningSettings {
+    ShorteningSettings {
         underestimators: UnderestimatorRule::MoreTime,
         ..settings(0.13)
     }
@@ -93,7 +93,7 @@ fn more_time() -> PolicySettings {
 
 #[test]
 fn the_job_of_an_underestimator_may_run_for_what_was_planned_and_pays_for_its_estimate() {
-    let one = |settings: &PolicySettings, runtime| {
+    let one = |settings: &ShorteningSettings, runtime| {
         let jobs = [by(job(0, 4, 0, 100, runtime, 400), 5, 1)];
         go(settings, &underestimating(), &jobs).remove(0)
     };
@@ -158,7 +158,7 @@ fn the_job_of_an_underestimator_is_never_shortened_and_nobody_is_placed_on_top_o
         let mut jobs = worked_example(360, 240);
         jobs[0] = by(jobs[0].clone(), predecessor, 1);
         jobs[NEW] = by(jobs[NEW].clone(), user, 1);
-        let settings = PolicySettings {
+        let settings = ShorteningSettings {
             promising: PromisingRule::User,
             underestimators,
             ..settings(0.13)
@@ -197,8 +197,8 @@ fn a_longer_plan_is_kept_through_a_crash_and_an_early_start() {
     };
     let run = |failures: &FailureTrace| {
         let estimates = Some(model(&underestimating()));
-        let result = simulate(Nodes(2), &more_time(), estimates, &jobs, failures);
-        result.unwrap().1.remove(1)
+        let mut result = simulate(Nodes(2), &more_time(), estimates, &jobs, failures);
+        result.1.remove(1)
     };
     // Planned for 60–180, started when the first job has ended, at 30, for as long as was promised.
     let early = run(&FailureTrace::default());
@@ -242,7 +242,7 @@ proptest! {
     fn nobody_holds_nodes_for_longer_than_estimate_and_promise_allow(
         jobs in workload(), failures in outages(), max_pof in 0.0_f64..1.0, early in any::<bool>(), rules in rules(),
     ) {
-        let settings = PolicySettings {
+        let settings = ShorteningSettings {
             early_start: if early { EarlyStart::Yes } else { EarlyStart::No },
             promising: rules.0,
             underestimators: rules.1,
@@ -282,15 +282,12 @@ proptest! {
             .iter()
             .map(|job| Job { estimate: crate::policies::longer_duration(job.estimate, 1.3), ..job.clone() })
             .collect();
-        let asked = PolicySettings { early_start, ..more_time() };
-        let plain = PolicySettings {
-            early_start,
-            strategy: "conservative-backfilling".to_owned(),
-            ..settings(0.0)
-        };
+        let asked = ShorteningSettings { early_start, ..more_time() };
+        let plain = ComprehensiveSettings { early_start, ..ComprehensiveSettings::default() };
+        let plain = Comprehensive::backfilling(Nodes(NODES), plain);
         let none = FailureTrace::default();
-        let (_, ours) = simulate(Nodes(NODES), &asked, Some(three_users()), &ours, &none).unwrap();
-        let (_, theirs) = simulate(Nodes(NODES), &plain, None, &longer, &none).unwrap();
+        let (_, ours) = simulate(Nodes(NODES), &asked, Some(three_users()), &ours, &none);
+        let (_, theirs) = simulate_policy(Nodes(NODES), Box::new(plain), &longer, &none);
         for (ours, theirs) in ours.iter().zip(&theirs) {
             prop_assert_eq!(planned(ours), planned(theirs));
             prop_assert_eq!(ran(ours), ran(theirs));

@@ -52,15 +52,6 @@ impl Policy for Watched {
         self.0.node_repaired(cluster, node);
         self.check(cluster);
     }
-    fn quote_window(
-        &mut self,
-        cluster: &Cluster,
-        nodes: Nodes,
-        start: Seconds,
-        end: Seconds,
-    ) -> Option<WindowQuote> {
-        self.0.quote_window(cluster, nodes, start, end)
-    }
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         self.0.give_up_due(cluster, job);
         self.check(cluster);
@@ -75,7 +66,7 @@ const JOBS: u32 = 60;
 pub(super) const NODES: u32 = 8;
 
 fn watched(
-    settings: &PolicySettings,
+    settings: &ShorteningSettings,
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
@@ -83,12 +74,12 @@ fn watched(
 }
 
 pub(super) fn watched_with(
-    settings: &PolicySettings,
+    settings: &ShorteningSettings,
     estimates: Arc<EstimateModel>,
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
-    let policy = Shortening::new(Nodes(NODES), settings, Some(estimates));
+    let policy = Shortening::new(Nodes(NODES), settings.clone(), Some(estimates));
     let mut machine = ClusterMachine::new(Nodes(NODES), Box::new(Watched(policy)));
     machine.submit(jobs.iter().cloned());
     machine.inject(&failures.events);
@@ -159,7 +150,7 @@ proptest! {
     fn plans_and_nodes_are_never_shared_and_only_overbooked_jobs_fail_without_failures(
         jobs in workload(), max_pof in 0.0_f64..1.0, early in any::<bool>(),
     ) {
-        let settings = PolicySettings {
+        let settings = ShorteningSettings {
             early_start: if early { EarlyStart::Strategy } else { EarlyStart::No },
             ..settings(max_pof)
         };
@@ -188,10 +179,13 @@ proptest! {
     fn plans_and_nodes_are_never_shared_with_failures(
         jobs in workload(), failures in outages(), max_pof in 0.0_f64..1.0, early in any::<bool>(), short in any::<bool>(),
     ) {
-        let settings = PolicySettings {
+        let settings = ShorteningSettings {
             early_start: if early { EarlyStart::Strategy } else { EarlyStart::No },
-            crash: if short { CrashRule::RestartShort } else { CrashRule::RestartFull },
-            failed_start: if short { FailedStartRule::WaitShort } else { FailedStartRule::WaitFull },
+            recovery: RecoverySettings {
+                crash: if short { CrashRule::RestartShort } else { CrashRule::RestartFull },
+                failed_start: if short { FailedStartRule::WaitShort } else { FailedStartRule::WaitFull },
+                ..RecoverySettings::default()
+            },
             ..settings(max_pof)
         };
         let (metrics, outcomes) = watched(&settings, &jobs, &failures);
@@ -203,19 +197,22 @@ proptest! {
     fn with_a_max_pof_of_zero_it_is_conservative_backfilling_with_early_starts(
         jobs in workload(), failures in outages(), early in any::<bool>(),
     ) {
-        let settings = PolicySettings {
-            early_start: if early { EarlyStart::Yes } else { EarlyStart::No },
+        let early_start = if early { EarlyStart::Yes } else { EarlyStart::No };
+        let recovery = RecoverySettings {
             crash: CrashRule::RestartShort,
             failed_start: FailedStartRule::WaitShort,
-            ..settings(0.0)
+            ..RecoverySettings::default()
         };
-        let conservative = PolicySettings {
-            strategy: "conservative-backfilling".to_owned(),
-            ..settings.clone()
+        let shortening = ShorteningSettings { early_start, recovery, ..settings(0.0) };
+        let conservative = ComprehensiveSettings {
+            early_start,
+            recovery,
+            ..ComprehensiveSettings::default()
         };
         let model = Some(history(&[20, 50, 80, 100]));
-        let mut ours = simulate(Nodes(NODES), &settings, model, &jobs, &failures).unwrap();
-        let theirs = simulate(Nodes(NODES), &conservative, None, &jobs, &failures).unwrap();
+        let mut ours = simulate(Nodes(NODES), &shortening, model, &jobs, &failures);
+        let conservative = Comprehensive::backfilling(Nodes(NODES), conservative);
+        let theirs = simulate_policy(Nodes(NODES), Box::new(conservative), &jobs, &failures);
         for promise in ours.1.iter_mut().filter_map(|outcome| outcome.promise.as_mut()) {
             // Conservative backfilling asks for no distribution.
             promise.ratios = None;
