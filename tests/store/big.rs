@@ -1,7 +1,7 @@
 //! How long the questions about outcomes take in a store of 100 million of them. The store is made
 //! here: a run through the writer, and copies of its rows by SQL.
 //!
-//! `cargo test --release -p bookahead-lab a_store_of_100_million -- --ignored --nocapture`;
+//! `cargo test --release --test main a_store_of_100_million -- --ignored --nocapture`;
 //! `BOOKAHEAD_BIG_STORE` names a folder with room for 5 GB, `BOOKAHEAD_BIG_ROWS` another number of
 //! rows.
 

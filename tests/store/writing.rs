@@ -113,7 +113,7 @@ fn a_killed_process_leaves_whole_simulations_only_and_its_run_is_found_interrupt
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "store::tests::writing::writes_for_ever_when_it_is_the_child_of_the_kill_test",
+                "store::writing::writes_for_ever_when_it_is_the_child_of_the_kill_test",
             ])
             .env("BOOKAHEAD_TEST_KILLED_STORE", &path)
             .stdout(std::process::Stdio::null())
@@ -317,46 +317,8 @@ fn check_two(path: &Path) -> (i64, i64) {
     )
 }
 
-#[test]
-fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    let store = Store::open(STUDIES, &path).unwrap();
-    let run = store.begin_run(&record("full", vec![], 1)).unwrap();
-    // SQLite reports a file that reached its size limit exactly as it reports a full disk.
-    connection(&store)
-        .pragma_update(None, "max_page_count", 700)
-        .unwrap();
-    let writer = Writer::start(store, run, OutcomeDetail::All, 1);
-    let handle = writer.handle();
-    let mut refused = None;
-    for number in 0..10_000 {
-        let id = format!("s{number}");
-        if let Err(error) = handle.write(finished(
-            &id,
-            "fcfs",
-            0,
-            result(700),
-            vec![point(&id, &[], 0, 1.0)],
-        )) {
-            refused = Some(error.to_string());
-            break;
-        }
-    }
-    assert!(
-        refused
-            .unwrap()
-            .contains("full: make room and run the same command again")
-    );
-    assert!(matches!(
-        writer.finish(RunState::Done),
-        Err(StoreError::DiskFull { .. })
-    ));
-    assert!(check_whole(&path, 700) > 10);
-}
-
 /// A measurement, not a test:
-/// `cargo test --release --lib store -- --ignored --nocapture rows_a_second`.
+/// `cargo test --release --test main rows_a_second -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn rows_a_second_and_bytes_a_row() {

@@ -3,6 +3,9 @@
 //!
 //! Senders wait when the mailbox is full, so memory stays bounded by its length.
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
