@@ -38,8 +38,8 @@ pub struct Definition {
     pub exports: &'static [ExportKind],
     /// What the views about the outcomes of all studies show of them.
     pub outcomes: Outcomes,
-    /// A quantity of a simulation that is kept in one of these tables and not among the measures, by
-    /// the name that findings and curves have for it; `None` for any other name.
+    /// A quantity of a simulation that is kept in one of these tables and not among the measures,
+    /// by the name that findings and curves have for it; `None` for any other name.
     pub quantity: fn(&str) -> Option<StoredQuantity>,
     /// Enters what lookup tables must know of this program; run again by every migration.
     pub enter_lookups: fn(&Connection, &[&'static Measure]) -> rusqlite::Result<()>,

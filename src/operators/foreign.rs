@@ -6,8 +6,8 @@
 //! numbers, puts together what belongs to one job, and sorts. A job takes about a hundred bytes
 //! until it is written; the text that it stood in is not kept.
 //!
-//! Not responsible for which of the records can be simulated: that is [`clean`](bookahead_core::workload::clean), as
-//! for every trace.
+//! Not responsible for which of the records can be simulated: that is
+//! [`clean`](bookahead_core::workload::clean), as for every trace.
 
 mod batsim;
 mod collector;

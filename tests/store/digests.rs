@@ -43,7 +43,7 @@ const NOT_COVERED: [(&str, &[&str]); 5] = [
 
 /// The small experiments, one for each kind of study.
 fn experiments() -> Vec<Sweep> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/goldens/experiments");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
     let entries = fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();

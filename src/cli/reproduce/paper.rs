@@ -25,8 +25,8 @@
 //! series = "strategy"                     # side by side
 //! ```
 //!
-//! What the paper claims stands in `findings.toml` (see [`findings`](bookahead_papers::findings)). The
-//! papers of this repository are copied into the program; those below `configs/` of the current
+//! What the paper claims stands in `findings.toml` (see [`findings`](bookahead_papers::findings)).
+//! The papers of this repository are copied into the program; those below `configs/` of the current
 //! folder come before them.
 
 use std::fs;

@@ -227,8 +227,8 @@ impl Store {
         self.path.exists() && file_identity(&self.path) == self.file
     }
 
-    /// Rows of a query, for studies that read tables of their own. `reading` says in errors what was
-    /// read.
+    /// Rows of a query, for studies that read tables of their own. `reading` says in errors what
+    /// was read.
     ///
     /// # Errors
     ///

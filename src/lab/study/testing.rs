@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Asked, CommonSettings, Simulation, SimulationResult, SimulationSpec, Strategy, Studies, Study,
-    study,
+    jobs_of, study,
 };
 use crate::actors::{Player, SimulationError};
 use crate::keys::problem::Problems;
@@ -68,6 +68,11 @@ impl Study for ThresholdStudy {
         } else {
             Acceptance::Pof { maximum: 0.0 }
         };
+    }
+
+    /// The higher the threshold, the more jobs a plan holds.
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * (1.0 + simulation.scheduling.acceptance.threshold())
     }
 
     fn seconds_per_job(&self, strategy: &str) -> f64 {

@@ -8,7 +8,8 @@ use super::file::fixed;
 use bookahead_lab::sweep::Axis;
 
 /// A run whose values tell what two settings of another run grant differently, by the names of
-/// [`PAIRED_MEASURES`](bookahead_lab::store::PAIRED_MEASURES). The axes that the settings name are gone.
+/// [`PAIRED_MEASURES`](bookahead_lab::store::PAIRED_MEASURES). The axes that the settings name are
+/// gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paired {

@@ -1,10 +1,10 @@
 //! Families of differences that are judged together: the answer's quantity alone, and all others.
 //!
 //! Each study declares its primary quantity before any run
-//! ([`Strategy::primary`](bookahead_lab::study::Strategy)), so reading many other quantities does not
-//! weaken its test. The others are corrected for one another by Holm's method. Those that say the
-//! same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs) count
-//! once.
+//! ([`Strategy::primary`](bookahead_lab::study::Strategy)), so reading many other quantities does
+//! not weaken its test. The others are corrected for one another by Holm's method. Those that say
+//! the same as another (penalties and forfeited fees at a ratio of 1, accepted and rejected jobs)
+//! count once.
 
 use super::differences::Difference;
 use crate::statistics::holm;

@@ -37,18 +37,29 @@ const OF_SIMULATION: &str = "s.run, s.place, s.computed, s.study, s.strategy, s.
     s.axes";
 
 fn run_simulations(studies: Studies) -> String {
-    let named = studies.iter().filter_map(|study| {
-        let strategy = study.strategy()?;
-        Some(format!(" WHEN '{}' THEN '{}'", strategy.name, study.name()))
-    });
-    let study: String = named.collect();
     let policies = studies.iter().find(|study| study.strategy().is_none());
     let policies = policies.map(AnyStudy::name).unwrap_or_default();
-    let algorithm = by_study(studies, "t.name", |of| of.algorithm, "t.name");
-    let clusters = by_study(studies, "t.name", |of| of.clusters, "1");
+    let study = by_study(
+        studies,
+        "t.name",
+        |study| Some(format!("'{}'", study.name())),
+        &format!("'{policies}'"),
+    );
+    let algorithm = by_study(
+        studies,
+        "t.name",
+        |study| said(study, |of| of.algorithm),
+        "t.name",
+    );
+    let clusters = by_study(
+        studies,
+        "t.name",
+        |study| said(study, |of| of.clusters),
+        "1",
+    );
     format!(
         "SELECT DISTINCT rp.run, p.simulation, rp.place, coalesce(m.computed_by = rp.run, 0) AS computed,
-            CASE t.name{study} ELSE '{policies}' END AS study, t.name AS strategy, {algorithm} AS algorithm,
+            {study} AS study, t.name AS strategy, {algorithm} AS algorithm,
             m.workload_label, m.replication, {clusters} AS clusters,
             (SELECT json_group_object(x.key, x.value) FROM (
                 SELECT a.key, v.value FROM point b
@@ -71,7 +82,12 @@ fn run_simulations(studies: Studies) -> String {
 }
 
 fn all_jobs(studies: Studies) -> String {
-    let cluster = by_study(studies, "s.strategy", |of| of.cluster_of_job, "NULL");
+    let cluster = by_study(
+        studies,
+        "s.strategy",
+        |study| said(study, |of| of.cluster_of_job),
+        "NULL",
+    );
     let common = format!(
         "SELECT {OF_SIMULATION}, {cluster} AS cluster, j.simulation, j.job, j.trace_number, j.user, j.application, j.nodes,
             j.estimate, j.runtime, j.submit, j.release, j.deadline, j.fixed, j.outcome, j.reason, j.class, j.class_label,
@@ -148,17 +164,25 @@ fn queries(of_studies: &[(String, String, String)]) -> String {
 fn by_study(
     studies: Studies,
     column: &str,
-    said: impl Fn(&Outcomes) -> Option<&'static str>,
+    said: impl Fn(&dyn AnyStudy) -> Option<String>,
     otherwise: &str,
 ) -> String {
     let cases: String = studies
         .iter()
         .filter_map(|study| {
-            let (strategy, said) = (study.strategy()?, said(&study.tables().outcomes)?);
+            let (strategy, said) = (study.strategy()?, said(study)?);
             Some(format!(" WHEN '{}' THEN {said}", strategy.name))
         })
         .collect();
+    if cases.is_empty() {
+        return otherwise.to_owned();
+    }
     format!("CASE {column}{cases} ELSE {otherwise} END")
+}
+
+/// What a study says of its outcomes.
+fn said(study: &dyn AnyStudy, what: fn(&Outcomes) -> Option<&'static str>) -> Option<String> {
+    what(&study.tables().outcomes).map(str::to_owned)
 }
 
 const EXPORTS: &[ExportKind] = &[

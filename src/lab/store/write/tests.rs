@@ -45,10 +45,10 @@ fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
         losses: Vec::new(),
     };
     let run = store.begin_run(&record).unwrap();
-    let simulations = Experiment::parse(STUDIES, "full.toml", TEXT, None)
+    let sweep = Experiment::parse(STUDIES, "full.toml", TEXT, None)
         .unwrap()
         .sweep;
-    let spec = simulations.simulations.get(0);
+    let spec = sweep.simulations.get(0);
     // SQLite reports a file that reached its size limit exactly as it reports a full disk.
     (store.connection)
         .pragma_update(None, "max_page_count", 700)
@@ -65,7 +65,7 @@ fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
             points: vec![Point {
                 id: digest(&format!("p{number}")),
                 simulation: 0,
-                axes: Vec::new(),
+                axes: sweep.points[0].axes.clone(),
                 penalty_ratio: 1.0,
                 replication: 0,
                 place: number,

@@ -388,7 +388,7 @@ fn what_cannot_be_is_refused_with_its_key() {
 
 #[test]
 fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
-    let other = HEAD.replace("co-reservation", "slots");
+    let other = HEAD.replace("co-reservation", "easy-backfilling");
     for table in [
         "clusters",
         "requests",

@@ -13,8 +13,12 @@ use bookahead_lab::sweep::{
     canonical_json, digest,
 };
 
-const STUDIES: Studies =
-    Studies::new(&[study::study::<crate::provisioning::study::ProvisioningStudy>()]);
+const STUDIES: Studies = Studies::new(&[
+    study::study::<crate::provisioning::study::ProvisioningStudy>(),
+    study::study::<bookahead_reservations::slots::study::SlotsStudy>(),
+    study::study::<bookahead_reservations::replanning::study::ReservationsStudy>(),
+    study::study::<bookahead_reservations::virtual_reservations::study::VirtualReservationsStudy>(),
+]);
 
 const HEAD: &str = r#"[experiment]
 name = "buying"
@@ -437,10 +441,10 @@ fn what_cannot_be_is_refused_with_its_key() {
             "committed",
         ),
         (
-            "[clusters]\ncount = 2",
-            "clusters",
+            "[virtual]\npadding_percent = 2",
+            "virtual",
             Conflict,
-            "several clusters",
+            "virtual reservations",
         ),
         (
             "[reservations]\nshare_percent = 10",
