@@ -245,3 +245,62 @@ fn without_outcomes_none_of_this_is_stored() {
         }
     }
 }
+
+#[test]
+fn jobs_quotes_and_moves_of_a_market_come_to_its_totals_and_measures() {
+    let (_folder, store) = stored(&experiment("market"), "all");
+    compare(
+        &store,
+        "SELECT simulation, count(*) FROM v_job GROUP BY 1",
+        "SELECT simulation, submitted FROM simulation_metrics",
+    );
+    compare(
+        &store,
+        "SELECT simulation, count(*) FROM v_job WHERE outcome = 'dropped' GROUP BY 1",
+        "SELECT simulation, dropped FROM simulation_metrics WHERE dropped > 0",
+    );
+    // Each delegated job was quoted where it went, at that price and with that PoF.
+    compare(
+        &store,
+        "SELECT simulation, job, cluster, price, pof FROM market_quote WHERE taken",
+        "SELECT simulation, job, cluster, price, pof FROM market_delegation WHERE buyer IS NULL",
+    );
+    for (rows, name) in [
+        (
+            "SELECT d.simulation, round(100.0 * count(*) / k.submitted, 6) FROM market_delegation d
+             JOIN simulation_metrics k USING (simulation) WHERE d.buyer IS NULL GROUP BY 1",
+            "market_delegated_percent",
+        ),
+        (
+            "SELECT simulation, round(100.0 * sum(outcome = 'successful') / count(*), 6) FROM v_job
+             WHERE outcome <> 'dropped' GROUP BY 1",
+            "market_kept_percent",
+        ),
+        (
+            "SELECT c.simulation, round(100.0 * sum(c.gain) / f.fees, 6) FROM market_cluster c
+             JOIN (SELECT simulation, sum(nodes * estimate) AS fees FROM v_job GROUP BY 1) f USING (simulation)
+             GROUP BY 1",
+            "market_provider_gain_percent",
+        ),
+        (
+            "SELECT s.simulation, (SELECT round(count(*), 6) FROM market_move x WHERE x.simulation = s.simulation)
+             FROM simulation_metrics s WHERE s.simulation IN (SELECT simulation FROM v_measure WHERE measure = 'market_moves')",
+            "market_moves",
+        ),
+    ] {
+        compare(&store, rows, &measure(name));
+    }
+    // What fails is kept, and a job that runs into it says so.
+    assert!(number(&store, "SELECT count(*) FROM node_event") > 0.0);
+    assert!(number(&store, "SELECT max(cluster) FROM v_all_jobs") > 0.0);
+    assert_eq!(
+        number(
+            &store,
+            "SELECT count(*) FROM v_all_jobs WHERE outcome <> 'dropped' AND cluster IS NULL"
+        ),
+        0.0
+    );
+    let (_folder, totals) = stored(&experiment("market"), "metrics");
+    assert_eq!(number(&totals, "SELECT count(*) FROM market_quote"), 0.0);
+    assert!(number(&totals, "SELECT count(*) FROM market_cluster") > 0.0);
+}

@@ -33,8 +33,70 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12],
+    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13],
 };
+
+/// What a market leaves beside its totals.
+const TO_13: &str = "
+CREATE TABLE market_cluster (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    cluster INTEGER NOT NULL,
+    optimism REAL NOT NULL,
+    jobs INTEGER NOT NULL,
+    rests INTEGER NOT NULL,
+    broken INTEGER NOT NULL,
+    promised REAL NOT NULL,
+    revenue REAL NOT NULL,
+    gain REAL NOT NULL,
+    PRIMARY KEY (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE market_quote (
+    simulation INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    pof REAL NOT NULL,
+    price REAL NOT NULL,
+    score REAL NOT NULL,
+    taken INTEGER NOT NULL CHECK (taken IN (0, 1)),
+    PRIMARY KEY (simulation, job, cluster),
+    FOREIGN KEY (simulation, cluster) REFERENCES market_cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE market_delegation (
+    simulation INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    buyer INTEGER,
+    buyer_number INTEGER,
+    fee REAL NOT NULL,
+    price REAL NOT NULL,
+    pof REAL NOT NULL,
+    verdict TEXT,
+    start INTEGER,
+    \"end\" INTEGER,
+    PRIMARY KEY (simulation, cluster, number),
+    FOREIGN KEY (simulation, cluster) REFERENCES market_cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE market_move (
+    simulation INTEGER NOT NULL,
+    move INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    transfer INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    to_cluster INTEGER NOT NULL,
+    to_number INTEGER NOT NULL,
+    saved INTEGER NOT NULL,
+    price REAL NOT NULL,
+    PRIMARY KEY (simulation, move),
+    FOREIGN KEY (simulation, cluster, number) REFERENCES market_delegation (simulation, cluster, number)
+) STRICT, WITHOUT ROWID;
+";
 
 /// Digests of what is stored, and what a simulation saw. Of what older programs stored neither is
 /// known any more.

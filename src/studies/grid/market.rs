@@ -51,7 +51,7 @@ use rand::RngExt;
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 pub use self::machine::{Market, MarketError, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
-pub use self::outcome::{MarketRun, ProviderResult};
+pub use self::outcome::{Delegation, MarketRun, ProviderResult, Quote};
 pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
@@ -100,6 +100,8 @@ struct Provider {
 /// A delegated job.
 #[derive(Clone, Copy)]
 struct Contract {
+    /// The customer's job.
+    job: JobId,
     fee: f64,
     price: f64,
     promised: f64,
@@ -114,6 +116,7 @@ struct Offer {
     provider: usize,
     contract: Contract,
     score: f64,
+    start: Seconds,
     end: Seconds,
 }
 
@@ -126,6 +129,8 @@ struct Broker {
     /// What customers gained.
     customers: f64,
     moves: Vec<Move>,
+    /// Empty unless outcomes are kept.
+    quotes: Vec<Quote>,
     /// How many jobs came, and the sum of their fees in node-seconds.
     submitted: u64,
     offered: f64,
@@ -141,6 +146,7 @@ impl Broker {
             ties: inputs.ties.clone(),
             customers: 0.0,
             moves: Vec::new(),
+            quotes: Vec::new(),
             submitted: 0,
             offered: 0.0,
         }
@@ -179,7 +185,22 @@ impl Broker {
                 Some(self.providers[*number].offer(*number, &job, quote, &self.settings))
             })
             .collect();
-        let Some(best) = choose(&offers, self.settings.rule, &mut self.ties) else {
+        let best = choose(&offers, self.settings.rule, &mut self.ties);
+        if self.keep_outcomes {
+            let taken = best.map(|best| best.provider);
+            let quotes = offers.iter().map(|offer| Quote {
+                job: job.id,
+                cluster: offer.provider,
+                start: offer.start,
+                end: offer.end,
+                pof: offer.contract.promised,
+                price: offer.contract.price,
+                score: offer.score,
+                is_taken: Some(offer.provider) == taken,
+            });
+            self.quotes.extend(quotes);
+        }
+        let Some(best) = best else {
             return;
         };
         let submit = job.submit;
@@ -310,7 +331,7 @@ impl Provider {
         quote: &JobQuote,
         settings: &MarketSettings,
     ) -> Offer {
-        let contract = self.contract(job.fee().0 as f64, quote, settings);
+        let contract = self.contract(job.id, job.fee().0 as f64, quote, settings);
         let Contract { fee, price, .. } = contract;
         let believed = self.believed(contract.promised, settings.rule);
         let kept = settings.value * fee - price;
@@ -319,6 +340,7 @@ impl Provider {
             provider,
             contract,
             score: (1.0 - believed) * kept + believed * broken,
+            start: quote.start,
             end: quote.end,
         }
     }
@@ -331,9 +353,16 @@ impl Provider {
     }
 
     /// What it asks for work with this fee.
-    fn contract(&self, fee: f64, quote: &JobQuote, settings: &MarketSettings) -> Contract {
+    fn contract(
+        &self,
+        job: JobId,
+        fee: f64,
+        quote: &JobQuote,
+        settings: &MarketSettings,
+    ) -> Contract {
         let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
         Contract {
+            job,
             fee,
             price: fee * (1.0 - settings.discount * promised),
             promised,

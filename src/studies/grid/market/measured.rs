@@ -1,9 +1,15 @@
 //! The measures of a market, taken at its end.
 
-use bookahead_core::scheduling::SimulationMetrics;
-use bookahead_core::scheduling::measures::Measured;
+use std::collections::HashMap;
 
-use super::{Broker, DelegationRule, MarketCluster, MarketRun, ProviderResult, migration};
+use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::workload::JobId;
+
+use super::{
+    Broker, Delegation, DelegationRule, MarketCluster, MarketRun, Provider, ProviderResult,
+    migration,
+};
 
 /// How near the broker's belief must be to the truth to count as knowledge.
 const KNOWN_WITHIN: f64 = 0.02;
@@ -14,6 +20,8 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
         settings,
         customers,
         moves,
+        quotes,
+        keep_outcomes,
         submitted,
         offered,
         ..
@@ -22,6 +30,11 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     for cluster in clusters {
         metrics = cluster.machine.metrics().beside(&metrics);
     }
+    let delegations = if keep_outcomes {
+        delegations(&broker.providers)
+    } else {
+        Vec::new()
+    };
     let providers = broker.providers.into_iter();
     let results: Vec<ProviderResult> = providers.map(|provider| provider.result).collect();
     let not_delegated = submitted - metrics.submitted;
@@ -117,7 +130,32 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
         providers: results,
         measured,
         moves,
+        quotes,
+        delegations,
     }
+}
+
+/// What was delegated to whom, with what became of it.
+fn delegations(providers: &[Provider]) -> Vec<Delegation> {
+    let mut all = Vec::new();
+    for (cluster, provider) in providers.iter().enumerate() {
+        let outcomes = provider.result.outcomes.iter();
+        let by_number: HashMap<JobId, &JobOutcome> =
+            outcomes.map(|outcome| (outcome.job.id, outcome)).collect();
+        for (number, contract) in (0..).zip(&provider.contracts) {
+            all.push(Delegation {
+                cluster,
+                number,
+                job: contract.job,
+                buyer: contract.buyer.map(|(buyer, of)| (buyer, of as u32)),
+                fee: contract.fee,
+                price: contract.price,
+                pof: contract.promised,
+                outcome: by_number.get(&JobId(number)).map(|own| (*own).clone()),
+            });
+        }
+    }
+    all
 }
 
 /// Measures of honest providers, and of the others in the same order.

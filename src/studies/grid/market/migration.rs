@@ -192,7 +192,7 @@ impl Broker {
             let (other, settings) = (&self.providers[number], &self.settings);
             let contract = Contract {
                 buyer: Some((seller, job.0 as usize)),
-                ..other.contract(fee, &quote, settings)
+                ..other.contract(whole.job, fee, &quote, settings)
             };
             let believed = other.believed(contract.promised, settings.rule);
             let worth = (1.0 - believed) * (whole.price - contract.price)

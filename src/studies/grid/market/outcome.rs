@@ -1,8 +1,12 @@
 //! Results of a market and of its providers.
 
+use std::collections::BTreeMap;
+
 use super::Move;
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::JobId;
 
 /// The outcome of a market.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +19,75 @@ pub struct MarketRun {
     pub measured: Measured,
     /// The moves between clusters, in order of time.
     pub moves: Vec<Move>,
+    /// The quotes, in order of the jobs and of the clusters; empty unless asked for.
+    pub quotes: Vec<Quote>,
+    /// What was delegated, in order of the clusters and of their numbers there; empty unless asked
+    /// for.
+    pub delegations: Vec<Delegation>,
+}
+
+/// What a cluster quoted for a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quote {
+    /// The job.
+    pub job: JobId,
+    /// The cluster.
+    pub cluster: usize,
+    /// When it would start.
+    pub start: Seconds,
+    /// When its slot would end.
+    pub end: Seconds,
+    /// The PoF that the cluster stated.
+    pub pof: f64,
+    /// What it asked, in node-seconds.
+    pub price: f64,
+    /// What the broker expected the customer to gain, in node-seconds.
+    pub score: f64,
+    /// Whether the job went there.
+    pub is_taken: bool,
+}
+
+/// A job that a cluster took, or the rest of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delegation {
+    /// The cluster.
+    pub cluster: usize,
+    /// Its number there.
+    pub number: u32,
+    /// The customer's job.
+    pub job: JobId,
+    /// The cluster that bought it as the rest of its own, and the number of that; `None` where a
+    /// customer did.
+    pub buyer: Option<(usize, u32)>,
+    /// The fee of the work, in node-seconds.
+    pub fee: f64,
+    /// The price that was agreed, in node-seconds.
+    pub price: f64,
+    /// The PoF that was stated.
+    pub pof: f64,
+    /// What became of it there; `None` where its rest moved on.
+    pub outcome: Option<JobOutcome>,
+}
+
+impl MarketRun {
+    /// What became of every job that a customer delegated, with its number at the customers, in
+    /// their order: of one that moved, what became of its last rest. Empty where outcomes were not
+    /// kept.
+    #[must_use]
+    pub fn job_outcomes(&self) -> Vec<JobOutcome> {
+        let mut last: BTreeMap<JobId, &JobOutcome> = BTreeMap::new();
+        for outcome in &self.delegations {
+            if let Some(own) = &outcome.outcome {
+                last.insert(outcome.job, own);
+            }
+        }
+        let of_job = |(id, outcome): (JobId, &JobOutcome)| {
+            let mut outcome = outcome.clone();
+            outcome.job.id = id;
+            outcome
+        };
+        last.into_iter().map(of_job).collect()
+    }
 }
 
 /// The outcome of one provider. Amounts are in node-seconds.

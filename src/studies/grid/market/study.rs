@@ -3,6 +3,7 @@
 mod keys;
 pub mod measures;
 mod settings;
+mod tables;
 
 use std::sync::Arc;
 
@@ -10,26 +11,26 @@ use self::keys::{RawMarket, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use crate::market::{
-    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, ProviderResult,
-    market_scene,
+    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
-use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
+use bookahead_core::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
+use bookahead_core::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability, Verdict};
 use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::Job;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy,
-    Study, jobs_of,
+    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
+    Strategy, Study, StudyRows, jobs_of,
 };
+use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
 use bookahead_overbooking::study::believed;
 
-/// None of its own.
-pub type Rows = ();
+pub use self::tables::MarketRows as Rows;
 
 /// Names the stream that decides between equal quotes.
 const TIES: &str = "market/ties";
@@ -43,24 +44,63 @@ struct MarketSimulation {
 }
 
 impl MarketSimulation {
-    fn play(&self, player: &Player) -> Result<MarketRun, SimulationError> {
+    fn play(&self, keep_outcomes: bool, player: &Player) -> Result<MarketRun, SimulationError> {
         let strategy = &self.settings.policy.strategy;
-        let scene =
-            market_scene(&self.settings, &self.inputs).map_err(SimulationError::of_study)?;
+        let inputs = MarketInputs {
+            keep_outcomes,
+            ..self.inputs.clone()
+        };
+        let scene = market_scene(&self.settings, &inputs).map_err(SimulationError::of_study)?;
         Ok(MarketRun::of(player.play(scene, false, strategy)?))
+    }
+
+    /// What became of every job; one that nobody took was dropped.
+    fn job_outcomes(&self, run: &MarketRun) -> Vec<JobOutcome> {
+        let mut delegated = run.job_outcomes().into_iter().peekable();
+        let of_job = |job: &Job| {
+            let own = delegated.next_if(|outcome| outcome.job.id == job.id);
+            own.map_or_else(
+                || JobOutcome {
+                    verdict: Verdict::DroppedNoSlot,
+                    ..JobOutcome::unpromised(job.clone(), None)
+                },
+                |outcome| JobOutcome {
+                    job: job.clone(),
+                    ..outcome
+                },
+            )
+        };
+        self.inputs.jobs.iter().map(of_job).collect()
     }
 }
 
 impl Simulation for MarketSimulation {
     fn run(
         &self,
-        _keep_outcomes: bool,
+        keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let run = self.play(player)?;
+        let mut run = self.play(keep_outcomes, player)?;
+        let outcomes = if keep_outcomes {
+            self.job_outcomes(&run)
+        } else {
+            Vec::new()
+        };
+        let over = outcomes.iter().filter_map(|outcome| outcome.end).max();
+        let happened = |event: &&NodeEvent| over.is_some_and(|over| event.time <= over);
         Ok(SimulationResult {
-            metrics: run.metrics,
-            measured: run.measured,
+            metrics: std::mem::take(&mut run.metrics),
+            measured: std::mem::take(&mut run.measured),
+            node_events: self
+                .failures
+                .events
+                .iter()
+                .filter(happened)
+                .copied()
+                .collect(),
+            outcomes,
+            estimates: self.inputs.estimates.clone(),
+            rows: StudyRows::of(Rows::of(run, keep_outcomes)),
             ..SimulationResult::default()
         })
     }
@@ -82,6 +122,8 @@ impl Study for MarketStudy {
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
     const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = tables::TABLES;
 
     const OWNER: Option<&'static str> = Some("this table belongs to the market over clusters");
 
@@ -176,8 +218,10 @@ impl Study for MarketStudy {
         1e-5
     }
 
-    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        0.0
+    /// A job, its quotes, and what was delegated.
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        let of_job = JOB_BYTES + DELEGATION_BYTES + QUOTE_BYTES * f64::from(self.settings.clusters);
+        of_job * jobs_of(&simulation.workload)
     }
 
     fn failures_hash(
@@ -204,25 +248,34 @@ impl Study for MarketStudy {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
     }
 
-    /// The clusters, simulated once more: the result does not say which job ran where.
     fn machines(
         &self,
         spec: &SimulationSpec,
-        inputs: &Inputs,
-        _result: &SimulationResult,
+        _inputs: &Inputs,
+        result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let mut market = with_inputs(self, spec, inputs)?;
-        market.inputs.keep_outcomes = true;
-        let run = market.play(&Player::by_calls()).ok();
-        let providers = run.map_or_else(Vec::new, |run| run.providers);
-        let machine = |(number, provider): (usize, &ProviderResult)| MachineUse {
-            name: format!("cluster {number}"),
-            nodes: spec.workload.nodes,
-            held: Held::by_jobs(&provider.outcomes).collect(),
+        let delegations = result.rows.get::<Rows>().map(|rows| &rows.delegations[..]);
+        let machine = |number: usize| {
+            let own = delegations.unwrap_or_default().iter();
+            let own = own.filter(|delegation| delegation.cluster == number);
+            let outcomes: Vec<JobOutcome> = own
+                .filter_map(|delegation| delegation.outcome.clone())
+                .collect();
+            MachineUse {
+                name: format!("cluster {number}"),
+                nodes: spec.workload.nodes,
+                held: Held::by_jobs(&outcomes).collect(),
+            }
         };
-        Ok(providers.iter().enumerate().map(machine).collect())
+        Ok((0..self.settings.clusters as usize).map(machine).collect())
     }
 }
+
+/// Bytes of a stored quote, about.
+const QUOTE_BYTES: f64 = 50.0;
+
+/// Bytes of what is stored of a delegated job, about.
+const DELEGATION_BYTES: f64 = 70.0;
 
 /// The market with everything that it reads.
 fn with_inputs(
