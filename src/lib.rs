@@ -16,10 +16,11 @@
 //!   says how likely it ends in time on nodes that stay up, learned from how well users of its
 //!   *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
 //! * A *reservation request* ([`ReservationRequest`](workload::ReservationRequest)) wants nodes at
-//!   a fixed start, or at one that it chooses from [`Offer`](scheduling::replanning::Offer)s: an
+//!   a fixed start, or at one that it chooses from
+//!   [`Offer`](bookahead_reservations::replanning::Offer)s: an
 //!   *offer* is a start with its price. The *price* is the delay that the slot inflicts on waiting
-//!   jobs, delay × nodes. A [`ReplanningMachine`](scheduling::replanning::ReplanningMachine) grants
-//!   or refuses.
+//!   jobs, delay × nodes. A
+//!   [`ReplanningMachine`](bookahead_reservations::replanning::ReplanningMachine) grants or refuses.
 //! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep*
 //!   simulates many, along axes of settings; a *point* is one combination of settings and one
 //!   battery, read off one simulation.
@@ -28,23 +29,17 @@
 //!
 //! ```
 //! use bookahead::failures::FailureTrace;
-//! use bookahead::scheduling::{Heuristic, HeuristicSettings, Verdict, simulate_policy};
+//! use bookahead::scheduling::{Verdict, simulate_policy};
 //! use bookahead::units::{Nodes, Seconds};
-//! use bookahead::workload::{Job, JobId, JobKind};
+//! use bookahead::workload::{Job, JobId};
+//! use bookahead_overbooking::policies::{Heuristic, HeuristicSettings};
 //!
 //! // Both jobs want the whole machine of two nodes for eight hours, within sixteen.
-//! let job = |id, submit: i64, runtime: i64| Job {
-//!     id: JobId(id),
-//!     trace_number: 0,
-//!     submit: Seconds::HOUR * submit,
-//!     release: Seconds::HOUR * submit,
-//!     estimate: Seconds::HOUR * 8,
-//!     runtime: Seconds::HOUR * runtime,
-//!     deadline: Seconds::HOUR * (submit + 16),
-//!     nodes: Nodes(2),
-//!     user: None,
-//!     application: None,
-//!     kind: JobKind::Flexible,
+//! let hour = Seconds::HOUR;
+//! let job = |id, submit: i64, runtime: i64| {
+//!     Job::rigid(JobId(id), hour * submit, Nodes(2), hour * 8)
+//!         .running_for(hour * runtime)
+//!         .due_by(hour * (submit + 16))
 //! };
 //! let planning = Heuristic::planning(Nodes(2), HeuristicSettings::default());
 //! let jobs = [job(0, 0, 2), job(1, 1, 8)];
@@ -52,15 +47,15 @@
 //!     simulate_policy(Nodes(2), Box::new(planning), &jobs, &FailureTrace::default());
 //!
 //! // The second is promised hour 8, and starts at hour 2, when the first has ended early.
-//! assert_eq!(outcomes[1].promise.unwrap().start, Seconds::HOUR * 8);
-//! assert_eq!(outcomes[1].start, Some(Seconds::HOUR * 2));
+//! assert_eq!(outcomes[1].promise.unwrap().start, hour * 8);
+//! assert_eq!(outcomes[1].start, Some(hour * 2));
 //! assert_eq!(outcomes[1].verdict, Verdict::SuccessfulFinished);
 //! assert_eq!(metrics.gain(1.0).0, 32.0);
 //! ```
 //!
-//! The project has one direction: `core` (what all studies stand on) knows no family of studies,
-//! the families know nothing of `lab` (actors, sweeps, store), and none of them knows of reports
-//! and the command line. Their modules are offered here under one roof.
+//! The project has one direction: the core (what all studies stand on), the laboratory (actors,
+//! sweeps, store) and reports know no study; families bring their studies along, and the command
+//! line hands over the list of them. The crates are offered here under one roof.
 
 pub use bookahead_core::{
     estimates, failures, kernel, output, plan, predictions, random, scheduling, units, workload,

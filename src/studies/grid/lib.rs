@@ -14,7 +14,7 @@
 //! use bookahead_core::scheduling::PolicySpec;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use crate::market::{
+//! use bookahead_grid::market::{
 //!     DelegationRule, MarketInputs, MarketRun, MarketSettings, market_scene,
 //! };
 //!

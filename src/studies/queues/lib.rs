@@ -9,7 +9,7 @@
 //! use bookahead_core::scheduling::queue::BackfillOrder;
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId};
-//! use crate::predicted_queue::{
+//! use bookahead_queues::predicted_queue::{
 //!     PredictedQueueSettings, QueueRules, queue_jobs, simulate_predicted_queue,
 //! };
 //!

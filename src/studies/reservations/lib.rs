@@ -13,7 +13,7 @@
 //! ```
 //! use bookahead_core::units::{Nodes, Seconds};
 //! use bookahead_core::workload::{Job, JobId, RequestId, ReservationRequest, WantedStart};
-//! use crate::replanning::{Admission, ReplanningMachine, ReplanningSettings};
+//! use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 //!
 //! let settings = ReplanningSettings {
 //!     admission: Admission::Move,

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use bookahead_core::units::{Nodes, Seconds};
-//! use crate::provisioning::{
+//! use bookahead_workflows::provisioning::{
 //!     Application, ApplicationTask, BestEffortSite, Dependency, ProviderSite,
 //!     ProvisioningSettings, best_effort,
 //! };

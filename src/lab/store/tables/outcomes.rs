@@ -107,7 +107,7 @@ fn all_jobs(studies: Studies) -> String {
         )
     });
     let shows: String = shows.collect();
-    format!("WITH {} {common}{shows}", queries(&own))
+    format!("{}{common}{shows}", queries(&own))
 }
 
 fn all_reservations(studies: Studies) -> String {
@@ -123,7 +123,15 @@ fn all_reservations(studies: Studies) -> String {
         )
     });
     let shows: Vec<String> = shows.collect();
-    format!("WITH {} {}", queries(&own), shows.join(" UNION ALL "))
+    if shows.is_empty() {
+        let none = RESERVATION_COLUMNS
+            .map(|column| format!("NULL AS \"{column}\""))
+            .join(", ");
+        return format!(
+            "SELECT {OF_SIMULATION}, {none}, NULL AS waiting FROM v_run_simulation s WHERE 0"
+        );
+    }
+    format!("{}{}", queries(&own), shows.join(" UNION ALL "))
 }
 
 /// The queries of studies with these columns: the name of the study, the query under it, and what
@@ -151,12 +159,16 @@ fn of_studies(
     studies.iter().filter_map(of_study).collect()
 }
 
+/// The queries of studies, in front of what reads them.
 fn queries(of_studies: &[(String, String, String)]) -> String {
     let queries: Vec<&str> = of_studies
         .iter()
         .map(|(_, query, _)| query.as_str())
         .collect();
-    queries.join(", ")
+    if queries.is_empty() {
+        return String::new();
+    }
+    format!("WITH {} ", queries.join(", "))
 }
 
 /// What studies say by the strategy in a column; `otherwise` for those that say nothing, and for

@@ -441,7 +441,7 @@ fn what_cannot_be_is_refused_with_its_key() {
             "committed",
         ),
         (
-            "[virtual]\npadding_percent = 2",
+            "[virtual]\nlead_hours = 2",
             "virtual",
             Conflict,
             "virtual reservations",
