@@ -553,3 +553,19 @@ fn a_machine_of_four_billion_nodes_never_ended_and_is_refused() {
     let error = parse(&with("nodes = 128", "nodes = 4294967295")).expect_err("too large");
     assert!(error.to_string().contains("from 1 to 10000000"), "{error}");
 }
+
+#[test]
+fn the_table_of_one_study_is_refused_under_the_strategy_of_another() {
+    let text = with(
+        "strategy = \"heuristic-overbooking\"",
+        "strategy = \"provisioning\"",
+    );
+    let error = parse(&format!("{text}[clusters]\ncount = 2\n")).expect_err("of another study");
+    let refused = error
+        .problems()
+        .iter()
+        .find(|problem| problem.key == "clusters");
+    let refused = refused.expect("a problem");
+    assert_eq!(refused.kind, ProblemKind::Conflict);
+    assert!(refused.message.contains("several clusters"), "{error}");
+}

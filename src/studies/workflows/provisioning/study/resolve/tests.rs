@@ -441,12 +441,6 @@ fn what_cannot_be_is_refused_with_its_key() {
             "committed",
         ),
         (
-            "[virtual]\nlead_hours = 2",
-            "virtual",
-            Conflict,
-            "virtual reservations",
-        ),
-        (
             "[reservations]\nshare_percent = 10",
             "reservations.share_percent",
             OutOfRange,
