@@ -30,27 +30,20 @@
 //! use bookahead::failures::FailureTrace;
 //! use crate::scheduling::{PolicySettings, Verdict, simulate};
 //! use bookahead::units::{Nodes, Seconds};
-//! use bookahead::workload::{Job, JobId, JobKind};
+//! use bookahead::workload::{Job, JobId};
 //!
 //! // Both jobs want the whole machine of two nodes for eight hours, within sixteen.
-//! let job = |id, submit: i64, runtime: i64| Job {
-//!     id: JobId(id),
-//!     trace_number: 0,
-//!     submit: Seconds::HOUR * submit,
-//!     release: Seconds::HOUR * submit,
-//!     estimate: Seconds::HOUR * 8,
-//!     runtime: Seconds::HOUR * runtime,
-//!     deadline: Seconds::HOUR * (submit + 16),
-//!     nodes: Nodes(2),
-//!     user: None,
-//!     application: None,
-//!     kind: JobKind::Flexible,
+//! let job = |id, submit: Seconds| {
+//!     Job::rigid(JobId(id), submit, Nodes(2), Seconds::HOUR * 8).due_by(submit + Seconds::HOUR * 16)
 //! };
 //! let settings = PolicySettings {
 //!     strategy: "heuristic-planning".to_owned(),
 //!     ..PolicySettings::default()
 //! };
-//! let jobs = [job(0, 0, 2), job(1, 1, 8)];
+//! let jobs = [
+//!     job(0, Seconds(0)).running_for(Seconds::HOUR * 2),
+//!     job(1, Seconds::HOUR),
+//! ];
 //! let (metrics, outcomes) =
 //!     simulate(Nodes(2), &settings, None, &jobs, &FailureTrace::default()).expect("a registered strategy");
 //!

@@ -13,7 +13,7 @@ use bookahead_core::scheduling::{
     ClusterMachine, JobOutcome, Policy, PolicySettings, SimulationMetrics,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequestId, Job, JobId, JobKind};
+use bookahead_core::workload::{CoRequestId, Job, JobId};
 use bookahead_overbooking::registry;
 
 use super::backlog::LimitAccuracy;
@@ -330,19 +330,9 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
             return Err(Refusal::Quota);
         }
         let id = JobId(self.next_id);
-        let part = Job {
-            id,
-            trace_number: i64::from(order.request.0),
-            submit: now,
-            release: order.start,
-            estimate: order.duration,
-            runtime: order.duration,
-            deadline: end,
-            nodes: order.nodes,
-            user: None,
-            application: None,
-            kind: JobKind::Reservation,
-        };
+        let part = Job::rigid(id, now, order.nodes, order.duration)
+            .numbered(order.request.0.into())
+            .into_reservation(order.start);
         if !self.machine.reserve_window(part, limit) {
             return Err(Refusal::Occupied);
         }

@@ -11,7 +11,7 @@ use crate::machine_queue::{
     QualityIndex, ShareHolder,
 };
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 
 pub(super) const WHOLE: &str = r#"
 name = "two halves"
@@ -258,19 +258,10 @@ fn record(queue: i64, partition: i64, group: i64, requested_time: i64) -> SwfRec
 }
 
 fn job() -> Job {
-    Job {
-        id: JobId(0),
-        trace_number: 9,
-        submit: Seconds(5),
-        release: Seconds(5),
-        estimate: Seconds(700),
-        runtime: Seconds(700),
-        deadline: Seconds(5),
-        nodes: Nodes(3),
-        user: Some(2),
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(0), Seconds(5), Nodes(3), Seconds(700))
+        .due_by(Seconds(5))
+        .numbered(9)
+        .of_user(2)
 }
 
 #[test]
