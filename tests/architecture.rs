@@ -736,13 +736,13 @@ fn modules_inside_a_module_call_each_other_in_no_new_circle() {
 }
 
 #[test]
-fn no_source_file_is_longer_than_six_hundred_lines() {
+fn no_source_file_is_longer_than_five_hundred_lines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     rust_files(&root, &mut files);
     for path in files {
         let text = fs::read_to_string(&path).expect("a source file");
         let lines = text.lines().count();
-        assert!(lines <= 600, "{} has {lines} lines", path.display());
+        assert!(lines <= 500, "{} has {lines} lines", path.display());
     }
 }

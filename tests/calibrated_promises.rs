@@ -11,42 +11,15 @@ use bookahead::failures::FailureTrace;
 use bookahead::scheduling::Policy;
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec};
 use bookahead::units::{Nodes, Seconds};
-use bookahead::workload::{Job, JobId, JobKind};
+use bookahead::workload::Job;
 use bookahead_overbooking::Work;
 use bookahead_overbooking::registry;
 use bookahead_overbooking::{learn_from_batteries, replay};
 use proptest::prelude::*;
 
+use crate::support::{Draw, crowd, draws};
+
 const NODES: Nodes = Nodes(8);
-
-/// A crowd of jobs at twice the machine: `draws` gives width, estimate, ratio and gap of each.
-fn jobs(draws: &[(u32, i64, i64, i64)]) -> Vec<Job> {
-    let mut submit = 0;
-    draws
-        .iter()
-        .zip(0..)
-        .map(|(&(nodes, estimate, percent, gap), id)| {
-            submit += gap;
-            Job {
-                id: JobId(id),
-                trace_number: i64::from(id) + 1,
-                submit: Seconds(submit),
-                release: Seconds(submit),
-                estimate: Seconds(estimate),
-                runtime: Seconds((estimate * percent / 100).max(1)),
-                deadline: Seconds(submit + 2 * estimate),
-                nodes: Nodes(nodes),
-                user: Some(i64::from(id % 3)),
-                application: None,
-                kind: JobKind::Flexible,
-            }
-        })
-        .collect()
-}
-
-fn draws(count: usize) -> impl Strategy<Value = Vec<(u32, i64, i64, i64)>> {
-    prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
-}
 
 fn settings(strategy: &str, method: CalibrationMethod) -> PolicySpec {
     PolicySpec {
@@ -102,14 +75,14 @@ proptest! {
     ) {
         // Two futures behind the same past: every promise of the past is the same to the bit,
         // calibration and users' histories included.
-        let learning = jobs(&learning);
+        let learning = crowd(&learning);
         for family in [ClassFamily::All, ClassFamily::UserLast] {
             let model = model(family, &learning);
             for (strategy, method) in OVERBOOKING.into_iter().zip(METHODS) {
                 let settings = settings(strategy, method);
-                let promises = |future: &[(u32, i64, i64, i64)]| {
+                let promises = |future: &[Draw]| {
                     let all: Vec<_> = first.iter().chain(future).copied().collect();
-                    let mut outcomes = run(&settings, &model, &[], &jobs(&all));
+                    let mut outcomes = run(&settings, &model, &[], &crowd(&all));
                     outcomes.truncate(first.len());
                     outcomes.into_iter().map(|outcome| outcome.promise).collect::<Vec<_>>()
                 };
@@ -122,10 +95,10 @@ proptest! {
     fn what_was_learned_before_is_what_one_long_run_would_have_learned(
         learning in draws(60), before in draws(120), battery in draws(60),
     ) {
-        let learning = jobs(&learning);
+        let learning = crowd(&learning);
         let model = model(ClassFamily::All, &learning);
-        let before: (Arc<[Job]>, _) = (jobs(&before).into(), Arc::new(FailureTrace::default()));
-        let battery = jobs(&battery);
+        let before: (Arc<[Job]>, _) = (crowd(&before).into(), Arc::new(FailureTrace::default()));
+        let battery = crowd(&battery);
         for (strategy, method) in OVERBOOKING.into_iter().zip(METHODS) {
             let settings = settings(strategy, method);
             let with = run(&settings, &model, std::slice::from_ref(&before), &battery);
@@ -143,11 +116,11 @@ proptest! {
 
     #[test]
     fn without_a_method_nothing_is_calibrated(learning in draws(40), battery in draws(60)) {
-        let learning = jobs(&learning);
+        let learning = crowd(&learning);
         let model = model(ClassFamily::All, &learning);
         for strategy in OVERBOOKING {
             let settings = settings(strategy, CalibrationMethod::None);
-            for outcome in run(&settings, &model, &[], &jobs(&battery)) {
+            for outcome in run(&settings, &model, &[], &crowd(&battery)) {
                 prop_assert!(outcome.promise.is_none_or(|promise| promise.calibrated_pof.is_none()));
             }
         }

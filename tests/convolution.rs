@@ -2,8 +2,8 @@
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{Convolution, JobOutcome, PolicySpec, SimulationMetrics};
-use bookahead::units::Seconds;
-use bookahead::workload::Job;
+use bookahead::units::{Nodes, Seconds};
+use bookahead::workload::{Job, JobId};
 use proptest::prelude::*;
 
 use crate::support::{job, perfect, run};
@@ -19,14 +19,10 @@ fn workload() -> impl Strategy<Value = Vec<Job>> {
                 .map(|(id, (gap, nodes, estimate, percent))| {
                     submit += gap;
                     let (submit, estimate) = (Seconds(submit * 61), Seconds(estimate * 67));
-                    Job {
-                        submit,
-                        release: submit,
-                        estimate,
-                        runtime: Seconds(1 + estimate.0 * percent / 100),
-                        deadline: submit + estimate * 2,
-                        ..job(id as u32, 0, nodes, 1, 1)
-                    }
+                    Job::rigid(JobId(id as u32), submit, Nodes(nodes), estimate)
+                        .running_for(Seconds(1 + estimate.0 * percent / 100))
+                        .due_by(submit + estimate * 2)
+                        .numbered(id as i64 + 1)
                 })
                 .collect()
         },

@@ -32,10 +32,7 @@ fn reservation(id: u32, submit: i64, nodes: u32, start: i64, estimate: i64, runt
 
 /// A job that may take its time.
 fn patient(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
-    Job {
-        deadline: hours(1_000),
-        ..job(id, submit, nodes, estimate, runtime)
-    }
+    job(id, submit, nodes, estimate, runtime).due_by(hours(1_000))
 }
 
 /// Users need half of what they ask for.
@@ -251,10 +248,7 @@ fn a_reservation_in_front_is_expected_to_hold_its_nodes_until_its_window_ends() 
         let jobs = [
             first,
             reservation(1, 0, 4, 12, 6, 6),
-            Job {
-                deadline: hours(20),
-                ..job(2, 0, 4, 10, 5)
-            },
+            job(2, 0, 4, 10, 5).due_by(hours(20)),
         ];
         let settings = perfect("comprehensive-overbooking", 0.9);
         let (_, outcomes) = run(4, &settings, &mixed, &jobs, &FailureTrace::default());
@@ -275,10 +269,7 @@ fn nobody_is_placed_on_top_of_a_reservation() {
         [
             first,
             reservation(1, 0, 4, 12, 9, 9),
-            Job {
-                deadline: hours(20),
-                ..job(2, 0, 4, 9, 4)
-            },
+            job(2, 0, 4, 9, 4).due_by(hours(20)),
         ]
     };
     let verdict = |first| on_four("overbooking-2008", &jobs(first)).1[2].verdict;
@@ -420,14 +411,7 @@ fn other_nodes_that_are_planned_for_somebody_are_not_taken() {
 #[test]
 fn a_node_failure_under_a_reservation_ends_it_for_good() {
     // There would be time and there would be nodes, but its window is fixed.
-    let jobs = [
-        reservation(0, 0, 2, 10, 8, 2),
-        Job {
-            submit: hours(1),
-            release: hours(1),
-            ..patient(1, 1, 4, 20, 5)
-        },
-    ];
+    let jobs = [reservation(0, 0, 2, 10, 8, 2), patient(1, 1, 4, 20, 5)];
     for strategy in STRATEGIES {
         let outcomes = failing(strategy.name, &jobs, &[(0, 11, 12), (1, 11, 12)]);
         let lost = &outcomes[0];

@@ -11,44 +11,15 @@ use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Verdict};
 use bookahead::units::{Nodes, Seconds};
-use bookahead::workload::{Job, JobId, JobKind};
+use bookahead::workload::Job;
 use bookahead_overbooking::Work;
 use bookahead_overbooking::registry;
 use bookahead_overbooking::replay;
 use proptest::prelude::*;
 
+use crate::support::{Draw, crowd, draws};
+
 const NODES: Nodes = Nodes(8);
-
-type Draw = (u32, i64, i64, i64);
-
-/// A crowd of jobs at twice the machine: a draw gives width, estimate, ratio and gap.
-fn jobs(draws: &[Draw]) -> Vec<Job> {
-    let mut submit = 0;
-    draws
-        .iter()
-        .zip(0..)
-        .map(|(&(nodes, estimate, percent, gap), id)| {
-            submit += gap;
-            Job {
-                id: JobId(id),
-                trace_number: i64::from(id) + 1,
-                submit: Seconds(submit),
-                release: Seconds(submit),
-                estimate: Seconds(estimate),
-                runtime: Seconds((estimate * percent / 100).max(1)),
-                deadline: Seconds(submit + 2 * estimate),
-                nodes: Nodes(nodes),
-                user: Some(i64::from(id % 3)),
-                application: None,
-                kind: JobKind::Flexible,
-            }
-        })
-        .collect()
-}
-
-fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
-    prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
-}
 
 fn settings(strategy: &str, adapts: bool) -> PolicySpec {
     PolicySpec {
@@ -121,7 +92,7 @@ proptest! {
         adapts in any::<bool>(),
     ) {
         // Two futures behind the same past: every promise of the past is the same to the bit.
-        let before = jobs(&before);
+        let before = crowd(&before);
         // The run time itself is what nobody can know: it is of the job that is promised, and of
         // nothing that comes later either.
         let predictor = PREDICTORS[place].name;
@@ -137,7 +108,7 @@ proptest! {
                 let settings = settings(strategy, adapts);
                 let promises = |future: &[Draw]| {
                     let all: Vec<_> = first.iter().chain(future).copied().collect();
-                    let mut outcomes = run(&settings, learned(&before, &estimates), &jobs(&all));
+                    let mut outcomes = run(&settings, learned(&before, &estimates), &crowd(&all));
                     outcomes.truncate(first.len());
                     outcomes.into_iter().map(|outcome| outcome.promise).collect::<Vec<_>>()
                 };
@@ -151,8 +122,8 @@ proptest! {
         before in draws(30), battery in draws(120),
     ) {
         // One class; no node fails, and the plan assumes that none does.
-        let before = jobs(&before);
-        let battery = jobs(&battery);
+        let before = crowd(&before);
+        let battery = crowd(&battery);
         let estimates = EstimateSettings {
             family: ClassFamily::All,
             learning: learning(Learning::Online),
@@ -196,7 +167,7 @@ proptest! {
 
     #[test]
     fn no_slot_is_booked_that_is_shorter_than_what_is_predicted(before in draws(60), battery in draws(90)) {
-        let (before, battery) = (jobs(&before), jobs(&battery));
+        let (before, battery) = (crowd(&before), crowd(&battery));
         for strategy in OVERBOOKING {
             let outcomes = |prediction| {
                 let estimates = EstimateSettings {
@@ -228,8 +199,8 @@ fn rounded(ratio: f64) -> i64 {
 fn statistics_that_learn_follow_users_who_change() {
     // Everybody used a tenth of the estimate, and now everybody uses nine tenths. Static statistics
     // go on overbooking; those that learn stop, the sooner the faster they forget.
-    let before: Vec<Job> = jobs(&[(4, 1_000, 10, 60); 200]);
-    let battery: Vec<Job> = jobs(&[(4, 1_000, 90, 60); 300]);
+    let before: Vec<Job> = crowd(&[(4, 1_000, 10, 60); 200]);
+    let battery: Vec<Job> = crowd(&[(4, 1_000, 90, 60); 300]);
     let failed = |rule| {
         let estimates = EstimateSettings {
             family: ClassFamily::All,
@@ -256,8 +227,8 @@ fn statistics_that_learn_follow_users_who_change() {
 
 #[test]
 fn a_security_factor_that_adapts_ends_broken_promises() {
-    let before: Vec<Job> = jobs(&[(4, 1_000, 10, 60); 200]);
-    let battery: Vec<Job> = jobs(&[(4, 1_000, 90, 60); 300]);
+    let before: Vec<Job> = crowd(&[(4, 1_000, 10, 60); 200]);
+    let battery: Vec<Job> = crowd(&[(4, 1_000, 90, 60); 300]);
     let failed = |adapts| {
         let estimates = EstimateSettings {
             family: ClassFamily::All,
@@ -268,9 +239,9 @@ fn a_security_factor_that_adapts_ends_broken_promises() {
         let mixed: Vec<Job> = before
             .iter()
             .zip(0..)
-            .map(|(job, place)| Job {
-                runtime: Seconds(if place % 4 == 0 { 1_000 } else { 100 }),
-                ..job.clone()
+            .map(|(job, place)| {
+                let runtime = Seconds(if place % 4 == 0 { 1_000 } else { 100 });
+                job.clone().running_for(runtime)
             })
             .collect();
         let outcomes = run(&settings, learned(&mixed, &estimates), &battery);

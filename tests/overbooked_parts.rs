@@ -12,7 +12,7 @@ use bookahead::random::{Stream, stream};
 use bookahead::scheduling::JobOutcome;
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
-    CleaningRules, CoRequestId, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
+    CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
 use bookahead_grid::co_reservation::local::{
     ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
@@ -34,19 +34,9 @@ const COUNTING: ProbeFilters = ProbeFilters {
 };
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64, deadline: Seconds) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+        .running_for(Seconds(runtime))
+        .due_by(deadline)
 }
 
 fn model() -> Arc<EstimateModel> {
@@ -170,9 +160,9 @@ fn combinations(jobs: usize) -> Vec<(Vec<i64>, f64)> {
 fn with_runtimes(jobs: &[Job], percents: &[i64]) -> Vec<Job> {
     jobs.iter()
         .zip(percents)
-        .map(|(job, percent)| Job {
-            runtime: Seconds(job.estimate.0 * percent / 100),
-            ..job.clone()
+        .map(|(job, percent)| {
+            let runtime = Seconds(job.estimate.0 * percent / 100);
+            job.clone().running_for(runtime)
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use bookahead::actors::Player;
 use bookahead::study::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
-    Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
+    Job, JobId, RequestOrigin, RequestSettings, StartRule, generate_requests,
 };
 use bookahead_reservations::replanning::study::{ReplanningSimulation, Rows};
 use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
@@ -233,28 +233,16 @@ fn bad_input_is_an_error_that_names_the_key_or_the_file() {
     refused(&bare, &["requested time", "bare"]);
 }
 
-fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: i64::from(id) + 1,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime.min(estimate)),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
-}
-
 prop_compose! {
     fn jobs()(shapes in prop::collection::vec((0_i64..200_000, 1_u32..=16, 60_i64..20_000, 30_i64..20_000), 1..60)) -> Vec<Job> {
         let mut shapes = shapes;
         shapes.sort_unstable();
         (0..).zip(shapes)
-            .map(|(id, (submit, nodes, estimate, runtime))| job(id, submit, nodes, estimate, runtime))
+            .map(|(id, (submit, nodes, estimate, runtime))| {
+                Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+                    .running_for(Seconds(runtime.min(estimate)))
+                    .numbered(i64::from(id) + 1)
+            })
             .collect()
     }
 }

@@ -21,7 +21,7 @@ use bookahead::studies::STUDIES;
 use bookahead::study::{Simulation, SimulationSpec};
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use bookahead::units::{NodeIndex, Nodes, Seconds};
-use bookahead::workload::{Job, JobId, JobKind, TraceFolder, prepare};
+use bookahead::workload::{Job, JobId, TraceFolder, prepare};
 use bookahead_overbooking::{
     ClientSettings, ClientTies, ClosedLoop, ClusterRun, Follows, Work, cluster_scene, registry,
 };
@@ -39,24 +39,15 @@ fn jobs(stream: &mut Stream, days: i64) -> Vec<Job> {
     let mut jobs = Vec::new();
     while submit <= end {
         let runtime = stream.random_range(1..20_000);
-        jobs.push(Job {
-            id: JobId(jobs.len() as u32),
-            trace_number: jobs.len() as i64,
-            submit,
-            release: submit,
-            estimate: Seconds(runtime + stream.random_range(0..20_000)),
-            runtime: Seconds(runtime),
-            deadline: Seconds::FAR,
-            // Some are too wide, and not the last one, which says how long the trace is.
-            nodes: Nodes(
-                stream
-                    .random_range(1..=9)
-                    .min(if submit < end { 9 } else { 1 }),
-            ),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        });
+        let estimate = Seconds(runtime + stream.random_range(0..20_000));
+        // Some are too wide, and not the last one, which says how long the trace is.
+        let widest = if submit < end { 9 } else { 1 };
+        let nodes = Nodes(stream.random_range(1..=9).min(widest));
+        let id = JobId(jobs.len() as u32);
+        let job = Job::rigid(id, submit, nodes, estimate)
+            .running_for(Seconds(runtime))
+            .numbered(jobs.len() as i64);
+        jobs.push(job);
         let is_quiet = stream.random_range(0..60) == 0;
         let gap = Seconds(stream.random_range(0..if is_quiet { 1_500_000 } else { 12_000 }));
         // The last one comes at the end.
@@ -151,19 +142,13 @@ fn sixty_jobs(number: u64) -> Arc<[Job]> {
     let job = |id| {
         submit += Seconds(stream.random_range(0..1_200));
         let estimate = Seconds(stream.random_range(1..5_000));
-        Job {
-            id: JobId(id),
-            trace_number: i64::from(id),
-            submit,
-            release: submit,
-            estimate,
-            runtime: Seconds(stream.random_range(1..=estimate.0)),
-            deadline: submit + estimate * stream.random_range(1..4),
-            nodes: Nodes(stream.random_range(1..=7)),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        }
+        let runtime = Seconds(stream.random_range(1..=estimate.0));
+        let deadline = submit + estimate * stream.random_range(1..4);
+        let nodes = Nodes(stream.random_range(1..=7));
+        Job::rigid(JobId(id), submit, nodes, estimate)
+            .running_for(runtime)
+            .due_by(deadline)
+            .numbered(i64::from(id))
     };
     (0..60).map(job).collect()
 }

@@ -11,6 +11,7 @@ mod machine;
 mod policy;
 mod predicted;
 mod schedule;
+mod shape;
 mod source;
 mod stored;
 
@@ -28,6 +29,7 @@ pub use self::error::SimulateError;
 use self::policy::{PolicyName, PolicyParser};
 use self::predicted::PredictionArguments;
 use self::schedule::{Report, ScheduleFile};
+use self::shape::Shape;
 use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
 use super::durability::DurabilityArgument;
@@ -38,7 +40,7 @@ use crate::scheduling::stream::{
     StreamTotals,
 };
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Demand, Job, JobStreamError, battery};
+use crate::workload::{Demand, JobStreamError};
 use bookahead_overbooking::registry;
 use bookahead_overbooking::stream::RegisteredStream;
 use bookahead_queues::predicted_queue::PredictedStream;
@@ -333,54 +335,6 @@ impl SimulateArguments {
         self.jobs.map_or(usize::MAX, |jobs| {
             usize::try_from(jobs).unwrap_or(usize::MAX)
         })
-    }
-}
-
-/// What is made of the jobs of a source before they are scheduled.
-#[derive(Clone)]
-struct Shape {
-    machine: Nodes,
-    /// What times between arrivals are multiplied by.
-    factor: Option<f64>,
-    /// The first submission as the trace has it.
-    origin: Option<Seconds>,
-    /// Whether jobs are booked for exactly what they use.
-    exact: bool,
-    /// Of fixed starts: how long after its submission a job wants to start.
-    lead: Option<Seconds>,
-}
-
-impl Shape {
-    /// The next job of the source, submitted as the load asks for.
-    fn submitted(&mut self, mut job: Job) -> Job {
-        if let Some(factor) = self.factor {
-            let first = *self.origin.get_or_insert(job.submit);
-            job.submit = battery::compressed(job.submit, first, factor);
-        }
-        job
-    }
-
-    /// What a job uses, and what is booked for it.
-    fn times(&self, job: &Job) -> (Seconds, Seconds) {
-        let runtime = job.runtime.min(job.estimate).max(Seconds(1));
-        (runtime, if self.exact { runtime } else { job.estimate })
-    }
-
-    /// The job as the store has it.
-    fn stored(&self, job: &Job) -> Job {
-        let job = Job {
-            release: job.submit,
-            estimate: self.times(job).1,
-            deadline: Seconds::FAR,
-            ..job.clone()
-        };
-        match self.lead {
-            Some(lead) => {
-                let start = job.submit + lead;
-                job.into_reservation(start)
-            }
-            None => job,
-        }
     }
 }
 

@@ -31,6 +31,8 @@ mod room;
 mod runtime_steps;
 mod settings;
 mod statistics;
+#[cfg(test)]
+mod testutils;
 mod wait_calibration;
 mod waits;
 

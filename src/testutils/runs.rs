@@ -12,7 +12,7 @@ use bookahead_core::scheduling::{
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{
-    CleaningRules, Compression, Job, JobId, JobKind, WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, Job, JobId, WorkloadSettings, WorkloadSource,
 };
 use bookahead_lab::store::{
     FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, Store, Writer,
@@ -117,20 +117,21 @@ pub fn outcome(id: u32) -> JobOutcome {
     let release = Seconds(i64::from(id) * 137);
     let accepted = !verdict.is_dropped();
     let overbooked = accepted && !id.is_multiple_of(3);
+    let (number, submit) = (i64::from(id), release - Seconds(i64::from(id % 2) * 30));
+    let job = Job::rigid(
+        JobId(id),
+        submit,
+        Nodes(1 + id % 64),
+        Seconds(3_600 + number),
+    )
+    .running_for(Seconds(1_800 + number))
+    .released_at(release)
+    .due_by(release + Seconds(7_200))
+    .numbered(40_000 + number)
+    .of_user((!id.is_multiple_of(5)).then_some(i64::from(id % 40)))
+    .of_application((!id.is_multiple_of(4)).then_some(i64::from(id % 90)));
     JobOutcome {
-        job: Job {
-            id: JobId(id),
-            trace_number: 40_000 + i64::from(id),
-            submit: release - Seconds(i64::from(id % 2) * 30),
-            release,
-            estimate: Seconds(3_600 + i64::from(id)),
-            runtime: Seconds(1_800 + i64::from(id)),
-            deadline: release + Seconds(7_200),
-            nodes: Nodes(1 + id % 64),
-            user: (!id.is_multiple_of(5)).then_some(i64::from(id % 40)),
-            application: (!id.is_multiple_of(4)).then_some(i64::from(id % 90)),
-            kind: JobKind::Flexible,
-        },
+        job,
         verdict,
         class: overbooked.then_some((id % 7) as u16),
         promise: accepted.then(|| Promise {

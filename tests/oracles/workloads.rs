@@ -11,7 +11,7 @@ use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
-use bookahead::workload::{Job, JobId, JobKind};
+use bookahead::workload::{Job, JobId};
 use bookahead_overbooking::Work;
 use bookahead_overbooking::registry;
 use bookahead_overbooking::{Replay, replay};
@@ -135,19 +135,16 @@ impl Case {
 
 /// A job from `[submit, release, estimate, runtime, deadline, nodes]` in seconds.
 pub fn job(id: u32, [submit, release, estimate, runtime, deadline, nodes]: [i64; 6]) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: i64::from(id) + 1,
-        submit: Seconds(submit),
-        release: Seconds(release),
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        deadline: Seconds(deadline),
-        nodes: Nodes(nodes as u32),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(
+        JobId(id),
+        Seconds(submit),
+        Nodes(nodes as u32),
+        Seconds(estimate),
+    )
+    .running_for(Seconds(runtime))
+    .released_at(Seconds(release))
+    .due_by(Seconds(deadline))
+    .numbered(i64::from(id) + 1)
 }
 
 /// Outages of nodes, `(node, down, up)` in seconds.

@@ -8,25 +8,43 @@ pub mod program;
 use bookahead::failures::{FailureTrace, NodeEvent};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability, SimulationMetrics};
 use bookahead::units::{NodeIndex, Nodes, Seconds};
-use bookahead::workload::{Job, JobId, JobKind};
+use bookahead::workload::{Job, JobId};
 use bookahead_overbooking::simulate;
+use proptest::prelude::*;
 
 /// A job with times in hours and the deadline of the thesis, `d = o + 2x`.
 pub fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
     let hours = |hours: i64| Seconds::HOUR * hours;
-    Job {
-        id: JobId(id),
-        trace_number: i64::from(id) + 1,
-        submit: hours(submit),
-        release: hours(submit),
-        estimate: hours(estimate),
-        runtime: hours(runtime),
-        deadline: hours(submit + 2 * estimate),
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(JobId(id), hours(submit), Nodes(nodes), hours(estimate))
+        .running_for(hours(runtime))
+        .due_by(hours(submit + 2 * estimate))
+        .numbered(i64::from(id) + 1)
+}
+
+/// What one job of a crowd is drawn as: width, estimate, percentage of it that the job runs for,
+/// and gap since the submission before.
+pub type Draw = (u32, i64, i64, i64);
+
+/// So many draws of a crowd that asks for about twice a machine of eight nodes.
+pub fn draws(count: usize) -> impl Strategy<Value = Vec<Draw>> {
+    prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
+}
+
+/// A crowd of jobs of three users, each with the deadline of the thesis.
+pub fn crowd(draws: &[Draw]) -> Vec<Job> {
+    let mut submit = 0;
+    let jobs = draws
+        .iter()
+        .zip(0..)
+        .map(|(&(nodes, estimate, percent, gap), id)| {
+            submit += gap;
+            Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+                .running_for(Seconds((estimate * percent / 100).max(1)))
+                .due_by(Seconds(submit + 2 * estimate))
+                .numbered(i64::from(id) + 1)
+                .of_user(i64::from(id % 3))
+        });
+    jobs.collect()
 }
 
 /// Outages of nodes, `(node, down, up)` in hours.

@@ -9,8 +9,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::predicted::name;
+use super::shape::Shape;
 use super::source::Source;
-use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
+use super::{Estimates, PolicyName, SimulateArguments, SimulateError};
 use crate::cli::studies;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;

@@ -338,17 +338,7 @@ mod tests {
 
     use super::super::{EstimateModel, LearningJobs};
     use super::*;
-    use crate::units::Nodes;
-    use crate::workload::JobId;
-
-    fn job(percent: i64, nodes: u32, user: i64) -> Job {
-        Job {
-            user: Some(user),
-            ..Job::rigid(JobId(0), Seconds(0), Nodes(nodes), Seconds(100))
-                .running_for(Seconds(percent))
-                .due_by(Seconds(200))
-        }
-    }
+    use crate::estimates::testutils::job;
 
     fn settings(family: ClassFamily) -> EstimateSettings {
         EstimateSettings {
@@ -380,7 +370,7 @@ mod tests {
             (90, 2),
             (90, 2),
         ]
-        .map(|(percent, user)| job(percent, 1, user))
+        .map(|(percent, user)| job(100, percent, 1, user))
         .to_vec();
         let of_users = gain(&jobs, ClassFamily::User { top: 2 });
         assert!((of_users.entropy_bits - 1.0).abs() < 1e-12);
@@ -397,7 +387,7 @@ mod tests {
     fn an_attribute_that_decides_all_takes_all_entropy_away() {
         // A quarter of the jobs each use 0, 25, 50 and 75 %: 2 bits, and the user decides.
         let jobs: Vec<Job> = (0..400)
-            .map(|index| job(index % 4 * 25, 1, index % 4))
+            .map(|index| job(100, index % 4 * 25, 1, index % 4))
             .collect();
         let gain = gain(&jobs, ClassFamily::User { top: 10 });
         assert!((gain.entropy_bits - 2.0).abs() < 1e-12 && (gain.gain_bits - 2.0).abs() < 1e-12);
@@ -411,7 +401,9 @@ mod tests {
     fn classes_that_mean_nothing_gain_what_chance_gains() {
         let mut draws = stream(1, "test", 0, "jobs");
         let mut below = |end: i64| draws.random_range(0..end);
-        let jobs: Vec<Job> = (0..2_000).map(|_| job(below(100), 1, below(7))).collect();
+        let jobs: Vec<Job> = (0..2_000)
+            .map(|_| job(100, below(100), 1, below(7)))
+            .collect();
         let gain = gain(&jobs, ClassFamily::User { top: 10 });
         assert!(
             gain.gain_bits > 0.1 && gain.share().abs() < 0.02,
@@ -421,7 +413,7 @@ mod tests {
 
     #[test]
     fn jobs_that_all_use_the_same_share_leave_nothing_to_say() {
-        let jobs = [job(40, 1, 1), job(40, 2, 2)];
+        let jobs = [job(100, 40, 1, 1), job(100, 40, 2, 2)];
         let gain = gain(&jobs, ClassFamily::top_users());
         assert_eq!(
             (gain.entropy_bits, gain.gain_bits, gain.share()),
@@ -432,7 +424,7 @@ mod tests {
     #[test]
     fn counts_are_those_that_the_model_learns_from() {
         let jobs: Vec<Job> = (0..300)
-            .map(|index| job(index * 37 % 101, 1 + index as u32 % 70, index % 13))
+            .map(|index| job(100, index * 37 % 101, 1 + index as u32 % 70, index % 13))
             .collect();
         let family = ClassFamily::Pair(
             Box::new(ClassFamily::top_users()),
@@ -457,11 +449,11 @@ mod tests {
     #[test]
     fn any_number_of_a_log_can_be_counted_by() {
         let jobs = [
-            job(10, 1, 1),
-            job(10, 1, 1),
-            job(90, 1, 1),
-            job(50, 1, 1),
-            job(30, 1, 1),
+            job(100, 10, 1, 1),
+            job(100, 10, 1, 1),
+            job(100, 90, 1, 1),
+            job(100, 50, 1, 1),
+            job(100, 30, 1, 1),
         ];
         let queues = [Some(7), Some(7), Some(3), None, Some(5)];
         let rules = (Binning::Round, Overrun::Clamp);

@@ -116,18 +116,7 @@ impl UserHabit {
 mod tests {
     use super::super::{Binning, ClassFamily, EstimateModel, LearningJobs, Overrun};
     use super::*;
-    use crate::units::Nodes;
-    use crate::workload::JobId;
-
-    fn job(user: i64, application: i64, estimate: i64, runtime: i64) -> Job {
-        Job {
-            user: Some(user),
-            application: Some(application),
-            ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
-                .running_for(Seconds(runtime))
-                .due_by(Seconds(2 * estimate))
-        }
-    }
+    use crate::estimates::testutils::job;
 
     fn learn(jobs: &[Job], minimum_class_size: u32, overrun: Overrun) -> EstimateModel {
         let settings = EstimateSettings {
@@ -146,25 +135,29 @@ mod tests {
         // Ratios 1.2, 1.5 and 0.5 of user 1: two of three above 1, mean (1.2 + 1.5) / 2. User 2:
         // one of two is not most.
         let jobs = [
-            job(1, 1, 100, 120),
-            job(1, 1, 100, 150),
-            job(1, 1, 100, 50),
-            job(2, 1, 100, 120),
-            job(2, 1, 100, 100),
+            job(100, 120, 1, 1).of_application(1),
+            job(100, 150, 1, 1).of_application(1),
+            job(100, 50, 1, 1).of_application(1),
+            job(100, 120, 1, 2).of_application(1),
+            job(100, 100, 1, 2).of_application(1),
         ];
         let model = learn(&jobs, 1, Overrun::Clamp);
-        let habit = |user| *model.habits().user(&job(user, 9, 1, 1)).unwrap();
+        let of_user = |user| model.habits().user(&job(1, 1, 1, user).of_application(9));
+        let habit = |user| *of_user(user).unwrap();
         assert!((habit(1).overrun_factor().unwrap() - 1.35).abs() < 1e-12);
         assert_eq!(habit(2).overrun_factor(), None);
         // Overruns count as 100 %: (1 + 1 + 0.5) / 3.
         assert!((habit(1).mean_ratio() - 2.5 / 3.0).abs() < 1e-12);
-        assert_eq!(model.habits().user(&job(3, 1, 1, 1)), None);
+        assert_eq!(of_user(3), None);
     }
 
     #[test]
     fn one_forgotten_job_does_not_make_a_factor() {
         // 40 and 1.5 count as 2 and 1.5.
-        let jobs = [job(1, 1, 100, 4_000), job(1, 1, 100, 150)];
+        let jobs = [
+            job(100, 4_000, 1, 1).of_application(1),
+            job(100, 150, 1, 1).of_application(1),
+        ];
         let model = learn(&jobs, 1, Overrun::Clamp);
         let factor = model.habits().user(&jobs[0]).unwrap().overrun_factor();
         assert!((factor.unwrap() - 1.75).abs() < 1e-12);
@@ -173,17 +166,21 @@ mod tests {
     #[test]
     fn an_application_usually_runs_for_the_mean_of_its_run_times() {
         let jobs = [
-            job(1, 7, 1_000, 100),
-            job(2, 7, 5_000, 300),
-            job(2, 8, 100, 50),
+            job(1_000, 100, 1, 1).of_application(7),
+            job(5_000, 300, 1, 2).of_application(7),
+            job(100, 50, 1, 2).of_application(8),
         ];
         let model = learn(&jobs, 1, Overrun::Clamp);
-        assert_eq!(model.habits().usual_runtime(&job(3, 7, 1, 1)), Some(200.0));
-        assert_eq!(model.habits().usual_runtime(&job(3, 9, 1, 1)), None);
+        let of_application = |number| {
+            let job = job(1, 1, 1, 3).of_application(number);
+            model.habits().usual_runtime(&job)
+        };
+        assert_eq!(of_application(7), Some(200.0));
+        assert_eq!(of_application(9), None);
         let nobody = Job {
             user: None,
             application: None,
-            ..job(1, 7, 1, 1)
+            ..job(1, 1, 1, 1).of_application(7)
         };
         assert_eq!(model.habits().usual_runtime(&nobody), None);
         assert_eq!(model.habits().user(&nobody), None);
@@ -191,7 +188,11 @@ mod tests {
 
     #[test]
     fn fewer_jobs_than_the_smallest_class_make_no_habit_and_dropped_overruns_no_underestimator() {
-        let jobs = [job(1, 7, 100, 120), job(1, 7, 100, 120), job(2, 8, 100, 50)];
+        let jobs = [
+            job(100, 120, 1, 1).of_application(7),
+            job(100, 120, 1, 1).of_application(7),
+            job(100, 50, 1, 2).of_application(8),
+        ];
         let model = learn(&jobs, 2, Overrun::Clamp);
         assert!(model.habits().user(&jobs[0]).is_some());
         assert_eq!(model.habits().user(&jobs[2]), None);

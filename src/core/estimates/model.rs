@@ -227,18 +227,7 @@ mod tests {
 
     use super::super::{Binning, ClassFamily, LearningJobs, Overrun};
     use super::*;
-    use crate::units::{Nodes, Seconds};
-    use crate::workload::JobId;
-
-    fn job(estimate: i64, percent: i64, nodes: u32, user: i64) -> Job {
-        Job {
-            user: Some(user),
-            application: Some(user / 10),
-            ..Job::rigid(JobId(0), Seconds(0), Nodes(nodes), Seconds(estimate))
-                .running_for(Seconds(estimate * percent / 100))
-                .due_by(Seconds(2 * estimate))
-        }
-    }
+    use crate::estimates::testutils::job;
 
     /// Of a user of whom nothing is known.
     fn class_of(model: &EstimateModel, job: &Job) -> (u16, Arc<RatioDistribution>) {
@@ -273,7 +262,7 @@ mod tests {
         ];
         let jobs: Vec<Job> = borders
             .iter()
-            .map(|&estimate| job(estimate, 50, 1, 1))
+            .map(|&estimate| job(estimate, estimate / 2, 1, 1))
             .collect();
         let model = EstimateModel::learn(&jobs, &settings(ClassFamily::archive_runtime())).unwrap();
         let expected = [
@@ -299,7 +288,7 @@ mod tests {
         let widths = [1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 1_000];
         let jobs: Vec<Job> = widths
             .iter()
-            .map(|&nodes| job(1_000, 50, nodes, 1))
+            .map(|&nodes| job(1_000, 500, nodes, 1))
             .collect();
         let model = EstimateModel::learn(&jobs, &settings(ClassFamily::resources())).unwrap();
         let expected = [
@@ -352,7 +341,7 @@ mod tests {
             job(100, 10, 1, 1),
             job(100, 20, 1, 1),
             job(100, 50, 4, 1),
-            job(1_000, 80, 4, 1),
+            job(1_000, 800, 4, 1),
         ];
         let pairs = EstimateSettings {
             minimum_class_size: 2,
@@ -392,9 +381,9 @@ mod tests {
             Box::new(ClassFamily::Application { top: 1 }),
         );
         let jobs = [
-            job(100, 10, 1, 10),
-            job(100, 20, 1, 11),
-            job(100, 50, 1, 25),
+            job(100, 10, 1, 10).of_application(1),
+            job(100, 20, 1, 11).of_application(1),
+            job(100, 50, 1, 25).of_application(2),
         ];
         let model = EstimateModel::learn(&jobs, &settings(family)).unwrap();
         assert_eq!(
@@ -454,7 +443,7 @@ mod tests {
 
     #[test]
     fn without_a_usable_job_nothing_is_learned() {
-        let unusable = [job(0, 10, 1, 1)];
+        let unusable = [job(0, 0, 1, 1)];
         for jobs in [&[] as &[Job], &unusable] {
             let error = EstimateModel::learn(jobs, &settings(ClassFamily::All)).unwrap_err();
             assert_eq!(error, EstimateError::NoUsableJob { jobs: jobs.len() });
@@ -474,7 +463,7 @@ mod tests {
             minimum in 0_u32..20,
         ) {
             let drawn = drawn.into_iter();
-            let jobs: Vec<Job> = drawn.map(|(x, percent, nodes, user)| job(x, percent, nodes, user)).collect();
+            let jobs: Vec<Job> = drawn.map(|(x, percent, nodes, user)| job(x, x * percent / 100, nodes, user)).collect();
             for family in [ClassFamily::archive_runtime(), ClassFamily::resources()] {
                 let settings = EstimateSettings { minimum_class_size: minimum, ..settings(family) };
                 let model = EstimateModel::learn(&jobs, &settings).unwrap();

@@ -171,12 +171,10 @@ mod tests {
     use crate::workload::JobId;
 
     fn job(submit: i64, runtime: i64, estimate: i64) -> Job {
-        Job {
-            user: Some(7),
-            ..Job::rigid(JobId(0), Seconds(submit), Nodes(1), Seconds(estimate))
-                .running_for(Seconds(runtime))
-                .due_by(Seconds(submit + 2 * estimate))
-        }
+        Job::rigid(JobId(0), Seconds(submit), Nodes(1), Seconds(estimate))
+            .running_for(Seconds(runtime))
+            .due_by(Seconds(submit + 2 * estimate))
+            .of_user(7)
     }
 
     fn settings(name: &str) -> PredictionSettings {

@@ -154,17 +154,11 @@ mod tests {
     fn outcome(promised: Option<i64>, start: Option<i64>, kind: JobKind) -> JobOutcome {
         JobOutcome {
             job: Job {
-                id: JobId(0),
-                trace_number: 1,
-                submit: Seconds(10),
-                release: Seconds(10),
-                estimate: Seconds(100),
-                runtime: Seconds(50),
-                deadline: Seconds(1_000),
-                nodes: Nodes(1),
-                user: None,
-                application: None,
                 kind,
+                ..Job::rigid(JobId(0), Seconds(10), Nodes(1), Seconds(100))
+                    .running_for(Seconds(50))
+                    .due_by(Seconds(1_000))
+                    .numbered(1)
             },
             verdict: Verdict::SuccessfulFinished,
             class: None,

@@ -293,12 +293,10 @@ mod tests {
     }
 
     fn job(submit: i64, nodes: u32, estimate: i64) -> Job {
-        Job {
-            trace_number: submit,
-            ..Job::rigid(JobId(0), Seconds(submit), Nodes(nodes), Seconds(estimate))
-                .running_for(Seconds(1))
-                .due_by(Seconds(submit))
-        }
+        Job::rigid(JobId(0), Seconds(submit), Nodes(nodes), Seconds(estimate))
+            .running_for(Seconds(1))
+            .due_by(Seconds(submit))
+            .numbered(submit)
     }
 
     #[test]

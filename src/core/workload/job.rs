@@ -118,6 +118,39 @@ impl Job {
         Self { deadline, ..self }
     }
 
+    /// The same job, which must not start before `release`.
+    #[must_use]
+    pub fn released_at(self, release: Seconds) -> Self {
+        Self { release, ..self }
+    }
+
+    /// The same job, which had this number in its trace.
+    #[must_use]
+    pub fn numbered(self, trace_number: i64) -> Self {
+        Self {
+            trace_number,
+            ..self
+        }
+    }
+
+    /// The same job, submitted by the user of this number, where known.
+    #[must_use]
+    pub fn of_user(self, user: impl Into<Option<i64>>) -> Self {
+        Self {
+            user: user.into(),
+            ..self
+        }
+    }
+
+    /// The same job, which runs the application of this number, where known.
+    #[must_use]
+    pub fn of_application(self, application: impl Into<Option<i64>>) -> Self {
+        Self {
+            application: application.into(),
+            ..self
+        }
+    }
+
     /// The fee `n · x`, always of the booked estimate and not of the time used (spec §6).
     #[must_use]
     pub fn fee(&self) -> NodeSeconds {
@@ -156,19 +189,11 @@ mod tests {
     use super::*;
 
     fn job() -> Job {
-        Job {
-            id: JobId(3),
-            trace_number: 7,
-            submit: Seconds(10),
-            release: Seconds(10),
-            estimate: Seconds(100),
-            runtime: Seconds(60),
-            deadline: Seconds(210),
-            nodes: Nodes(4),
-            user: Some(1),
-            application: None,
-            kind: JobKind::Flexible,
-        }
+        Job::rigid(JobId(3), Seconds(10), Nodes(4), Seconds(100))
+            .running_for(Seconds(60))
+            .due_by(Seconds(210))
+            .numbered(7)
+            .of_user(1)
     }
 
     #[test]

@@ -63,11 +63,12 @@ mod tests {
 
     fn jobs() -> Vec<Job> {
         (0..1_000)
-            .map(|id| Job {
-                trace_number: i64::from(id),
-                ..Job::rigid(JobId(id), Seconds(i64::from(id)), Nodes(1), Seconds(50))
+            .map(|id| {
+                let number = i64::from(id);
+                Job::rigid(JobId(id), Seconds(number), Nodes(1), Seconds(50))
                     .running_for(Seconds(20))
-                    .due_by(Seconds(i64::from(id) + 100))
+                    .due_by(Seconds(number + 100))
+                    .numbered(number)
             })
             .collect()
     }

@@ -43,19 +43,14 @@ impl ReservationRequest {
     /// What a cluster is to hold for it, from the earliest start on that it can use.
     #[must_use]
     pub fn window(&self) -> Job {
-        let start = self.wanted.earliest();
+        let id = JobId::of_request(self.id);
         Job {
-            id: JobId::of_request(self.id),
-            trace_number: self.trace_number,
-            submit: self.submit,
-            release: start,
-            estimate: self.duration,
-            runtime: self.runtime,
-            deadline: Seconds::FAR,
-            nodes: self.nodes,
-            user: self.user,
-            application: None,
             kind: JobKind::Reservation,
+            ..Job::rigid(id, self.submit, self.nodes, self.duration)
+                .running_for(self.runtime)
+                .released_at(self.wanted.earliest())
+                .numbered(self.trace_number)
+                .of_user(self.user)
         }
     }
 }
@@ -199,20 +194,10 @@ impl MixedWorkload {
     pub fn into_jobs(self) -> Vec<Job> {
         let mut jobs = self.jobs;
         jobs.extend(self.requests.into_iter().map(|request| {
-            Job {
-                id: JobId(0),
-                trace_number: request.trace_number,
-                submit: request.submit,
-                release: request.submit,
-                estimate: request.duration,
-                runtime: request.runtime,
-                deadline: request.submit,
-                nodes: request.nodes,
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
-            }
-            .into_reservation(request.wanted.earliest())
+            Job::rigid(JobId(0), request.submit, request.nodes, request.duration)
+                .running_for(request.runtime)
+                .numbered(request.trace_number)
+                .into_reservation(request.wanted.earliest())
         }));
         jobs.sort_by_key(|job| job.submit);
         for (job, id) in jobs.iter_mut().zip(0..) {
@@ -301,15 +286,11 @@ mod tests {
 
     fn jobs(count: u32) -> Vec<Job> {
         (0..count)
-            .map(|id| Job {
-                trace_number: i64::from(id) + 1,
-                ..Job::rigid(
-                    JobId(id),
-                    Seconds(i64::from(id) * 10),
-                    Nodes(1 + id % 5),
-                    Seconds(3600),
-                )
-                .running_for(Seconds(1200))
+            .map(|id| {
+                let (submit, nodes) = (Seconds(i64::from(id) * 10), Nodes(1 + id % 5));
+                Job::rigid(JobId(id), submit, nodes, Seconds(3600))
+                    .running_for(Seconds(1200))
+                    .numbered(i64::from(id) + 1)
             })
             .collect()
     }

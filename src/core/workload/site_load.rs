@@ -87,14 +87,10 @@ mod tests {
     /// A job an hour.
     fn trace(hours: u32) -> AdjustableTrace {
         let jobs: Vec<Job> = (0..hours)
-            .map(|hour| Job {
-                trace_number: i64::from(hour) + 1,
-                ..Job::rigid(
-                    JobId(hour),
-                    Seconds::HOUR * i64::from(hour),
-                    Nodes(2),
-                    Seconds(600),
-                )
+            .map(|hour| {
+                let submit = Seconds::HOUR * i64::from(hour);
+                Job::rigid(JobId(hour), submit, Nodes(2), Seconds(600))
+                    .numbered(i64::from(hour) + 1)
             })
             .collect();
         AdjustableTrace::new(jobs.into(), 1, "hourly")

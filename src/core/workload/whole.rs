@@ -187,16 +187,12 @@ mod tests {
     /// A job an hour for ten days, from second 500 on.
     fn hourly() -> Vec<Job> {
         (0..240)
-            .map(|hour| Job {
-                trace_number: hour + 1,
-                ..Job::rigid(
-                    JobId(0),
-                    Seconds(500 + hour * 3_600),
-                    Nodes(2),
-                    Seconds(7_200),
-                )
-                .running_for(Seconds(600))
-                .due_by(Seconds(0))
+            .map(|hour| {
+                let submit = Seconds(500 + hour * 3_600);
+                Job::rigid(JobId(0), submit, Nodes(2), Seconds(7_200))
+                    .running_for(Seconds(600))
+                    .due_by(Seconds(0))
+                    .numbered(hour + 1)
             })
             .collect()
     }
@@ -268,17 +264,14 @@ mod tests {
 
     #[test]
     fn shaken_jobs_keep_everything_but_a_few_seconds() {
-        let job = |id: u32| Job {
-            trace_number: i64::from(id),
-            ..Job::rigid(
-                JobId(id),
-                Seconds(i64::from(id) * 7),
-                Nodes(1),
-                Seconds(100),
-            )
-            .running_for(Seconds(50))
-        };
-        let jobs: Vec<Job> = (0..500).map(job).collect();
+        let jobs: Vec<Job> = (0..500)
+            .map(|id| {
+                let number = i64::from(id);
+                Job::rigid(JobId(id), Seconds(number * 7), Nodes(1), Seconds(100))
+                    .running_for(Seconds(50))
+                    .numbered(number)
+            })
+            .collect();
         let draw = |replication| {
             shaken(
                 &jobs,

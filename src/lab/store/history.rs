@@ -1,6 +1,8 @@
 //! What earlier runs left behind: single points with their jobs, and whole runs as columns to be
 //! laid side by side.
 
+mod run_inputs;
+
 use std::collections::BTreeMap;
 
 use rusqlite::types::Value;
@@ -9,7 +11,7 @@ use rusqlite::{OptionalExtension, params};
 use super::read::seen;
 use super::repeats::{Candidate, originals};
 use super::runs::axis_value;
-use super::{METRICS, RecordLoss, RunId, SqlValue, Store, StoreError};
+use super::{METRICS, RunId, SqlValue, Store, StoreError};
 use crate::scheduling::measures::Measure;
 use crate::sweep::{AxisValue, Seen};
 
@@ -221,10 +223,7 @@ impl Store {
 
     /// What the studies of a run measured, by simulation; names that this program does not know are
     /// left out.
-    fn measured_simulations(
-        &self,
-        run: RunId,
-    ) -> Result<std::collections::BTreeMap<i64, NamedValues>, StoreError> {
+    fn measured_simulations(&self, run: RunId) -> Result<BTreeMap<i64, NamedValues>, StoreError> {
         let sql = |error| self.error("reading measures", error);
         let mut statement = self
             .connection
@@ -236,7 +235,7 @@ impl Store {
             .map_err(sql)?;
         let mut rows = statement.query([run.0]).map_err(sql)?;
         let measures: Vec<&Measure> = self.studies.measures().collect();
-        let mut found = std::collections::BTreeMap::<i64, Vec<(usize, f64)>>::new();
+        let mut found = BTreeMap::<i64, Vec<(usize, f64)>>::new();
         while let Some(row) = rows.next().map_err(sql)? {
             let name: String = row.get(1).map_err(sql)?;
             let place = measures.iter().position(|measure| measure.name == name);
@@ -261,7 +260,7 @@ impl Store {
         &self,
         run: RunId,
         place: Option<i64>,
-    ) -> Result<std::collections::BTreeMap<i64, Vec<(String, AxisValue)>>, StoreError> {
+    ) -> Result<BTreeMap<i64, Vec<(String, AxisValue)>>, StoreError> {
         let sql = |error| self.error("reading the axes of points", error);
         let mut statement = self
             .connection
@@ -272,7 +271,7 @@ impl Store {
             .map_err(sql)?;
         let (first, last) = place.map_or((0, i64::MAX), |place| (place, place));
         let mut rows = statement.query(params![run.0, first, last]).map_err(sql)?;
-        let mut axes = std::collections::BTreeMap::<i64, Vec<_>>::new();
+        let mut axes = BTreeMap::<i64, Vec<_>>::new();
         while let Some(row) = rows.next().map_err(sql)? {
             let kind: String = row.get(2).map_err(sql)?;
             let value: Value = row.get(3).map_err(sql)?;
@@ -396,123 +395,6 @@ impl Store {
                     })
                 },
             )
-            .and_then(Iterator::collect)
-            .map_err(sql)
-    }
-
-    /// How many inputs (jobs, replayed failures) a run read, and a hash of their contents: two runs
-    /// with the same hash read the same. `None` for runs of stores that did not keep it.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn inputs_digest(&self, run: RunId) -> Result<Option<(usize, String)>, StoreError> {
-        let contents: Vec<String> = self
-            .connection
-            .prepare("SELECT content FROM run_input WHERE run = ?1 ORDER BY content")
-            .and_then(|mut statement| {
-                statement
-                    .query_map([run.0], |row| row.get(0))
-                    .and_then(Iterator::collect)
-            })
-            .map_err(|error| self.error("reading what a run read", error))?;
-        let digest = super::runs::hex_digest(contents.join("\n").as_bytes());
-        Ok((!contents.is_empty()).then_some((contents.len(), digest)))
-    }
-
-    /// What a run read, in order: for people, and as a hash of its content. Empty for runs of
-    /// stores that did not keep it.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn inputs(&self, run: RunId) -> Result<Vec<(String, String)>, StoreError> {
-        self.connection
-            .prepare(
-                "SELECT source, content FROM run_input WHERE run = ?1 ORDER BY source, content",
-            )
-            .and_then(|mut statement| {
-                statement
-                    .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
-                    .and_then(Iterator::collect)
-            })
-            .map_err(|error| self.error("reading what a run read", error))
-    }
-
-    /// What cleaning dropped of the workloads of a run, by workload; nothing for runs of stores
-    /// that did not keep it.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn record_losses(&self, run: RunId) -> Result<Vec<RecordLoss>, StoreError> {
-        let sql = |error| self.error("reading what cleaning dropped", error);
-        let mut statement = self
-            .connection
-            .prepare("SELECT workload, records, rule, dropped FROM run_loss WHERE run = ?1 ORDER BY workload, rule")
-            .map_err(sql)?;
-        let mut rows = statement.query([run.0]).map_err(sql)?;
-        let mut losses: Vec<RecordLoss> = Vec::new();
-        while let Some(row) = rows.next().map_err(sql)? {
-            let workload: String = row.get(0).map_err(sql)?;
-            let count = |column| row.get(column).map(|count: i64| count.max(0) as u64);
-            let (records, dropped) = (count(1).map_err(sql)?, count(3).map_err(sql)?);
-            if losses.last().is_none_or(|loss| loss.workload != workload) {
-                losses.push(RecordLoss {
-                    workload,
-                    records,
-                    dropped: BTreeMap::new(),
-                });
-            }
-            if let Some(loss) = losses.last_mut() {
-                loss.dropped.insert(row.get(2).map_err(sql)?, dropped);
-            }
-        }
-        Ok(losses)
-    }
-
-    /// How many replications earlier runs of the same experiment had that ended with fewer and some
-    /// of whose results this run uses: each of them may have been looked at before it was decided
-    /// to go on. Ascending, each number once.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn earlier_looks(&self, run: RunId) -> Result<Vec<u32>, StoreError> {
-        let sql = |error| self.error("looking for earlier runs of an experiment", error);
-        let mut statement = self
-            .connection
-            .prepare(
-                "SELECT DISTINCT earlier.replications FROM run own JOIN run earlier
-                 ON earlier.name = own.name AND earlier.id < own.id AND earlier.replications < own.replications
-                 WHERE own.id = ?1 AND earlier.state <> 0 AND EXISTS (
-                     SELECT 1 FROM run_point one JOIN run_point two ON two.point = one.point
-                     WHERE one.run = earlier.id AND two.run = own.id)
-                 ORDER BY 1",
-            )
-            .map_err(sql)?;
-        statement
-            .query_map([run.0], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(sql)
-    }
-
-    /// The names of the workloads behind the points of a run, sorted.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    pub fn workload_labels(&self, run: RunId) -> Result<Vec<String>, StoreError> {
-        let sql = |error| self.error("reading the workloads of a run", error);
-        let mut statement = self
-            .connection
-            .prepare(
-                "SELECT DISTINCT m.workload_label FROM run_point rp JOIN point p ON p.id = rp.point
-                 JOIN simulation m ON m.id = p.simulation WHERE rp.run = ?1 ORDER BY 1",
-            )
-            .map_err(sql)?;
-        statement
-            .query_map([run.0], |row| row.get(0))
             .and_then(Iterator::collect)
             .map_err(sql)
     }

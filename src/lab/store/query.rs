@@ -1,144 +1,21 @@
 //! Questions in SQL from outside: read only, streamed row by row, with errors that show where.
 
-use std::fmt;
+mod error;
+mod value;
 
+use rusqlite::ErrorCode;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{ErrorCode, ToSql};
 
 use super::{Store, StoreError};
+use error::{LONGEST_VALUE_BYTES, MOST_MEMORY_BYTES};
 
-/// What SQLite may take of the memory for a question; what does not fit is sorted on the disk.
-const MOST_MEMORY_BYTES: u64 = 1 << 30;
-
-/// The longest text and the longest blob that a question may make.
-const LONGEST_VALUE_BYTES: i32 = 64 << 20;
+pub use error::QueryError;
+pub use value::SqlValue;
 
 /// Steps of SQLite's virtual machine between two looks at whether a question is to end: some ten
 /// microseconds.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
-
-/// A value in a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SqlValue {
-    /// No value.
-    Null,
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Real(f64),
-    /// A text; bytes that are no UTF-8 are replaced.
-    Text(String),
-    /// Bytes.
-    Blob(Vec<u8>),
-}
-
-impl SqlValue {
-    pub(super) fn from_ref(value: ValueRef<'_>) -> Self {
-        match value {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(value) => Self::Integer(value),
-            ValueRef::Real(value) => Self::Real(value),
-            ValueRef::Text(bytes) => Self::Text(String::from_utf8_lossy(bytes).into_owned()),
-            ValueRef::Blob(bytes) => Self::Blob(bytes.to_vec()),
-        }
-    }
-
-    /// Whether it reads from the right.
-    #[must_use]
-    pub fn is_numeric(&self) -> bool {
-        matches!(self, Self::Integer(_) | Self::Real(_))
-    }
-}
-
-/// As text: numbers with all the digits that they need, nothing for `Null`, bytes in hexadecimal.
-impl fmt::Display for SqlValue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => Ok(()),
-            Self::Integer(value) => write!(formatter, "{value}"),
-            // With a point or an exponent, so that a number never looks like an integer.
-            Self::Real(value) => write!(formatter, "{value:?}"),
-            Self::Text(text) => formatter.write_str(text),
-            Self::Blob(bytes) => bytes
-                .iter()
-                .try_for_each(|byte| write!(formatter, "{byte:02x}")),
-        }
-    }
-}
-
-/// Why a question has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    /// The text is not SQL, or names something that is not there.
-    #[error("{message}{}", shown(.sql, *.offset, .near))]
-    Wrong {
-        /// What SQLite said.
-        message: String,
-        /// The question.
-        sql: String,
-        /// Byte where the trouble begins, where known.
-        offset: Option<usize>,
-        /// Names that are like the unknown one, most alike first.
-        near: Vec<String>,
-    },
-    /// It would write, or reach for another file.
-    #[error(
-        "`{word}` is refused: `bookahead sql` only reads, so that no question can change a store; \
-         begin with SELECT, WITH, VALUES or EXPLAIN (or PRAGMA table_info(TABLE)); to change a copy use the program sqlite3"
-    )]
-    Refused {
-        /// The word or statement that is refused.
-        word: String,
-    },
-    /// More than one statement, or none.
-    #[error("{0}: give one statement; several questions are several calls")]
-    NotOne(&'static str),
-    /// Ended by what [`Store::stop_when`] was given.
-    #[error("interrupted")]
-    Interrupted,
-    /// It asks for more than a question may take.
-    #[error(
-        "the question asks for more memory than it may take ({} MB, {} MB for one value): ask for fewer rows or columns at once",
-        MOST_MEMORY_BYTES >> 20, LONGEST_VALUE_BYTES >> 20
-    )]
-    TooMuch,
-    /// The store itself.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Whoever takes the rows failed.
-    #[error("{0}")]
-    Output(#[from] std::io::Error),
-}
-
-/// The question with a mark below the place, and the near names.
-fn shown(sql: &str, offset: Option<usize>, near: &[String]) -> String {
-    let mut text = String::new();
-    if let Some(offset) = offset.filter(|offset| sql.is_char_boundary(*offset)) {
-        let begin = sql[..offset].rfind('\n').map_or(0, |at| at + 1);
-        let end = sql[offset..].find('\n').map_or(sql.len(), |at| offset + at);
-        // Long lines are cut around the mark, so that it stays below its place on any screen.
-        let before: Vec<char> = sql[begin..offset].chars().collect();
-        let skipped = before.len().saturating_sub(50);
-        let head: String = before[skipped..].iter().collect();
-        let tail: String = sql[offset..end].chars().take(60).collect();
-        let lead = if skipped > 0 { "…" } else { "" };
-        let line = sql[..offset].matches('\n').count() + 1;
-        let gap = " ".repeat(lead.chars().count() + head.chars().count());
-        text.push_str(&format!("\n  line {line}: {lead}{head}{tail}\n"));
-        text.push_str(&format!(
-            "  {}{gap}^",
-            " ".repeat(format!("line {line}: ").len())
-        ));
-    } else if !sql.is_empty() {
-        text.push_str(&format!("\n  in: {sql}"));
-    }
-    if !near.is_empty() {
-        text.push_str(&format!("\nnear names: {}", near.join(", ")));
-    }
-    text
-}
 
 /// The column of an axis in the view `points`.
 fn axis_column(key: &str) -> String {
@@ -152,19 +29,6 @@ pub struct Parameter {
     pub name: Option<String>,
     /// The value.
     pub value: SqlValue,
-}
-
-impl ToSql for SqlValue {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let value = match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(value) => ValueRef::Integer(*value),
-            Self::Real(value) => ValueRef::Real(*value),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Blob(bytes) => ValueRef::Blob(bytes),
-        };
-        Ok(ToSqlOutput::Borrowed(value))
-    }
 }
 
 /// What a question does with each row; `false` ends it.

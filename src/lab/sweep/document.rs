@@ -1,23 +1,27 @@
 //! The TOML tree of an experiment file: which keys it may hold, their types, and axis values put in
 //! their place.
 
-use std::borrow::Cow;
+mod check;
+mod lists;
+mod tree;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::Deserialize as _;
-use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeTable, DeValue};
 
-use super::keys::{Key, Keys, Kind, suggest};
+use super::keys::{Key, Keys, suggest};
 use super::raw::{RawAxis, RawExperiment, RawZip};
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::reader::{self, Sections, TableReader};
+use check::check_table;
+use lists::{Exclude, read_all, read_excludes};
+use tree::{empty_table, path_of, put, take};
 
-/// A value of the tree with its place in the file.
-pub(super) type Node<'i> = Spanned<DeValue<'i>>;
+pub(super) use check::check_kind;
+pub(super) use tree::{Node, node_of};
 
 /// Errors of syntax that are shown one by one. What follows a broken line is often read as broken,
 /// too: a large file has thousands.
@@ -32,9 +36,6 @@ pub(super) struct Document<'i> {
     pub(super) zips: Vec<Spanned<RawZip>>,
     pub(super) excludes: Vec<Exclude>,
 }
-
-/// One `[[exclude]]`: its place, and each key with the value or list of values that it must have.
-pub(super) type Exclude = (Range<usize>, Vec<(Spanned<String>, Spanned<toml::Value>)>);
 
 impl<'i> Document<'i> {
     /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is
@@ -238,39 +239,6 @@ impl<'i> Sections<'i> for Reading<'_, 'i> {
     }
 }
 
-/// Removes the value at a path below a table; whether there was one.
-fn take(node: &mut Node<'_>, path: &[&str]) -> bool {
-    match (node.get_mut(), path) {
-        (DeValue::Table(table), [last]) => table.remove(*last).is_some(),
-        (DeValue::Table(table), [first, rest @ ..]) => {
-            table.get_mut(*first).is_some_and(|child| take(child, rest))
-        }
-        _ => false,
-    }
-}
-
-fn empty_table<'i>() -> DeValue<'i> {
-    DeValue::Table(DeTable::new())
-}
-
-/// Puts a value at a path below a table, making tables on the way.
-fn put<'i>(node: &mut Node<'i>, path: &[&str], value: &Node<'i>) {
-    let Some((first, rest)) = path.split_first() else {
-        *node = value.clone();
-        return;
-    };
-    if !matches!(node.get_ref(), DeValue::Table(_)) {
-        *node.get_mut() = empty_table();
-    }
-    if let DeValue::Table(table) = node.get_mut() {
-        let key = Spanned::new(value.span(), Cow::Owned((*first).to_owned()));
-        let child = table
-            .entry(key)
-            .or_insert_with(|| Spanned::new(value.span(), empty_table()));
-        put(child, rest, value);
-    }
-}
-
 /// Turns what serde found wrong into a problem with its key and what is allowed there; returns the
 /// key.
 fn report(
@@ -300,249 +268,4 @@ fn report(
     };
     problems.add(kind, &path, span, message, format!("allowed: {help}"));
     path
-}
-
-/// The dotted path of the deepest value that covers a place.
-fn path_of(path: &str, node: &Node<'_>, span: &Range<usize>) -> Option<String> {
-    if let DeValue::Table(table) = node.get_ref() {
-        let below = table
-            .iter()
-            .find_map(|(key, child)| path_of(&format!("{path}.{}", key.get_ref()), child, span));
-        if below.is_some() {
-            return below;
-        }
-    }
-    let own = node.span();
-    (own.start <= span.start && span.end <= own.end).then(|| path.to_owned())
-}
-
-/// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that
-/// each error is told once.
-fn check_table<'i>(keys: Keys, path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
-    let span = node.span();
-    if keys.is_list(path) {
-        return check_tables(keys, path, node, problems);
-    }
-    let DeValue::Table(table) = node.into_inner() else {
-        let help = format!("write [{path}] and its keys below it");
-        problems.add(
-            ProblemKind::WrongType,
-            path,
-            span.clone(),
-            "this must be a table",
-            help,
-        );
-        return Spanned::new(span, empty_table());
-    };
-    Spanned::new(span, check_keys(keys, path, table, problems))
-}
-
-/// Checks each of a list of tables.
-fn check_tables<'i>(keys: Keys, path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
-    let span = node.span();
-    let DeValue::Array(array) = node.into_inner() else {
-        problems.add(
-            ProblemKind::WrongType,
-            path,
-            span.clone(),
-            "this must be a list of tables",
-            format!("write [[{path}]] with two brackets"),
-        );
-        return Spanned::new(span, DeValue::Array(DeArray::new()));
-    };
-    let mut kept = DeArray::new();
-    for element in array {
-        let span = element.span();
-        if let DeValue::Table(table) = element.into_inner() {
-            kept.push(Spanned::new(span, check_keys(keys, path, table, problems)));
-        } else {
-            problems.add(
-                ProblemKind::WrongType,
-                path,
-                span,
-                "this must be a table",
-                format!("write [[{path}]] and its keys below it"),
-            );
-        }
-    }
-    Spanned::new(span, DeValue::Array(kept))
-}
-
-fn check_keys<'i>(
-    keys: Keys,
-    path: &str,
-    table: DeTable<'i>,
-    problems: &mut Problems,
-) -> DeValue<'i> {
-    let allowed = keys.children(path);
-    let mut kept = DeTable::new();
-    for (name, child) in table {
-        let child_path = format!("{path}.{}", name.get_ref());
-        if let Some(key) = keys.find(&child_path) {
-            if check_kind(key, &child, problems) {
-                kept.insert(name, child);
-            }
-        } else if allowed.contains(&name.get_ref().as_ref()) {
-            let child = check_table(keys, &child_path, child, problems);
-            kept.insert(name, child);
-        } else {
-            let help = suggest(name.get_ref(), &allowed);
-            problems.add(
-                ProblemKind::UnknownKey,
-                &child_path,
-                name.span(),
-                "there is no such key",
-                help,
-            );
-        }
-    }
-    DeValue::Table(kept)
-}
-
-/// Whether a value has the type that its key wants; says so where it has not.
-pub(super) fn check_kind(key: &Key, node: &Node<'_>, problems: &mut Problems) -> bool {
-    let kind = key.kind;
-    let fits = matches!(
-        (kind, node.get_ref()),
-        (Kind::Integer | Kind::Real, DeValue::Integer(_))
-            | (Kind::Real, DeValue::Float(_))
-            | (Kind::Text, DeValue::String(_))
-            | (Kind::Flag, DeValue::Boolean(_))
-            | (Kind::List, DeValue::Array(_))
-    );
-    if !fits {
-        let allowed = key.allowed();
-        problems.add(
-            ProblemKind::WrongType,
-            key.path,
-            node.span(),
-            format!(
-                "this must be {}, not {}",
-                kind.words(),
-                found(node.get_ref())
-            ),
-            format!("allowed: {allowed}"),
-        );
-    }
-    fits
-}
-
-fn found(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
-}
-
-/// Reads an array of tables; a wrong element becomes a problem.
-fn read_all<T: DeserializeOwned>(
-    node: Node<'_>,
-    name: &str,
-    problems: &mut Problems,
-) -> Vec<Spanned<T>> {
-    let span = node.span();
-    let DeValue::Array(array) = node.into_inner() else {
-        let help = format!("write [[{name}]] with two brackets");
-        problems.add(
-            ProblemKind::WrongType,
-            name,
-            span,
-            "this must be a list of tables",
-            help,
-        );
-        return Vec::new();
-    };
-    let mut read = Vec::new();
-    for element in array {
-        match Spanned::<T>::deserialize(ValueDeserializer::from(element.clone())) {
-            Ok(value) => read.push(value),
-            Err(error) => {
-                let span = error.span().unwrap_or_else(|| element.span());
-                let message = error.message().trim().replace('\n', " ");
-                let kind = if message.starts_with("unknown field") {
-                    ProblemKind::UnknownKey
-                } else if message.starts_with("missing field") {
-                    ProblemKind::Missing
-                } else {
-                    ProblemKind::WrongType
-                };
-                problems.add(kind, name, span, message, axis_help(name));
-            }
-        }
-    }
-    read
-}
-
-fn axis_help(name: &str) -> &'static str {
-    match name {
-        "axis" => {
-            "an axis has a `key` and either `values = […]` or `range = { from = …, to = …, step = … }`"
-        }
-        _ => "a zip has `keys = […]` and `values = [[…], …]`, one value a key in each row",
-    }
-}
-
-fn read_excludes(node: Node<'_>, problems: &mut Problems) -> Vec<Exclude> {
-    let span = node.span();
-    let DeValue::Array(array) = node.into_inner() else {
-        let help = "write [[exclude]] with two brackets";
-        problems.add(
-            ProblemKind::WrongType,
-            "exclude",
-            span,
-            "this must be a list of tables",
-            help,
-        );
-        return Vec::new();
-    };
-    let mut excludes = Vec::new();
-    for element in array {
-        let span = element.span();
-        let mut conditions = Vec::new();
-        flatten("", element, &mut conditions);
-        conditions.sort_by_key(|(key, _)| key.span().start);
-        excludes.push((span, conditions));
-    }
-    excludes
-}
-
-/// Quoted dotted keys and nested tables mean the same in an exclusion.
-fn flatten(prefix: &str, node: Node<'_>, into: &mut Vec<(Spanned<String>, Spanned<toml::Value>)>) {
-    if let DeValue::Table(table) = node.into_inner() {
-        for (key, child) in table {
-            let path = if prefix.is_empty() {
-                key.get_ref().to_string()
-            } else {
-                format!("{prefix}.{}", key.get_ref())
-            };
-            if matches!(child.get_ref(), DeValue::Table(_)) {
-                flatten(&path, child, into);
-            } else if let Ok(value) =
-                Spanned::<toml::Value>::deserialize(ValueDeserializer::from(child))
-            {
-                into.push((Spanned::new(key.span(), path), value));
-            }
-        }
-    }
-}
-
-/// The tree of a value's TOML text, at this place of the file.
-pub(super) fn node_of(text: &str, span: Range<usize>) -> Option<Node<'_>> {
-    let mut node = Spanned::new(span.clone(), DeValue::parse(text).ok()?.into_inner());
-    respan(&mut node, &span);
-    Some(node)
-}
-
-fn respan(node: &mut Node<'_>, span: &Range<usize>) {
-    if let DeValue::Array(array) = node.get_mut() {
-        for element in array.iter_mut() {
-            *element = Spanned::new(span.clone(), element.get_ref().clone());
-            respan(element, span);
-        }
-    }
 }

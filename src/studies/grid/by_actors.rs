@@ -24,8 +24,8 @@ use bookahead_core::scheduling::{
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{
-    CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, JobKind, Preference,
-    TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+    CleaningRules, CoRequest, CoRequestId, Compression, Job, JobId, Preference, TraceFolder,
+    WorkloadSettings, WorkloadSource, prepare,
 };
 use bookahead_lab::actors::conduct;
 use bookahead_overbooking::registry::STRATEGIES;
@@ -267,19 +267,12 @@ fn market_inputs(seed: u64) -> MarketInputs {
             let gap = if number % 50 == 49 { 900_000 } else { 200 };
             now += Seconds(stream.random_range(0..gap));
             let estimate = Seconds(stream.random_range(600..7_200));
-            Job {
-                id: JobId(number),
-                trace_number: i64::from(number) + 1,
-                submit: now,
-                release: now,
-                estimate,
-                runtime: Seconds(stream.random_range(1..=estimate.0)),
-                deadline: now + estimate * 2,
-                nodes: Nodes(stream.random_range(1..=SIZE)),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
-            }
+            let runtime = Seconds(stream.random_range(1..=estimate.0));
+            let nodes = Nodes(stream.random_range(1..=SIZE));
+            Job::rigid(JobId(number), now, nodes, estimate)
+                .running_for(runtime)
+                .due_by(now + estimate * 2)
+                .numbered(i64::from(number) + 1)
         })
         .collect();
     let mut failures = || {

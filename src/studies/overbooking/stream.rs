@@ -5,8 +5,8 @@
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::PolicySpec;
 use bookahead_core::scheduling::stream::{Listener, StreamRequest, StreamScheduler};
-use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::units::Nodes;
+use bookahead_core::workload::{Job, JobId};
 
 use crate::direct::simulate;
 
@@ -37,18 +37,15 @@ impl StreamScheduler for RegisteredStream {
 
     fn finish(&mut self, listener: &mut impl Listener) {
         let jobs: Vec<Job> = (self.requests.iter().zip(0..))
-            .map(|(request, index)| Job {
-                id: JobId(index),
-                trace_number: 0,
-                submit: request.submit,
-                release: request.submit,
-                estimate: request.estimate,
-                runtime: request.runtime,
-                deadline: Seconds::FAR,
-                nodes: request.nodes,
-                user: Some(request.user.0.into()),
-                application: None,
-                kind: JobKind::Flexible,
+            .map(|(request, index)| {
+                Job::rigid(
+                    JobId(index),
+                    request.submit,
+                    request.nodes,
+                    request.estimate,
+                )
+                .running_for(request.runtime)
+                .of_user(i64::from(request.user.0))
             })
             .collect();
         let failures = FailureTrace::default();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bookahead_core::scheduling::{JobOutcome, Verdict};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 use bookahead_grid::co_reservation::local::{
     ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Refusal,
 };
@@ -64,9 +64,8 @@ pub fn grid(clusters: u16, requests: u32, granted: impl Fn(u32) -> bool) -> Simu
 }
 
 fn cluster(id: u16) -> ClusterWorkload {
-    let jobs: Vec<Job> = (0..5)
-        .map(|job| self::job(u32::from(id) * 5 + job))
-        .collect();
+    let first = u32::from(id) * 5;
+    let jobs: Vec<Job> = (first..first + 5).map(background_job).collect();
     ClusterWorkload {
         nodes: Nodes(1_160),
         jobs: Arc::from(jobs),
@@ -75,21 +74,11 @@ fn cluster(id: u16) -> ClusterWorkload {
     }
 }
 
-fn job(id: u32) -> Job {
-    let submit = Seconds(i64::from(id % 5) * 20_000);
-    Job {
-        id: JobId(id),
-        trace_number: 1_000 + i64::from(id),
-        submit,
-        release: submit,
-        estimate: Seconds(7_200),
-        runtime: Seconds(3_600),
-        deadline: Seconds::FAR,
-        nodes: Nodes(4 << (id % 8)),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+fn background_job(id: u32) -> Job {
+    let (submit, nodes) = (Seconds(i64::from(id % 5) * 20_000), Nodes(4 << (id % 8)));
+    Job::rigid(JobId(id), submit, nodes, Seconds(7_200))
+        .running_for(Seconds(3_600))
+        .numbered(1_000 + i64::from(id))
 }
 
 fn ran(job: &Job) -> JobOutcome {

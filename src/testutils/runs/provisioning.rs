@@ -8,7 +8,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::workflows::{
     ApplicationSettings, RuntimeUncertainty, SyntheticSettings, synthetic,
 };
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 use bookahead_lab::store::FinishedSimulation;
 use bookahead_lab::study::StudySpec;
 use bookahead_lab::sweep::Point;
@@ -92,7 +92,14 @@ fn inputs() -> ProvisioningInputs {
     // One has ended before anything is submitted, one is there meanwhile, one comes after
     // everything.
     let jobs = [50_000, 100_500, 900_000].into_iter().zip(0..);
-    let jobs: Vec<Job> = jobs.map(|(submit, id)| job(id, submit)).collect();
+    let jobs: Vec<Job> = jobs
+        .map(|(submit, id)| {
+            Job::rigid(JobId(id), Seconds(submit), Nodes(4), Seconds::HOUR * 2)
+                .running_for(Seconds::HOUR)
+                .numbered(7)
+                .of_user(3)
+        })
+        .collect();
     let background = Background {
         starts: vec![
             jobs.iter().map(|job| Some(job.submit)).collect(),
@@ -118,22 +125,6 @@ fn inputs() -> ProvisioningInputs {
         best_effort: Vec::new(),
         searched: None,
         keep_prices: true,
-    }
-}
-
-fn job(id: u32, submit: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 7,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds::HOUR * 2,
-        runtime: Seconds::HOUR,
-        deadline: Seconds::FAR,
-        nodes: Nodes(4),
-        user: Some(3),
-        application: None,
-        kind: JobKind::Flexible,
     }
 }
 

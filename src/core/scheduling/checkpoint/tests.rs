@@ -47,7 +47,9 @@ fn intervals_follow_from_the_nodes_of_a_job_and_a_planner_without_failures_write
 
 #[test]
 fn a_customer_who_pays_gets_the_work_that_fits_into_the_estimate() {
-    let job = job(100, 100, 1_000);
+    let job = Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(100))
+        .due_by(Seconds(1_000))
+        .numbered(1);
     let mut fixed = settings(CheckpointInterval::Fixed(Seconds(30)), 5, 0);
     let granted = |settings| Checkpointing::new(settings, 0.0).granted(&job);
     assert_eq!(granted(fixed), Seconds(100));
@@ -79,14 +81,5 @@ proptest! {
             }
         }
         prop_assert_eq!(rhythm.held_for(Seconds(work)), Seconds(held));
-    }
-}
-
-fn job(estimate: i64, runtime: i64, deadline: i64) -> Job {
-    Job {
-        trace_number: 1,
-        ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
-            .running_for(Seconds(runtime))
-            .due_by(Seconds(deadline))
     }
 }

@@ -192,18 +192,13 @@ mod tests {
     use crate::units::Nodes;
     use crate::workload::RequestId;
 
-    fn job(id: JobId) -> Job {
-        Job {
-            trace_number: i64::from(id.0),
-            ..Job::rigid(id, Seconds(0), Nodes(1), Seconds(1))
-        }
-    }
-
     #[test]
     fn jobs_are_found_until_they_are_over_whether_their_ids_follow_one_another_or_not() {
         let window = JobId::of_request(RequestId(4));
         assert_eq!(window.request(), Some(RequestId(4)));
         let ids = [window, JobId(3), JobId(4), JobId(9), JobId(5), JobId(1)];
+        let job =
+            |id: JobId| Job::rigid(id, Seconds(0), Nodes(1), Seconds(1)).numbered(id.0.into());
         let mut table = JobTable::default();
         for (handed_over, id) in ids.into_iter().enumerate() {
             assert!(table.find(id).is_none());

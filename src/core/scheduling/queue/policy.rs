@@ -459,14 +459,6 @@ mod tests {
 
     const NODES: Nodes = Nodes(8);
 
-    fn job(id: u32, submit: Seconds, nodes: u32, estimate: i64, runtime: i64) -> Job {
-        Job {
-            trace_number: i64::from(id),
-            ..Job::rigid(JobId(id), submit, Nodes(nodes), Seconds(estimate))
-                .running_for(Seconds(runtime.min(estimate)))
-        }
-    }
-
     fn starts(policy: Box<dyn Policy>, jobs: &[Job]) -> Vec<(JobId, Option<Seconds>)> {
         let (_, outcomes) = simulate_policy(NODES, policy, jobs, &FailureTrace::default());
         let starts = outcomes
@@ -485,7 +477,9 @@ mod tests {
             let mut now = Seconds::ZERO;
             let drawn = (0..).zip(drawn).map(|(id, (gap, nodes, estimate, runtime))| {
                 now += Seconds(gap);
-                job(id, now, nodes, estimate, runtime)
+                Job::rigid(JobId(id), now, Nodes(nodes), Seconds(estimate))
+                    .running_for(Seconds(runtime.min(estimate)))
+                    .numbered(id.into())
             });
             let jobs: Vec<Job> = drawn.collect();
             for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {

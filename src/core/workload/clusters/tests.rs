@@ -2,11 +2,9 @@ use super::*;
 use crate::random;
 
 fn job(index: u32, submit: i64, limit: i64, run: i64, cpus: u32) -> Job {
-    Job {
-        trace_number: i64::from(index) + 1,
-        ..Job::rigid(JobId(index), Seconds(submit), Nodes(cpus), Seconds(limit))
-            .running_for(Seconds(run))
-    }
+    Job::rigid(JobId(index), Seconds(submit), Nodes(cpus), Seconds(limit))
+        .running_for(Seconds(run))
+        .numbered(i64::from(index) + 1)
 }
 
 /// A job every ten minutes for so many days.

@@ -288,19 +288,11 @@ mod tests {
     fn jobs(change: impl Fn(&mut Job)) -> Arc<[Job]> {
         let job = |number: u32| {
             let submit = Seconds(i64::from(number) * 60);
-            let mut job = Job {
-                id: JobId(number),
-                trace_number: 1,
-                submit,
-                release: submit,
-                estimate: Seconds(100),
-                runtime: Seconds(50),
-                deadline: submit + Seconds(200),
-                nodes: Nodes(1 + number),
-                user: Some(3),
-                application: None,
-                kind: JobKind::Flexible,
-            };
+            let mut job = Job::rigid(JobId(number), submit, Nodes(1 + number), Seconds(100))
+                .running_for(Seconds(50))
+                .due_by(submit + Seconds(200))
+                .numbered(1)
+                .of_user(3);
             change(&mut job);
             job
         };

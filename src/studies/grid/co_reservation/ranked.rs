@@ -1,6 +1,8 @@
 //! Best-first search (§3.6): the children of a node come in the order of the best complete
 //! candidate below them, and are built only where the search reaches them.
 
+mod children;
+
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Preference;
 
@@ -8,6 +10,7 @@ use super::algorithm::Repair;
 use super::listed::Move;
 use super::open_candidates::{OpenCandidates, Prefix, Weight};
 use super::table::Entry;
+use children::{Child, Node, Scale, insert, settle, sort};
 
 /// How much worse than the next-best candidate a repair may be that keeps the parts already
 /// reserved (§3.6.3).
@@ -47,41 +50,6 @@ struct Unopened {
     tie: u32,
 }
 
-/// Turns cost and start into a value (eq. 2).
-#[derive(Clone, Copy, Debug)]
-struct Scale {
-    preference: Preference,
-    cost: (f64, f64),
-    start: (Seconds, Seconds),
-}
-
-/// A part that may be reserved next.
-#[derive(Debug)]
-struct Child {
-    entry: Entry,
-    /// Value and expected cost of the best complete candidate below it.
-    value: f64,
-    cost: f64,
-    /// Orders equal values.
-    tie: u32,
-    /// The number of removals up to which `value` and `cost` are right.
-    seen: u32,
-    /// The subtree below it, if it was reserved before.
-    node: Option<Box<Node>>,
-}
-
-/// A part that is reserved, or was.
-#[derive(Debug)]
-struct Node {
-    entry: Entry,
-    /// With all parts before it.
-    prefix: Prefix,
-    /// The untried children, the best one last.
-    children: Vec<Child>,
-    /// Whether its cluster was given up.
-    gone: bool,
-}
-
 /// The state of a repair, between a refusal and the next order.
 #[derive(Clone, Copy, Debug)]
 enum Repairing {
@@ -95,18 +63,6 @@ enum Repairing {
     },
     /// No candidate is left: all parts are given back.
     Over,
-}
-
-impl Scale {
-    fn value(&self, cost: f64, start: Seconds) -> f64 {
-        let share = |offset: f64, span: f64| if span > 0.0 { offset / span } else { 0.0 };
-        let cost = share(cost - self.cost.0, self.cost.1 - self.cost.0);
-        let start = share(
-            (start - self.start.0).0 as f64,
-            (self.start.1 - self.start.0).0 as f64,
-        );
-        self.preference.cost_weight * cost + self.preference.start_weight * start
-    }
 }
 
 impl Ranked {
@@ -444,58 +400,5 @@ impl Ranked {
             + self.path.capacity() * size_of::<Node>()
             + path
             + trying.map_or(0, node_bytes)
-    }
-}
-
-/// The best one last; of equal values the one that came first in the shuffled list.
-fn sort(children: &mut [Child]) {
-    children.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
-}
-
-fn insert(children: &mut Vec<Child>, child: Child) {
-    let place = children.partition_point(|other| {
-        other
-            .value
-            .total_cmp(&child.value)
-            .then(other.tie.cmp(&child.tie))
-            .is_gt()
-    });
-    children.insert(place, child);
-}
-
-/// Brings the best child up to date with what was removed. Removing only makes children worse, so
-/// what is on top and up to date is the best.
-fn settle(
-    children: &mut Vec<Child>,
-    prefix: &Prefix,
-    scale: &Scale,
-    open_candidates: &mut OpenCandidates,
-) {
-    while children
-        .last()
-        .is_some_and(|first| first.seen != open_candidates.removals)
-    {
-        let Some(mut child) = children.pop() else {
-            return;
-        };
-        if open_candidates.is_removed(child.entry.index) {
-            continue;
-        }
-        let cost = match &mut child.node {
-            Some(node) => {
-                settle(&mut node.children, &node.prefix, scale, open_candidates);
-                node.children.last().map(|first| first.cost)
-            }
-            None => {
-                let longer = open_candidates.extended(prefix, child.entry);
-                open_candidates.best(child.entry.start, &longer, Weight::Expected, longer.cost)
-            }
-        };
-        if let Some(cost) = cost {
-            child.cost = cost;
-            child.value = scale.value(cost, open_candidates.table.start(child.entry.start));
-            child.seen = open_candidates.removals;
-            insert(children, child);
-        }
     }
 }

@@ -1,31 +1,25 @@
-//! Several clusters and a broker: excerpts of a trace, requests made from them, what clusters that
-//! overbook learn.
+//! Several clusters and a broker as a study: one of its simulations, and what its settings leave
+//! unread.
 
 use std::sync::Arc;
 
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
-    ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair,
-    SortBy, co_reservation_scene,
+    CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair, SortBy,
+    co_reservation_scene,
 };
-use bookahead_core::estimates::{EstimateModel, EstimateSettings, LearningSettings};
-use bookahead_core::failures::{FailureSource, FailureTrace};
-use bookahead_core::random;
+use bookahead_core::estimates::LearningSettings;
+use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::Reliability;
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{
-    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, FurtherParts, Preference, WorkloadError,
-    cut_clusters, generate_co_requests,
-};
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::{Excerpts, FurtherParts, Preference};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
-use bookahead_lab::study::inputs::{
-    Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text, latest_work, worked_off,
-};
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, canonical_text, latest_work};
 use bookahead_lab::study::{
     Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
     Strategy, Study, StudyRows, name_of,
@@ -33,6 +27,7 @@ use bookahead_lab::study::{
 use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
 use bookahead_overbooking::study::believed;
+mod inputs;
 mod keys;
 pub mod measures;
 mod resolve;
@@ -41,6 +36,8 @@ mod settings;
 pub mod stored;
 mod tables;
 pub mod view;
+
+use self::inputs::{estimates, grid};
 
 pub use self::measures::MEASURES;
 pub use self::settings::*;
@@ -134,12 +131,6 @@ pub fn grid_result(
         }),
         ..SimulationResult::default()
     }
-}
-
-/// Excerpts that simulations share.
-#[derive(Default)]
-struct Shared {
-    excerpts: Cache<ClusterExcerpts>,
 }
 
 impl Study for CoReservationStudy {
@@ -346,15 +337,6 @@ impl Study for CoReservationStudy {
     }
 }
 
-fn cluster_workload(excerpt: &ClusterExcerpt) -> ClusterWorkload {
-    ClusterWorkload {
-        nodes: excerpt.nodes,
-        jobs: Arc::clone(&excerpt.jobs),
-        window_start: excerpt.window_start,
-        accuracy: excerpt.accuracy,
-    }
-}
-
 /// The simulation with everything that it reads.
 ///
 /// # Errors
@@ -372,135 +354,4 @@ pub fn with_inputs(
         settings: study.settings.clone(),
         seed: inputs.seed(spec),
     })
-}
-
-fn grid(
-    study: &CoReservationStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-    estimates: Option<Arc<EstimateModel>>,
-) -> Result<Arc<CoReservationInputs>, Arc<InputError>> {
-    let failed = |error: WorkloadError| InputError::Workload(error.to_string());
-    let excerpts = excerpts(study, spec, inputs, workload)?;
-    let requests = match &study.requests {
-        None => Vec::new(),
-        Some(requests) => {
-            // The source alone: every algorithm, network and number of clusters sees the same
-            // requests.
-            let key = inputs.source_key(&spec.workload);
-            let nodes = spec.workload.nodes;
-            generate_co_requests(
-                &excerpts,
-                nodes,
-                requests,
-                spec.seed,
-                &key,
-                spec.replication,
-            )
-            .map_err(failed)?
-        }
-    };
-    let failures = failures(spec, inputs, &excerpts, &requests)?;
-    Ok(Arc::new(CoReservationInputs {
-        failures,
-        clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
-        requests: requests.into(),
-        stop: excerpts.stop,
-        estimates,
-    }))
-}
-
-/// The failures of the nodes of all clusters, until each would have worked off its jobs and all
-/// requests.
-fn failures(
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    excerpts: &ClusterExcerpts,
-    requests: &[CoRequest],
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-    let until = excerpts.clusters.iter().map(|cluster| {
-        let jobs = cluster
-            .jobs
-            .iter()
-            .map(|job| (job.submit, job.estimate, job.nodes));
-        let parts = requests.iter().flat_map(|request| {
-            let part = |width: &Nodes| (request.earliest, request.duration, *width);
-            request.parts.iter().map(part)
-        });
-        worked_off(jobs.chain(parts), cluster.nodes)
-    });
-    let until = until.max().unwrap_or(Seconds::ZERO);
-    let nodes = excerpts
-        .clusters
-        .iter()
-        .map(|cluster| cluster.nodes.0)
-        .sum();
-    inputs.failures_until(spec, Nodes(nodes), spec.replication, until)
-}
-
-fn excerpts(
-    study: &CoReservationStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-) -> Result<Arc<ClusterExcerpts>, Arc<InputError>> {
-    let jobs = inputs.battery(workload, spec)?;
-    let settings = &study.clusters;
-    let cut = |replication| {
-        let source = inputs.source_key(&spec.workload);
-        let mut stream = random::stream(spec.seed, &source, replication, "cluster excerpts");
-        cut_clusters(&jobs, spec.workload.nodes, settings, &mut stream)
-            .map_err(|error| InputError::Workload(error.to_string()))
-    };
-    // Drawn ones are cut when they are needed: each replication has its own, and they would fill
-    // the memory.
-    if settings.excerpts == Excerpts::Drawn {
-        return Ok(Arc::new(cut(spec.replication)?));
-    }
-    let workload_key = inputs.workload_key(&spec.workload);
-    let own = spec.workload.workload_of(spec.replication);
-    let key = format!(
-        "{}|{workload_key}|{own}|{}",
-        spec.seed,
-        canonical_text(settings)
-    );
-    inputs.shared::<Shared>().excerpts.get(key, || cut(own))
-}
-
-/// A whole trace has no jobs set apart for learning: clusters learn from what none of them runs.
-fn model(
-    study: &CoReservationStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-    settings: &EstimateSettings,
-) -> Result<Arc<EstimateModel>, Arc<InputError>> {
-    let excerpts = excerpts(study, spec, inputs, workload)?;
-    let clusters = canonical_text(&study.clusters);
-    let place = match study.clusters.excerpts {
-        Excerpts::Drawn => format!("{clusters}|{}", spec.replication),
-        Excerpts::Fingerprint | Excerpts::Spaced => clusters,
-    };
-    let jobs = inputs.battery(workload, spec)?;
-    inputs.model_from(spec, settings, &place, || PreparedWorkload {
-        label: workload.label.clone(),
-        learning: excerpts.outside(&jobs).into(),
-        batteries: Vec::new(),
-        first_factor: 1.0,
-        cleaning: workload.cleaning.clone(),
-        content_hash: String::new(),
-    })
-}
-
-fn estimates(
-    study: &CoReservationStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-) -> Result<Option<Arc<EstimateModel>>, Arc<InputError>> {
-    let settings = spec.estimates.as_ref();
-    settings
-        .map(|settings| model(study, spec, inputs, workload, settings))
-        .transpose()
 }

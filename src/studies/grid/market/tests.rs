@@ -4,7 +4,6 @@ use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, Learning
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::scheduling::{Acceptance, PolicySpec};
-use bookahead_core::workload::JobKind;
 
 use super::*;
 
@@ -41,19 +40,11 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
             now += stream.random_range(0..200);
             let estimate = stream.random_range(600..7_200);
             let share: f64 = stream.random();
-            Job {
-                id: JobId(number),
-                trace_number: i64::from(number) + 1,
-                submit: Seconds(now),
-                release: Seconds(now),
-                estimate: Seconds(estimate),
-                runtime: Seconds(((estimate as f64 * share) as i64).max(1)),
-                deadline: Seconds(now + 2 * estimate),
-                nodes: Nodes(stream.random_range(1..=NODES)),
-                user: None,
-                application: None,
-                kind: JobKind::Flexible,
-            }
+            let nodes = Nodes(stream.random_range(1..=NODES));
+            Job::rigid(JobId(number), Seconds(now), nodes, Seconds(estimate))
+                .running_for(Seconds(((estimate as f64 * share) as i64).max(1)))
+                .due_by(Seconds(now + 2 * estimate))
+                .numbered(i64::from(number) + 1)
         })
         .collect();
     let everybody = EstimateSettings {

@@ -20,14 +20,10 @@ use crate::{ClusterRun, Work, cluster_scene, simulate};
 
 const NODES: Nodes = Nodes(6);
 
-fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64, laxity: i64) -> Job {
-    Job {
-        trace_number: i64::from(id) + 1,
-        user: Some(i64::from(id % 3)),
-        ..Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
-            .running_for(Seconds(runtime))
-            .due_by(Seconds(submit + estimate * laxity))
-    }
+fn job(id: u32, submit: i64, nodes: u32, estimate: i64) -> Job {
+    Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+        .numbered(i64::from(id) + 1)
+        .of_user(i64::from(id % 3))
 }
 
 /// Users, jobs and failures of a busy little cluster.
@@ -47,14 +43,10 @@ fn case(number: u64, cancels: bool) -> Case {
             let estimate = stream.random_range(1..4_000);
             let runtime = stream.random_range(1..=estimate);
             let nodes = stream.random_range(1..=7);
-            let mut job = job(
-                id,
-                submit,
-                nodes,
-                estimate,
-                runtime,
-                stream.random_range(1..4),
-            );
+            let laxity = stream.random_range(1..4);
+            let mut job = job(id, submit, nodes, estimate)
+                .running_for(Seconds(runtime))
+                .due_by(Seconds(submit + estimate * laxity));
             job.release += Seconds(stream.random_range(0..500) * stream.random_range(0..2));
             job.deadline += job.release - job.submit;
             let start = job.release + Seconds(stream.random_range(0..2_000));
@@ -326,9 +318,11 @@ fn a_rejected_job_comes_back_after_the_delay_and_who_follows_it_thinks_from_its_
     // and, as it may be so often, at 1,100 accepted; it runs until 1,150, and 30 s later its user
     // submits the next one, which the log has at 120.
     let jobs: Arc<[Job]> = [
-        job(0, 0, 6, 1_000, 1_000, 1),
-        job(1, 100, 4, 100, 50, 1),
-        job(2, 120, 4, 100, 100, 2),
+        job(0, 0, 6, 1_000).due_by(Seconds(1_000)),
+        job(1, 100, 4, 100)
+            .running_for(Seconds(50))
+            .due_by(Seconds(200)),
+        job(2, 120, 4, 100).due_by(Seconds(320)),
     ]
     .into();
     let follows = Follows {
@@ -396,7 +390,7 @@ fn logged(submit: i64, end: i64, preceding: Option<i64>, think_time: i64) -> Log
 #[test]
 fn the_log_says_whom_a_job_follows() {
     let mut jobs: Vec<Job> = (0..6)
-        .map(|id| job(id, i64::from(id), 1, 10, 10, 2))
+        .map(|id| job(id, i64::from(id), 1, 10).due_by(Seconds(i64::from(id) + 20)))
         .collect();
     for job in &mut jobs {
         job.user = Some(i64::from(job.id.0 == 5));
@@ -433,7 +427,9 @@ fn the_log_says_whom_a_job_follows() {
 
 #[test]
 fn patience_is_drawn_with_its_mean_and_the_same_again() {
-    let jobs: Vec<Job> = (0..4_000).map(|id| job(id, 0, 1, 1, 1, 1)).collect();
+    let jobs: Vec<Job> = (0..4_000)
+        .map(|id| job(id, 0, 1, 1).due_by(Seconds(1)))
+        .collect();
     let settings = ClientSettings {
         patience: Some(Seconds(10_000)),
         ..ClientSettings::default()

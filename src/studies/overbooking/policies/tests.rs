@@ -24,15 +24,6 @@ fn settings(interval: CheckpointInterval, cost: i64, restart: i64) -> Checkpoint
     }
 }
 
-fn job(estimate: i64, runtime: i64, deadline: i64) -> Job {
-    Job {
-        trace_number: 1,
-        ..Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(estimate))
-            .running_for(Seconds(runtime))
-            .due_by(Seconds(deadline))
-    }
-}
-
 const WORK: i64 = 40_000;
 const MTTF: f64 = 10_000.0;
 const REPAIR: i64 = 500;
@@ -85,7 +76,8 @@ fn makespan(strategy: &str, checkpoint: CheckpointSettings, failures: &FailureTr
         checkpoint: Some(checkpoint),
         ..PolicySpec::named(strategy)
     };
-    let jobs = [job(WORK, WORK, 59 * WORK)];
+    let job = Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(WORK));
+    let jobs = [job.due_by(Seconds(59 * WORK)).numbered(1)];
     let (_, outcomes) =
         simulate(Nodes(1), &settings, None, &jobs, failures).expect("a registered strategy");
     let outcome = &outcomes[0];

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use bookahead_core::predictions::UserIndex;
 use bookahead_core::scheduling::stream::*;
+use bookahead_core::units::Seconds;
 use bookahead_core::workload::{CleaningRules, ParsedTrace, TraceFolder, clean, lublin_feitelson};
 
 use super::*;

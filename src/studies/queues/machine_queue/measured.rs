@@ -161,20 +161,6 @@ mod tests {
     use super::*;
     use crate::machine_queue::{AccountIndex, Announcement, PartitionIndex, QualityIndex};
 
-    fn job(position: usize, nodes: u32, runtime: i64) -> Job {
-        Job {
-            trace_number: position as i64 + 1,
-            ..Job::rigid(
-                JobId(position as u32),
-                Seconds(10 * position as i64),
-                Nodes(nodes),
-                Seconds(100),
-            )
-            .running_for(Seconds(runtime))
-            .due_by(Seconds(1_000_000))
-        }
-    }
-
     fn placed(job: &Job) -> MachineQueueJob {
         MachineQueueJob {
             trace_number: job.trace_number,
@@ -194,6 +180,13 @@ mod tests {
 
     #[test]
     fn every_job_has_an_outcome_and_those_without_a_place_are_dropped() {
+        let job = |id: u32, nodes, runtime| {
+            let submit = Seconds(10 * i64::from(id));
+            Job::rigid(JobId(id), submit, Nodes(nodes), Seconds(100))
+                .running_for(Seconds(runtime))
+                .due_by(Seconds(1_000_000))
+                .numbered(i64::from(id) + 1)
+        };
         let jobs = [job(0, 2, 50), job(1, 1, 120), job(2, 1, 10), job(3, 9, 10)];
         let some = [0, 1, 3];
         let placed = PlacedJobs {

@@ -339,15 +339,13 @@ mod tests {
     /// Jobs that leave a hole now and then; estimates are `stretch` times the runtimes.
     fn jobs(stretch: i64) -> Vec<Job> {
         (0..200)
-            .map(|id: u32| Job {
-                trace_number: i64::from(id),
-                ..Job::rigid(
-                    JobId(id),
-                    Seconds(i64::from(id) * 1_000),
-                    Nodes(1 + id % 5),
-                    Seconds((3_000 + i64::from(id % 7) * 900) * stretch),
-                )
-                .running_for(Seconds(3_000 + i64::from(id % 7) * 900))
+            .map(|id: u32| {
+                let number = i64::from(id);
+                let (submit, nodes) = (Seconds(number * 1_000), Nodes(1 + id % 5));
+                let runtime = Seconds(3_000 + number % 7 * 900);
+                Job::rigid(JobId(id), submit, nodes, runtime * stretch)
+                    .running_for(runtime)
+                    .numbered(number)
             })
             .collect()
     }

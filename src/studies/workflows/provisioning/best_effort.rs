@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId, JobKind};
+use bookahead_core::workload::{Job, JobId};
 
 use super::least_busy::TasksInTransit;
 use super::{Application, ProviderSite, TaskPlacement};
@@ -164,20 +164,8 @@ pub(super) fn task_job(
     first: u32,
 ) -> Job {
     let needs = &application.tasks()[task];
-    let runtime = needs.runtimes[site];
-    Job {
-        id: JobId(first + task as u32),
-        trace_number: 0,
-        submit,
-        release: submit,
-        estimate: runtime,
-        runtime,
-        deadline: Seconds::FAR,
-        nodes: needs.nodes,
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    let id = JobId(first + task as u32);
+    Job::rigid(id, submit, needs.nodes, needs.runtimes[site])
 }
 
 #[cfg(test)]

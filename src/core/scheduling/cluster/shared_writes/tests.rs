@@ -130,24 +130,16 @@ fn shared(interval: i64, cost: i64, restart: i64, gap_end: GapEnd) -> Checkpoint
     }
 }
 
-fn job(id: usize, [submit, estimate, runtime, deadline]: [i64; 4], nodes: u32) -> Job {
-    Job {
-        trace_number: 1,
-        ..Job::rigid(
-            JobId(id as u32),
-            Seconds(submit),
-            Nodes(nodes),
-            Seconds(estimate),
-        )
-        .running_for(Seconds(runtime))
-        .due_by(Seconds(deadline))
-    }
-}
-
 fn together(k: usize, window: Option<i64>, gap_end: GapEnd) -> Case {
     Case {
         settings: shared(100, 10, 5, gap_end),
-        jobs: (0..k).map(|id| job(id, [0, 150, 150, 5_000], 2)).collect(),
+        jobs: (0..k as u32)
+            .map(|id| {
+                Job::rigid(JobId(id), Seconds(0), Nodes(2), Seconds(150))
+                    .due_by(Seconds(5_000))
+                    .numbered(1)
+            })
+            .collect(),
         windows: vec![window; k],
         longer: 0,
         failures: Vec::new(),
@@ -220,10 +212,14 @@ prop_compose! {
             1..9,
         ),
     ) -> (Vec<Job>, Vec<Option<i64>>) {
-        let mut submit = 0;
-        let all = shapes.into_iter().enumerate().map(|(id, (later, estimate, runtime, slack, nodes, window))| {
-            submit += later;
-            (job(id, [submit, estimate, runtime, submit + estimate + slack], nodes), window)
+        let mut submit = Seconds(0);
+        let all = (0..).zip(shapes).map(|(id, (later, estimate, runtime, slack, nodes, window))| {
+            submit += Seconds(later);
+            let job = Job::rigid(JobId(id), submit, Nodes(nodes), Seconds(estimate))
+                .running_for(Seconds(runtime))
+                .due_by(submit + Seconds(estimate + slack))
+                .numbered(1);
+            (job, window)
         });
         all.unzip()
     }

@@ -9,16 +9,10 @@ const STOP: Seconds = Seconds(1_209_600);
 const MACHINE: Nodes = Nodes(1160);
 
 fn template(index: u32, limit: i64, cpus: u32) -> Job {
-    Job {
-        trace_number: i64::from(index) + 1,
-        ..Job::rigid(
-            JobId(index),
-            Seconds(i64::from(index)),
-            Nodes(cpus),
-            Seconds(limit),
-        )
+    let number = i64::from(index);
+    Job::rigid(JobId(index), Seconds(number), Nodes(cpus), Seconds(limit))
         .running_for(Seconds(1))
-    }
+        .numbered(number + 1)
 }
 
 fn excerpts(clusters: u32) -> ClusterExcerpts {

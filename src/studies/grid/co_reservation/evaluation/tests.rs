@@ -14,14 +14,6 @@ use crate::co_reservation::{
     ClusterWorkload, MessageCounts, OfferBounds, ProbeCounts, RiskChoice, RiskSettings,
 };
 
-fn job(id: u32, nodes: u32, limit: i64, runtime: i64) -> Job {
-    Job {
-        trace_number: i64::from(id) + 1,
-        ..Job::rigid(JobId(id), Seconds(0), Nodes(nodes), Seconds(limit))
-            .running_for(Seconds(runtime))
-    }
-}
-
 fn ran(job: &Job, start: i64) -> JobOutcome {
     JobOutcome {
         job: job.clone(),
@@ -119,12 +111,15 @@ fn inputs(clusters: Vec<(u32, Vec<Job>)>, stop: i64) -> CoReservationInputs {
 
 /// §10.2, T13, with the firm part: what the cluster did, as the specification says.
 fn t13() -> (CoReservationInputs, CoReservationRun) {
-    let jobs = [
-        job(0, 6, 100, 60),
-        job(1, 8, 50, 50),
-        job(2, 4, 90, 90),
-        job(3, 4, 120, 30),
-    ];
+    let jobs = [(6, 100, 60), (8, 50, 50), (4, 90, 90), (4, 120, 30)];
+    let jobs: Vec<Job> = (0..)
+        .zip(jobs)
+        .map(|(id, (nodes, limit, runtime))| {
+            Job::rigid(JobId(id), Seconds(0), Nodes(nodes), Seconds(limit))
+                .running_for(Seconds(runtime))
+                .numbered(i64::from(id) + 1)
+        })
+        .collect();
     let starts = [0, 160, 0, 210];
     let granted = CoOutcome {
         waiting_before: 2,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use bookahead_core::scheduling::queue::PlannedQueue;
 use bookahead_core::scheduling::{ClusterMachine, JobOutcome, Policy, SimulationMetrics};
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequestId, Job, JobId, JobKind};
+use bookahead_core::workload::{CoRequestId, Job, JobId};
 use bookahead_overbooking::registry;
 
 use super::backlog::LimitAccuracy;
@@ -322,19 +322,9 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
             return Err(Refusal::Quota);
         }
         let id = JobId(self.next_id);
-        let part = Job {
-            id,
-            trace_number: i64::from(order.request.0),
-            submit: now,
-            release: order.start,
-            estimate: order.duration,
-            runtime: order.duration,
-            deadline: end,
-            nodes: order.nodes,
-            user: None,
-            application: None,
-            kind: JobKind::Reservation,
-        };
+        let part = Job::rigid(id, now, order.nodes, order.duration)
+            .numbered(order.request.0.into())
+            .into_reservation(order.start);
         if !self.machine.reserve_window(part, limit) {
             return Err(Refusal::Occupied);
         }

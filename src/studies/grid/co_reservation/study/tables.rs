@@ -2,18 +2,20 @@
 //! lines.
 
 mod exports;
+mod schema;
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
 use self::exports::EXPORTS;
+use self::schema::{OUTCOMES, SQL, VIEWS};
 use super::measures::{CLUSTER_MEASURES, ClusterMeasureName};
 use crate::co_reservation::measures::{ClusterSummary, ClusterValue};
 use crate::co_reservation::{AttemptFate, CoOutcome, CoReservationRun, CoVerdict, TimeLine};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Seconds;
-use bookahead_lab::tables::{Definition, Outcomes, RowWriter, Rows, View};
+use bookahead_lab::tables::{Definition, RowWriter, Rows};
 
 /// The tables.
 pub(super) const TABLES: Definition = Definition {
@@ -97,216 +99,6 @@ fn enter_lookups(connection: &Connection, _: &[&'static Measure]) -> rusqlite::R
     }
     Ok(())
 }
-
-const SQL: &str = "
-CREATE TABLE cluster (
-    simulation INTEGER NOT NULL REFERENCES simulation (id),
-    cluster INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    first_job INTEGER NOT NULL,
-    jobs INTEGER NOT NULL,
-    window_start INTEGER NOT NULL,
-    accuracy REAL NOT NULL,
-    stop INTEGER NOT NULL,
-    PRIMARY KEY (simulation, cluster)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE cluster_measure (
-    simulation INTEGER NOT NULL,
-    cluster INTEGER NOT NULL,
-    measure INTEGER NOT NULL REFERENCES measure (code),
-    class TEXT NOT NULL,
-    value REAL NOT NULL,
-    PRIMARY KEY (simulation, measure, cluster, class),
-    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE co_verdict (
-    code INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    granted INTEGER NOT NULL CHECK (granted IN (0, 1))
-) STRICT;
-
-CREATE TABLE co_request (
-    simulation INTEGER NOT NULL REFERENCES simulation (id),
-    request INTEGER NOT NULL,
-    trace_number INTEGER NOT NULL,
-    submit INTEGER NOT NULL,
-    earliest INTEGER NOT NULL,
-    deadline INTEGER NOT NULL,
-    duration INTEGER NOT NULL,
-    parts INTEGER NOT NULL,
-    verdict INTEGER NOT NULL REFERENCES co_verdict (code),
-    answered INTEGER NOT NULL,
-    start INTEGER,
-    cost REAL,
-    pof REAL NOT NULL,
-    probes INTEGER NOT NULL,
-    reserved INTEGER NOT NULL,
-    refused INTEGER NOT NULL,
-    cancelled INTEGER NOT NULL,
-    timed_out INTEGER NOT NULL,
-    repeated INTEGER NOT NULL,
-    starts INTEGER NOT NULL,
-    candidates REAL NOT NULL,
-    worst_case REAL NOT NULL,
-    first_start INTEGER,
-    last_start INTEGER,
-    cheapest REAL,
-    dearest REAL,
-    waiting_before INTEGER NOT NULL,
-    waiting_after INTEGER NOT NULL,
-    lost_parts INTEGER NOT NULL,
-    replaced_parts INTEGER NOT NULL,
-    user INTEGER,
-    PRIMARY KEY (simulation, request)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE co_part (
-    simulation INTEGER NOT NULL,
-    request INTEGER NOT NULL,
-    part INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    cluster INTEGER,
-    lost INTEGER NOT NULL,
-    PRIMARY KEY (simulation, request, part),
-    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE attempt_fate (
-    code INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
-) STRICT;
-
-CREATE TABLE co_attempt (
-    simulation INTEGER NOT NULL,
-    request INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    part INTEGER NOT NULL,
-    cluster INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    duration INTEGER NOT NULL,
-    sent INTEGER NOT NULL,
-    answered INTEGER,
-    given_up INTEGER,
-    fate INTEGER NOT NULL REFERENCES attempt_fate (code),
-    PRIMARY KEY (simulation, request, attempt),
-    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE co_probe (
-    simulation INTEGER NOT NULL,
-    request INTEGER NOT NULL,
-    cluster INTEGER NOT NULL,
-    unfiltered INTEGER NOT NULL,
-    counting INTEGER NOT NULL,
-    backlog INTEGER NOT NULL,
-    quota INTEGER NOT NULL,
-    exempt INTEGER NOT NULL,
-    backlog_now INTEGER NOT NULL,
-    backlog_earliest INTEGER NOT NULL,
-    PRIMARY KEY (simulation, request, cluster),
-    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE time_line (
-    simulation INTEGER NOT NULL,
-    cluster INTEGER NOT NULL,
-    time INTEGER NOT NULL,
-    jobs INTEGER NOT NULL,
-    parts INTEGER NOT NULL,
-    PRIMARY KEY (simulation, cluster, time),
-    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
-) STRICT, WITHOUT ROWID;
-";
-
-const VIEWS: &[View] = &[
-    (
-        "v_cluster",
-        "SELECT c.simulation, c.cluster, c.nodes, c.first_job, c.jobs, c.window_start, c.accuracy, c.stop FROM cluster c",
-    ),
-    (
-        "v_cluster_measure",
-        "SELECT rp.run, rp.place,
-            (SELECT json_group_object(x.key, x.value) FROM (
-                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
-            ) x) AS axes,
-            p.replication, p.simulation, d.cluster, q.name AS measure, d.class, q.unit, q.title, d.value
-         FROM run_point rp
-         JOIN point p ON p.id = rp.point
-         JOIN cluster_measure d ON d.simulation = p.simulation
-         JOIN measure q ON q.code = d.measure",
-    ),
-    (
-        "v_co_request",
-        "SELECT o.simulation, o.request, o.trace_number, o.user, o.submit, o.submit + o.earliest AS earliest,
-            o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
-            v.name AS verdict, v.granted, o.submit + o.answered AS answered, o.submit + o.start AS start, o.start AS lead,
-            CASE WHEN o.start IS NULL THEN NULL WHEN o.last_start > o.first_start
-                THEN CAST(o.start - o.first_start AS REAL) / (o.last_start - o.first_start)
-                WHEN o.first_start IS NOT NULL THEN 0.0 END AS relative_start,
-            CASE WHEN o.cost IS NULL THEN NULL WHEN o.dearest > o.cheapest
-                THEN (o.cost - o.cheapest) / (o.dearest - o.cheapest)
-                WHEN o.cheapest IS NOT NULL THEN 0.0 END AS relative_cost,
-            o.cost, o.pof, o.reserved + o.refused + o.cancelled AS messages, o.probes, o.reserved, o.refused, o.cancelled,
-            o.timed_out, o.repeated, o.starts, o.candidates, o.worst_case,
-            1.0 - coalesce((o.reserved + o.refused + o.cancelled) / nullif(o.worst_case, 0.0), 0.0) AS efficiency,
-            o.submit + o.first_start AS first_start, o.submit + o.last_start AS last_start, o.cheapest, o.dearest,
-            o.waiting_before, o.waiting_after,
-            CASE WHEN v.granted THEN coalesce(CAST(o.waiting_after AS REAL) / nullif(o.waiting_before, 0), 0.0) END
-                AS unfairness,
-            o.lost_parts, o.replaced_parts
-         FROM co_request o JOIN co_verdict v ON v.code = o.verdict",
-    ),
-    (
-        "v_co_part",
-        "SELECT p.simulation, p.request, p.part, p.nodes, p.cluster, o.submit + o.start AS start,
-            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost
-         FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request",
-    ),
-    (
-        "v_co_attempt",
-        "SELECT a.simulation, a.request, a.attempt, a.part, a.cluster, a.nodes, o.submit + a.start AS start,
-            o.submit + a.start + a.duration AS \"end\", a.duration, o.submit + a.sent AS sent,
-            o.submit + a.answered AS answered, o.submit + a.given_up AS given_up, f.name AS fate
-         FROM co_attempt a
-         JOIN co_request o ON o.simulation = a.simulation AND o.request = a.request
-         JOIN attempt_fate f ON f.code = a.fate",
-    ),
-    (
-        "v_co_probe",
-        "SELECT b.simulation, b.request, b.cluster, o.submit, b.unfiltered, b.counting, b.backlog, b.quota, b.exempt,
-            CAST(b.counting + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0) AS filtering_degree,
-            b.backlog_now, b.backlog_earliest
-         FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
-    ),
-];
-
-/// What the views about all studies show of them.
-const OUTCOMES: Outcomes = Outcomes {
-    algorithm: Some(
-        "m.spec ->> '$.study.search.algorithm'",
-    ),
-    clusters: Some(
-        "(SELECT count(*) FROM cluster c WHERE c.simulation = m.id)",
-    ),
-    cluster_of_job: Some(
-        "(SELECT c.cluster FROM cluster c
-          WHERE c.simulation = j.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs)",
-    ),
-    jobs: None,
-    reservations: Some(
-        "SELECT q.simulation, q.request, NULL, q.parts,
-            CASE q.parts WHEN 1 THEN (SELECT p.cluster FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request) END,
-            q.trace_number, q.user,
-            (SELECT sum(p.nodes) FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request),
-            q.submit, q.earliest, q.deadline, q.duration, NULL,
-            CASE WHEN NOT q.granted THEN 'rejected' WHEN q.lost_parts > q.replaced_parts THEN 'lost' ELSE 'granted' END,
-            q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
-         FROM v_co_request q",
-    ),
-};
 
 /// Why outcomes would not come back from the store as they are; `None` where they would.
 fn problem(run: &CoReservationRun) -> Option<String> {

@@ -10,7 +10,7 @@ use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use crate::co_reservation::local::{ClusterId, PartOrder};
 use crate::co_reservation::scene::scene_of;
@@ -269,19 +269,10 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
             let jobs = submits.into_iter().map(|submit| {
                 let estimate = stream.random_range(600..64_800);
                 id += 1;
-                Job {
-                    id: JobId(id - 1),
-                    trace_number: 0,
-                    submit: Seconds(submit),
-                    release: Seconds(submit),
-                    estimate: Seconds(estimate),
-                    runtime: Seconds(stream.random_range(1..=estimate)),
-                    deadline: Seconds::FAR,
-                    nodes: Nodes(8 * stream.random_range(1..7) * stream.random_range(1..5)),
-                    user: None,
-                    application: None,
-                    kind: JobKind::Flexible,
-                }
+                let runtime = Seconds(stream.random_range(1..=estimate));
+                let nodes = Nodes(8 * stream.random_range(1..7) * stream.random_range(1..5));
+                Job::rigid(JobId(id - 1), Seconds(submit), nodes, Seconds(estimate))
+                    .running_for(runtime)
             });
             ClusterWorkload {
                 nodes: Nodes(1_160),

@@ -89,11 +89,10 @@ impl Policy for WholeMachine {
 
 /// A job of 100 s on both nodes, to be done by 300.
 fn job(id: u32, release: i64) -> Job {
-    Job {
-        trace_number: 1,
-        release: Seconds(release),
-        ..Job::rigid(JobId(id), Seconds(0), Nodes(2), Seconds(100)).due_by(Seconds(300))
-    }
+    Job::rigid(JobId(id), Seconds(0), Nodes(2), Seconds(100))
+        .due_by(Seconds(300))
+        .released_at(Seconds(release))
+        .numbered(1)
 }
 
 fn outcomes(settings: &RecoverySettings, jobs: &[Job], down: (i64, i64)) -> Vec<JobOutcome> {
@@ -237,13 +236,10 @@ fn a_job_without_a_deadline_starts_when_what_is_held_in_front_of_it_was_held_for
     // The node is down when both later jobs should start, and back after 120 s. Only the last one
     // has the node reserved then; it runs for 5 s, and keeps it until 303 s in a plan that gives
     // nothing back.
-    let of = |id, submit, estimate, runtime| Job {
-        estimate: Seconds(estimate),
-        runtime: Seconds(runtime),
-        submit: Seconds(submit),
-        deadline: Seconds::FAR,
-        nodes: Nodes(1),
-        ..job(id, submit)
+    let of = |id, submit, estimate, runtime| {
+        Job::rigid(JobId(id), Seconds(submit), Nodes(1), Seconds(estimate))
+            .running_for(Seconds(runtime))
+            .numbered(1)
     };
     let jobs = [of(0, 0, 100, 10), of(1, 1, 17, 16), of(2, 2, 183, 5)];
     let node = NodeIndex(0);
@@ -263,14 +259,11 @@ fn no_job_without_a_deadline_is_forgotten_whatever_fails() {
         let mut drawn = |id| {
             submit += stream.random_range(0..60);
             let estimate = stream.random_range(1..80);
-            Job {
-                estimate: Seconds(estimate),
-                runtime: Seconds(stream.random_range(1..=estimate)),
-                deadline: Seconds::FAR,
-                nodes: Nodes(stream.random_range(1..=4)),
-                submit: Seconds(submit),
-                ..job(id, submit)
-            }
+            let runtime = Seconds(stream.random_range(1..=estimate));
+            let nodes = Nodes(stream.random_range(1..=4));
+            Job::rigid(JobId(id), Seconds(submit), nodes, Seconds(estimate))
+                .running_for(runtime)
+                .numbered(1)
         };
         let jobs: Vec<Job> = (0..20).map(&mut drawn).collect();
         let outages: Vec<Outage> = (0..stream.random_range(1..8))

@@ -22,18 +22,13 @@ const MINUTE: i64 = 60;
 
 /// A job with its window, in minutes.
 fn job(id: u32, nodes: u32, release: i64, estimate: i64, runtime: i64, deadline: i64) -> Job {
-    Job {
-        trace_number: i64::from(id) + 1,
-        release: Seconds(release * MINUTE),
-        ..Job::rigid(
-            JobId(id),
-            Seconds(0),
-            Nodes(nodes),
-            Seconds(estimate * MINUTE),
-        )
-        .running_for(Seconds(runtime * MINUTE))
-        .due_by(Seconds(deadline * MINUTE))
-    }
+    let [release, estimate, runtime, deadline] =
+        [release, estimate, runtime, deadline].map(|minutes| Seconds(minutes * MINUTE));
+    Job::rigid(JobId(id), Seconds(0), Nodes(nodes), estimate)
+        .running_for(runtime)
+        .released_at(release)
+        .due_by(deadline)
+        .numbered(i64::from(id) + 1)
 }
 
 /// Statistics of jobs that run for these percentages of their estimates.

@@ -1,18 +1,15 @@
 //! From what a machine file says to a machine: every value checked, every default filled in.
 
+mod checks;
 mod shares;
+mod windows;
 
-use std::collections::HashSet;
-
-use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use super::MachineDescription;
-use super::calendar::{CalendarEntry, MOST_OCCURRENCES, Repetition};
-use super::file::{
-    KEYS, RawDepth, RawLimits, RawMachine, RawRepeats, RawSharing, RawWindow, allowed,
-};
-use super::places::{Places, key};
+use super::calendar::CalendarEntry;
+use super::file::{KEYS, RawDepth, RawMachine, RawSharing, allowed};
+use super::places::Places;
 use super::trace::{PartitionRule, TraceMapping};
 use crate::machine_queue::{
     Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
@@ -21,13 +18,12 @@ use crate::machine_queue::{
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::keys::ours::is_ours;
 use bookahead_lab::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
+use checks::Checks;
 
 /// Nodes of all classes together at most: the machine knows each of them.
 const MOST_NODES: u32 = 1_000_000;
 /// Cores of all nodes together at most.
 const MOST_CORES: u64 = 2_000_000_000;
-/// Hours that can be said: more than a thousand years.
-const MOST_HOURS: f64 = 1e7;
 /// A week, Slurm's default of `PriorityMaxAge` and `PriorityDecayHalfLife`.
 const WEEK_HOURS: f64 = 168.0;
 
@@ -88,73 +84,7 @@ fn problems_of(problems: &mut Problems) -> Vec<Problem> {
     }
 }
 
-/// Checks values, and says where they stand when they are wrong.
-struct Checks<'a, 't> {
-    places: &'a Places<'t>,
-    problems: &'a mut Problems,
-}
-
 impl Checks<'_, '_> {
-    fn refuse(&mut self, path: &str, message: impl Into<String>) {
-        let key = key(path);
-        let span = self.places.span(path);
-        self.problems.add(
-            ProblemKind::OutOfRange,
-            &key,
-            span,
-            message,
-            format!("allowed: {}", allowed(&key)),
-        );
-    }
-
-    fn require(&mut self, is_right: bool, path: &str, message: impl FnOnce() -> String) {
-        if !is_right {
-            self.refuse(path, message());
-        }
-    }
-
-    /// A number from 0 on, or from 0 to 1.
-    fn number(&mut self, path: &str, value: f64, most: f64) -> f64 {
-        let is_right = value.is_finite() && (0.0..=most).contains(&value);
-        self.require(is_right, path, || format!("{value} is out of range"));
-        value
-    }
-
-    /// A span of more than no time.
-    fn hours(&mut self, path: &str, hours: f64) -> Seconds {
-        let is_right = hours.is_finite() && hours <= MOST_HOURS;
-        let seconds = Seconds::from_hours(if is_right { hours } else { 0.0 });
-        self.require(is_right && seconds > Seconds::ZERO, path, || {
-            format!("{hours} hours are out of range")
-        });
-        seconds.max(Seconds(1))
-    }
-
-    fn count(&mut self, path: &str, value: Option<u32>) -> Option<u32> {
-        self.require(value != Some(0), path, || "0 is out of range".to_owned());
-        value
-    }
-
-    fn limits(&mut self, path: &str, raw: &RawLimits) -> Limits {
-        Limits {
-            running_jobs: self.count(&format!("{path}.running_jobs"), raw.running_jobs),
-            nodes: self.count(&format!("{path}.nodes"), raw.nodes),
-            cores: self.count(&format!("{path}.cores"), raw.cores),
-            submitted_jobs: self.count(&format!("{path}.submitted_jobs"), raw.submitted_jobs),
-        }
-    }
-
-    fn names<'n>(&mut self, table: &str, names: impl Iterator<Item = &'n str>) {
-        let mut known = HashSet::new();
-        for (at, name) in names.enumerate() {
-            let path = format!("{table}.{at}.name");
-            self.require(!name.trim().is_empty(), &path, || "it is empty".to_owned());
-            self.require(known.insert(name), &path, || {
-                format!("`{name}` is there twice")
-            });
-        }
-    }
-
     fn machine(&mut self, raw: &RawMachine, text: &str) -> MachineDescription {
         self.require(!raw.name.trim().is_empty(), "name", || {
             "it is empty".to_owned()
@@ -410,96 +340,5 @@ impl Checks<'_, '_> {
             interval: Seconds(i64::from(raw.interval_seconds)),
             window,
         }
-    }
-
-    /// A window; `None` where it is so wrong that nothing can be made of it.
-    fn window(
-        &mut self,
-        at: usize,
-        raw: &RawWindow,
-        classes: &[NodeClass],
-    ) -> Option<CalendarEntry> {
-        let path = |key: &str| format!("window.{at}.{key}");
-        let begin: Option<DateTime> = match (&raw.begin.date, &raw.begin.offset) {
-            (Some(_), None) => raw.begin.to_string().parse().ok(),
-            _ => None,
-        };
-        let Some(begin) = begin else {
-            self.refuse(
-                &path("begin"),
-                format!("{} is no local date and time", raw.begin),
-            );
-            return None;
-        };
-        let length = self.hours(&path("length_hours"), raw.length_hours);
-        let days = match raw.repeats {
-            RawRepeats::None => None,
-            RawRepeats::Daily => Some(1),
-            RawRepeats::Weekly => Some(7),
-        };
-        let until: Option<Date> = raw.until.as_ref().and_then(|until| {
-            let is_date = until.time.is_none() && until.offset.is_none();
-            until.to_string().parse().ok().filter(|_| is_date)
-        });
-        let repetition = match (days, &raw.until) {
-            (None, None) => None,
-            (None, Some(_)) => {
-                self.refuse(&path("until"), "the window does not repeat");
-                None
-            }
-            (Some(_), None) => {
-                self.refuse(&path("until"), "it is missing, and the window repeats");
-                return None;
-            }
-            (Some(days), Some(found)) => {
-                let Some(until) = until else {
-                    self.refuse(&path("until"), format!("{found} is no date"));
-                    return None;
-                };
-                self.require(until >= begin.date(), &path("until"), || {
-                    "it is before the first beginning".to_owned()
-                });
-                // The shortest local day has 23 hours, in some zones fewer; a night that meets
-                // itself is still found.
-                let room = Seconds::HOUR * (24 * i64::from(days) - 1);
-                self.require(length <= room, &path("length_hours"), || {
-                    "the window is longer than the time to the next one".to_owned()
-                });
-                Some(Repetition { days, until })
-            }
-        };
-        let nodes: Vec<(ClassIndex, Nodes)> = if raw.nodes.is_empty() {
-            (classes.iter().enumerate())
-                .map(|(class, of)| (ClassIndex(class), of.nodes))
-                .collect()
-        } else {
-            let mut closed = Vec::new();
-            for (name, nodes) in &raw.nodes {
-                let path = path(&format!("nodes.{name}"));
-                match classes.iter().position(|class| class.name == *name) {
-                    None => self.refuse(&path, format!("there is no class `{name}`")),
-                    Some(class) if *nodes == 0 || *nodes > classes[class].nodes.0 => {
-                        let has = classes[class].nodes.0;
-                        self.refuse(&path, format!("{nodes} of its {has} nodes"));
-                    }
-                    Some(class) => closed.push((ClassIndex(class), Nodes(*nodes))),
-                }
-            }
-            closed
-        };
-        let entry = CalendarEntry {
-            name: raw.name.clone(),
-            begin,
-            length,
-            repetition,
-            nodes,
-            users: raw.users.clone(),
-        };
-        self.require(
-            entry.occurrences() <= MOST_OCCURRENCES,
-            &path("until"),
-            || format!("the window comes more than {MOST_OCCURRENCES} times"),
-        );
-        Some(entry)
     }
 }

@@ -2,4 +2,5 @@
 
 mod conf;
 mod files;
+mod placement;
 mod windows;

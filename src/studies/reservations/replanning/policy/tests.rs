@@ -8,11 +8,9 @@ use super::*;
 use crate::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine};
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
-    Job {
-        trace_number: i64::from(id) + 1,
-        ..Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
-            .running_for(Seconds(runtime))
-    }
+    Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
+        .running_for(Seconds(runtime))
+        .numbered(i64::from(id) + 1)
 }
 
 fn request(id: u32, submit: i64, nodes: u32, duration: i64, start: i64) -> ReservationRequest {

@@ -18,10 +18,6 @@ use crate::virtual_reservations::rules::{CombinedScheme, cancellation_penalty};
 
 const MINUTE: Seconds = Seconds(60);
 
-fn job(submit: Seconds, nodes: u32, estimate: Seconds, runtime: Seconds) -> Job {
-    Job::rigid(JobId(0), submit, Nodes(nodes), estimate).running_for(runtime)
-}
-
 fn numbered(mut jobs: Vec<Job>) -> Vec<Job> {
     jobs.sort_by_key(|job| job.submit);
     for (id, job) in (0..).zip(&mut jobs) {
@@ -63,7 +59,9 @@ fn study(jobs: &[Job], settings: &VirtualStudySettings) -> VirtualStudyRun {
 /// A short job on one node every hour: waits are 0, and the trace is long enough.
 fn idle_days(days: i64) -> Vec<Job> {
     (0..=days * 24)
-        .map(|hour| job(Seconds::HOUR * hour, 1, MINUTE, Seconds(1)))
+        .map(|hour| {
+            Job::rigid(JobId(0), Seconds::HOUR * hour, Nodes(1), MINUTE).running_for(Seconds(1))
+        })
         .collect()
 }
 
@@ -116,7 +114,10 @@ fn a_reservation_is_refused_beside_what_runs_by_its_estimate_and_the_virtual_one
  {
     // Every two hours a job holds the machine for one, and says three days.
     let jobs: Vec<Job> = (0..=7 * 12)
-        .map(|slot| job(Seconds::HOUR * 2 * slot, 4, DAY * 3, Seconds::HOUR))
+        .map(|slot| {
+            Job::rigid(JobId(0), Seconds::HOUR * 2 * slot, Nodes(4), DAY * 3)
+                .running_for(Seconds::HOUR)
+        })
         .collect();
     let settings = VirtualStudySettings {
         instants: 5,
@@ -155,13 +156,16 @@ fn behind_a_queue() -> (Seconds, Vec<Job>) {
     // Nobody else comes on the day of the scene.
     let mut jobs = idle_days(7);
     jobs.retain(|job| job.submit < DAY || job.submit > DAY * 3);
-    jobs.push(job(
-        asked_at - MINUTE,
-        4,
-        Seconds::HOUR + MINUTE,
-        MINUTE * 31,
-    ));
-    jobs.push(job(asked_at, 4, Seconds::HOUR * 4, MINUTE * 10));
+    jobs.push(
+        Job::rigid(
+            JobId(0),
+            asked_at - MINUTE,
+            Nodes(4),
+            Seconds::HOUR + MINUTE,
+        )
+        .running_for(MINUTE * 31),
+    );
+    jobs.push(Job::rigid(JobId(0), asked_at, Nodes(4), Seconds::HOUR * 4).running_for(MINUTE * 10));
     (asked_at, numbered(jobs))
 }
 
@@ -213,10 +217,10 @@ fn played_out_the_padded_job_has_to_find_room_beside_the_reservation() {
 fn a_predictor_without_a_chance_submits_nothing_and_undefined_means_are_left_out() {
     // The last job that started has waited ten hours, and holds everything for good.
     let mut jobs = idle_days(5);
-    jobs.insert(0, job(Seconds::ZERO, 4, DAY * 20, DAY * 20));
+    jobs.insert(0, Job::rigid(JobId(0), Seconds::ZERO, Nodes(4), DAY * 20));
     jobs.insert(
         0,
-        job(Seconds::ZERO, 4, Seconds::HOUR * 10, Seconds::HOUR * 10),
+        Job::rigid(JobId(0), Seconds::ZERO, Nodes(4), Seconds::HOUR * 10),
     );
     let run = study(
         &numbered(jobs),
@@ -391,7 +395,7 @@ fn the_same_stream_gives_the_same_study_whatever_the_order_and_the_ids_of_the_jo
         job.id.0 += 1_000;
     }
     jobs.reverse();
-    jobs.push(job(DAY, 5, MINUTE, MINUTE));
+    jobs.push(Job::rigid(JobId(0), DAY, Nodes(5), MINUTE));
     assert_eq!(study(&jobs, &settings), reference);
 }
 
@@ -425,12 +429,15 @@ fn random_jobs_of(seed: u64, days: i64, nodes: u32) -> Vec<Job> {
     while submit <= DAY * days + Seconds(5_000) {
         let estimate = Seconds(stream.random_range(600..30_000));
         let runtime = Seconds(stream.random_range(1..=estimate.0));
-        jobs.push(job(
-            submit,
-            stream.random_range(1..=nodes),
-            estimate,
-            runtime,
-        ));
+        jobs.push(
+            Job::rigid(
+                JobId(0),
+                submit,
+                Nodes(stream.random_range(1..=nodes)),
+                estimate,
+            )
+            .running_for(runtime),
+        );
         submit += Seconds(stream.random_range(0..12_000));
     }
     numbered(jobs)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId, JobKind, RequestId, ReservationRequest, WantedStart};
+use bookahead_core::workload::{Job, JobId, RequestId, ReservationRequest, WantedStart};
 
 use super::background::{Snapshot, submitted};
 use super::settings::{Combination, VirtualStudySettings};
@@ -174,19 +174,7 @@ fn reserve(
 }
 
 fn padded_job(id: JobId, nodes: Nodes, submission: VirtualSubmission) -> Job {
-    Job {
-        id,
-        trace_number: 0,
-        submit: submission.submit,
-        release: submission.submit,
-        estimate: submission.runtime,
-        runtime: submission.runtime,
-        deadline: Seconds::FAR,
-        nodes,
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
+    Job::rigid(id, submission.submit, nodes, submission.runtime)
 }
 
 /// When the padded job starts, if that is not after `limit`. The fork is played no further.

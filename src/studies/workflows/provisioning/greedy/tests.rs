@@ -1,16 +1,11 @@
 use bookahead_core::kernel::Questions;
-use bookahead_core::workload::{Job, JobId};
 use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 
 use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
 use super::*;
-use crate::provisioning::testutils::workload;
+use crate::provisioning::testutils::{job, workload};
 
 const HOUR: Seconds = Seconds::HOUR;
-
-fn job(id: u32, nodes: u32, hours: i64) -> Job {
-    Job::rigid(JobId(id), Seconds::ZERO, Nodes(nodes), HOUR * hours)
-}
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
 fn section_12_4() -> ProviderSite {
@@ -19,7 +14,7 @@ fn section_12_4() -> ProviderSite {
         ..ReplanningSettings::default()
     };
     let mut machine = ReplanningMachine::replanning(Nodes(5), settings);
-    machine.submit([job(0, 3, 1), job(1, 1, 2)]);
+    machine.submit([job(0, 0, 3, 3_600), job(1, 0, 1, 7_200)]);
     machine.advance(Seconds(1));
     let mut site = ProviderSite::Planning(Box::new(PlanningSite {
         machine,
@@ -33,7 +28,7 @@ fn section_12_4() -> ProviderSite {
         price: NodeSeconds(0),
     });
     assert_eq!(booked, SiteAnswer::Done);
-    site.submit([job(2, 2, 4), job(3, 2, 4)]);
+    site.submit([job(2, 0, 2, 14_400), job(3, 0, 2, 14_400)]);
     site.advance(Seconds(1));
     site
 }

@@ -194,11 +194,7 @@ fn what_was_advertised_is_gone_when_a_job_has_taken_it() {
         let hole = slot(&mut site, 0, Some(3));
         let answer = site.answer(SiteQuestion::PassTo {
             time: Seconds(60),
-            arrivals: vec![Job {
-                submit: Seconds(30),
-                release: Seconds(30),
-                ..job(4, 0, 2, 1)
-            }],
+            arrivals: vec![Job::rigid(JobId(4), Seconds(30), Nodes(2), HOUR)],
         });
         assert_eq!(answer, SiteAnswer::Done);
         let question = SiteQuestion::BuyPiece {
@@ -318,14 +314,8 @@ fn a_job_that_is_too_wide_or_takes_no_time_is_an_outcome_too() {
     let [mut site, _] = advertisers(2);
     site.submit([
         job(0, 0, 3, 1),
-        Job {
-            runtime: Seconds::ZERO,
-            ..job(1, 1, 1, 1)
-        },
-        Job {
-            runtime: HOUR * 9,
-            ..job(2, 1, 1, 1)
-        },
+        job(1, 1, 1, 1).running_for(Seconds::ZERO),
+        job(2, 1, 1, 1).running_for(HOUR * 9),
     ]);
     assert_eq!(site.next_event(), Some(Seconds::ZERO));
     site.advance(Seconds::FAR);

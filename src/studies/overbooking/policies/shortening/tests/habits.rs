@@ -7,11 +7,9 @@ use super::*;
 
 /// A learning job of a user and an application: estimate and run time in minutes.
 fn learned(user: i64, application: i64, estimate: i64, runtime: i64) -> Job {
-    Job {
-        user: Some(user),
-        application: Some(application),
-        ..job(0, 1, 0, estimate, runtime, estimate)
-    }
+    job(0, 1, 0, estimate, runtime, estimate)
+        .of_user(user)
+        .of_application(application)
 }
 
 fn model(jobs: &[Job]) -> Arc<EstimateModel> {
@@ -34,11 +32,7 @@ fn go(settings: &ShorteningSettings, learned: &[Job], jobs: &[Job]) -> Vec<JobOu
 }
 
 fn by(job: Job, user: i64, application: i64) -> Job {
-    Job {
-        user: Some(user),
-        application: Some(application),
-        ..job
-    }
+    job.of_user(user).of_application(application)
 }
 
 #[test]
@@ -225,7 +219,7 @@ fn with_habits(jobs: Vec<Job>) -> Vec<Job> {
             let id = i64::from(job.id.0);
             // Runs that outlast their estimates by far, too.
             let runtime = Seconds(job.runtime.0 * (1 + id % 2));
-            by(Job { runtime, ..job }, id % 4, id % 3)
+            by(job.running_for(runtime), id % 4, id % 3)
         })
         .collect()
 }
@@ -276,7 +270,10 @@ proptest! {
         let early_start = if early { EarlyStart::Yes } else { EarlyStart::No };
         let ours: Vec<Job> = with_habits(jobs)
             .into_iter()
-            .map(|job| by(Job { deadline: job.release + Seconds(1_000_000), ..job }, 0, 0))
+            .map(|job| {
+                let late = job.release + Seconds(1_000_000);
+                by(job.due_by(late), 0, 0)
+            })
             .collect();
         let longer: Vec<Job> = ours
             .iter()

@@ -112,14 +112,12 @@ pub(super) fn workload() -> impl Strategy<Value = Vec<Job>> {
                 // Half of the jobs are released at once; odd times, so that rounding shows.
                 let release = submit * 7 + if id % 2 == 0 { 0 } else { delay * 7 };
                 let estimate = estimate * 31;
-                Job {
-                    submit: Seconds(submit * 7),
-                    release: Seconds(release),
-                    estimate: Seconds(estimate),
-                    runtime: Seconds(1 + estimate * percent / 100),
-                    deadline: Seconds(release + estimate * laxity / 10),
-                    ..job(id as u32, nodes, 0, 1, 1, 1)
-                }
+                let id = JobId(id as u32);
+                Job::rigid(id, Seconds(submit * 7), Nodes(nodes), Seconds(estimate))
+                    .running_for(Seconds(1 + estimate * percent / 100))
+                    .released_at(Seconds(release))
+                    .due_by(Seconds(release + estimate * laxity / 10))
+                    .numbered(i64::from(id.0) + 1)
             })
             .collect()
     })

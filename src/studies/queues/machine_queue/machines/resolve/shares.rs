@@ -1,6 +1,7 @@
 //! Accounts with their shares, and the weights of priorities.
 
-use super::{Checks, WEEK_HOURS};
+use super::WEEK_HOURS;
+use super::checks::Checks;
 use crate::machine_queue::machines::file::{RawAlgorithm, RawHolder, RawMachine, RawPriority};
 use crate::machine_queue::{
     Account, AccountIndex, FairShareAlgorithm, Limits, PriorityWeights, ShareHolder,

@@ -1,0 +1,212 @@
+//! Runs as the store knows them, and which of them a person means.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use rusqlite::{OptionalExtension, Row};
+
+use crate::store::processes::Process;
+use crate::store::{RunId, Store, StoreError};
+
+/// Which run a person means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunSelector {
+    /// The run that began last.
+    Latest,
+    /// The run with this number.
+    Id(i64),
+    /// The last run of the experiment of this name.
+    Name(String),
+}
+
+impl FromStr for RunSelector {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.trim().parse() {
+            _ if text.trim() == "latest" => Self::Latest,
+            Ok(id) => Self::Id(id),
+            Err(_) => Self::Name(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for RunSelector {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latest => formatter.write_str("at all"),
+            Self::Id(id) => write!(formatter, "with the number {id}"),
+            Self::Name(name) => write!(formatter, "called `{name}`"),
+        }
+    }
+}
+
+/// A run as the store knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Its number.
+    pub id: RunId,
+    /// The experiment's name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// The configuration file, where there was one.
+    pub source: Option<String>,
+    /// The configuration text.
+    pub configuration: String,
+    /// SHA-256 of the configuration text, hex.
+    pub configuration_hash: String,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Replications a combination.
+    pub replications: u32,
+    /// Version of the program that ran it.
+    pub program_version: String,
+    /// Commit of that program, where known.
+    pub program_commit: Option<String>,
+    /// Result format of the engine.
+    pub result_format: u32,
+    /// Cores of the machine.
+    pub machine_cores: u32,
+    /// Operating system and architecture.
+    pub machine_os: String,
+    /// `running`, `done`, `interrupted` or `failed`.
+    pub state: String,
+    /// Points of the sweep.
+    pub points: u64,
+    /// Of those, done.
+    pub points_done: u64,
+    /// Of those, failed.
+    pub points_failed: u64,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Sum of the wall times of the simulations of its points, seconds.
+    pub simulation_seconds: f64,
+    /// Name of the machine, where it is known.
+    pub machine_host: Option<String>,
+}
+
+/// More points than any sweep can be planned with.
+const MOST_POINTS: u64 = 100_000_000;
+
+const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration, r.configuration_hash, r.seed,
+    r.replications, r.program_version, r.program_commit, r.result_format, r.machine_cores, r.machine_os, s.name,
+    r.points, r.started, r.ended,
+    (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+     WHERE rp.run = r.id AND m.state = 2),
+    (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+     WHERE rp.run = r.id AND m.state = 3),
+    (SELECT total(t.wall_seconds) FROM simulation_timing t WHERE t.simulation IN
+     (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id)),
+    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file
+    FROM run r JOIN run_state s ON s.code = r.state";
+
+fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
+    let mut state: String = row.get(13)?;
+    let mut ended: Option<i64> = row.get(16)?;
+    let last_commit: Option<i64> = row.get(21)?;
+    // A process that died must not look running, although nobody has written down its end.
+    if state == "running" && !Process::read(row, 22)?.is_alive(store) {
+        "interrupted".clone_into(&mut state);
+        ended = last_commit;
+    }
+    Ok(RunSummary {
+        id: RunId(row.get(0)?),
+        name: row.get(1)?,
+        description: row.get(2)?,
+        source: row.get(3)?,
+        configuration: row.get(4)?,
+        configuration_hash: row.get(5)?,
+        seed: row.get::<_, i64>(6)? as u64,
+        replications: row.get(7)?,
+        program_version: row.get(8)?,
+        program_commit: row.get(9)?,
+        result_format: row.get(10)?,
+        machine_cores: row.get(11)?,
+        machine_os: row.get(12)?,
+        state,
+        points: points_of(row, 14)?,
+        started: row.get(15)?,
+        ended,
+        points_done: row.get::<_, i64>(17)?.unsigned_abs(),
+        points_failed: row.get::<_, i64>(18)?.unsigned_abs(),
+        simulation_seconds: row.get(19)?,
+        machine_host: row.get(20)?,
+    })
+}
+
+/// A number of points, as far as a sweep can have so many: lists of places follow from it.
+fn points_of(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let points: i64 = row.get(column)?;
+    u64::try_from(points)
+        .ok()
+        .filter(|points| *points <= MOST_POINTS)
+        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, points))
+}
+
+impl Store {
+    /// Every run, in the order in which they began.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let sql = |error| self.error("listing its runs", error);
+        let mut statement = self
+            .connection
+            .prepare(&format!("{RUN} ORDER BY r.id"))
+            .map_err(sql)?;
+        statement
+            .query_map([], |row| run_summary(row, &self.path))
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoRun`] names what there is instead.
+    pub fn run(&self, selector: &RunSelector) -> Result<RunSummary, StoreError> {
+        let sql = |error| self.error("looking for a run", error);
+        let (condition, value): (&str, rusqlite::types::Value) = match selector {
+            RunSelector::Latest => ("?1 = 0", 0.into()),
+            RunSelector::Id(id) => ("r.id = ?1", (*id).into()),
+            RunSelector::Name(name) => ("r.name = ?1", name.clone().into()),
+        };
+        let found = self
+            .connection
+            .query_row(
+                &format!("{RUN} WHERE {condition} ORDER BY r.id DESC LIMIT 1"),
+                [value],
+                |row| run_summary(row, &self.path),
+            )
+            .optional()
+            .map_err(sql)?;
+        match found {
+            Some(run) => Ok(run),
+            None => Err(StoreError::NoRun {
+                path: self.path.clone(),
+                wanted: selector.to_string(),
+                available: self.available_runs()?,
+            }),
+        }
+    }
+
+    fn available_runs(&self) -> Result<String, StoreError> {
+        let runs = self.runs()?;
+        if runs.is_empty() {
+            return Ok("none: `bookahead run CONFIG` makes one".to_owned());
+        }
+        let last: Vec<String> = runs
+            .iter()
+            .rev()
+            .take(10)
+            .map(|run| format!("{} ({})", run.id.0, run.name))
+            .collect();
+        Ok(last.join(", "))
+    }
+}

@@ -1,0 +1,212 @@
+//! What is refused, with its key and why.
+
+use super::*;
+
+#[track_caller]
+fn refused(rest: &str, key: &str, kind: ProblemKind, says: &str) {
+    let error = parse(rest).expect_err(rest);
+    let problems = error.problems();
+    assert_eq!(problems.len(), 1, "{error}");
+    assert_eq!((problems[0].key.as_str(), problems[0].kind), (key, kind));
+    let text = error.to_string();
+    assert!(text.contains(says), "{text}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_key() {
+    use ProblemKind::{Conflict, Missing, OutOfRange, UnknownKey, UnknownName};
+    for (rest, key, kind, says) in [
+        (
+            "[clusters]\ncount = 0",
+            "clusters.count",
+            OutOfRange,
+            "1 to 64",
+        ),
+        (
+            "[clusters]\ncount = 65",
+            "clusters.count",
+            OutOfRange,
+            "1 to 64",
+        ),
+        ("[clusters]\ndays = 0", "clusters.days", OutOfRange, "0.05"),
+        (
+            "[clusters]\nmerge_at_most = 1",
+            "clusters.merge_at_most",
+            OutOfRange,
+            "2 or more",
+        ),
+        (
+            "[clusters]\nnumber = 3",
+            "clusters.number",
+            UnknownKey,
+            "count",
+        ),
+        (
+            "[clusters]\nsizes = \"equl\"",
+            "clusters.sizes",
+            UnknownName,
+            "graded",
+        ),
+        (
+            "[requests]\nworkload = \"rw4\"",
+            "requests.workload",
+            UnknownName,
+            "rw1",
+        ),
+        (
+            "[requests]\ncount = 3\nchance = 0.1",
+            "requests.chance",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nlead_factor = 3\nlead_seconds = 1",
+            "requests.lead_seconds",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nslack_factor = 3\nslack_seconds = 1",
+            "requests.slack_seconds",
+            Conflict,
+            "exclude",
+        ),
+        (
+            "[requests]\nparts = 7",
+            "requests.parts",
+            OutOfRange,
+            "1 to 6",
+        ),
+        (
+            "[requests]\ndrop_every = 1",
+            "requests.drop_every",
+            OutOfRange,
+            "every request",
+        ),
+        (
+            "[requests]\nchance = 0.0",
+            "requests.chance",
+            OutOfRange,
+            "above 0",
+        ),
+        (
+            "[requests]\nworkload = \"none\"\ncost_weight = 2",
+            "requests.cost_weight",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
+            "[requests]\nalpha = 0.5\nstart_weight = 0.5",
+            "requests.alpha",
+            Conflict,
+            "exclude each other",
+        ),
+        (
+            "[broker]\nalgorithm = \"a6\"",
+            "broker.algorithm",
+            UnknownName,
+            "a3-backfill",
+        ),
+        (
+            "[broker]\nlatency_seconds = 30\ntimeout_seconds = 60",
+            "broker.timeout_seconds",
+            OutOfRange,
+            "an answer takes 60 s",
+        ),
+        (
+            "[broker]\nmaximum_starts = 0",
+            "broker.maximum_starts",
+            OutOfRange,
+            "1 to 100000",
+        ),
+        (
+            "[broker]\nmessage_loss_percent = 100",
+            "broker.message_loss_percent",
+            OutOfRange,
+            "below 100",
+        ),
+        (
+            "[local]\nquota_percent = 0",
+            "local.quota_percent",
+            OutOfRange,
+            "above 0",
+        ),
+        (
+            "[local]\ncalendar_origin_hours = 168",
+            "local.calendar_origin_hours",
+            OutOfRange,
+            "168",
+        ),
+        (
+            "[grid_failures]\nnode_cpus = 8",
+            "grid_failures.cluster_mtbf_days",
+            Missing,
+            "node_mtbf_days",
+        ),
+        (
+            "[grid_failures]\ncluster_mtbf_days = 1\ncluster_repair_hours = 0",
+            "grid_failures.cluster_repair_hours",
+            OutOfRange,
+            "0.001",
+        ),
+        (
+            "[failures]\nsource = \"generated\"\n[grid_failures]\nnode_mtbf_days = 9",
+            "grid_failures.node_mtbf_days",
+            OutOfRange,
+            "fail by `[failures]` already",
+        ),
+        (
+            "[risk]\nstrategy = \"luck\"",
+            "risk.strategy",
+            UnknownName,
+            "easy-backfilling",
+        ),
+        (
+            "[risk]\nchoice = \"hope\"",
+            "risk.choice",
+            UnknownName,
+            "expected-cost",
+        ),
+        (
+            "[risk]\npof_limit = 1.5",
+            "risk.pof_limit",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
+            "[reservations]\nshare_percent = 5",
+            "reservations.share_percent",
+            OutOfRange,
+            "no reservations",
+        ),
+    ] {
+        refused(rest, key, kind, says);
+    }
+}
+
+#[test]
+fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
+    let other = HEAD.replace("co-reservation", "easy-backfilling");
+    for table in [
+        "clusters",
+        "requests",
+        "broker",
+        "local",
+        "grid_failures",
+        "risk",
+    ] {
+        let error = Experiment::parse(STUDIES, "t.toml", &format!("{other}[{table}]\n"), None)
+            .expect_err(table)
+            .to_string();
+        assert!(
+            error.contains("belongs to the study of several clusters"),
+            "{error}"
+        );
+    }
+    let battery = HEAD.replace("whole_trace = true", "battery_load = 1.0");
+    let error = Experiment::parse(STUDIES, "t.toml", &battery, None).expect_err("batteries");
+    assert!(
+        error.to_string().contains("add `whole_trace = true`"),
+        "{error}"
+    );
+}

@@ -1,0 +1,157 @@
+//! What is refused, with its key and why.
+
+use super::*;
+
+#[test]
+fn what_cannot_be_is_refused_with_its_key() {
+    use ProblemKind::{Missing, OutOfRange, UnknownKey, UnknownName, WrongType};
+    for (text, key, kind, says) in [
+        (
+            "[sites]\nutilisation_percent = 0",
+            "sites.utilisation_percent",
+            OutOfRange,
+            "below 100",
+        ),
+        (
+            "[sites]\ncount = 2",
+            "sites.count",
+            OutOfRange,
+            "2 sites are asked for, and 1 are listed",
+        ),
+        (
+            "[sites]\ncount = 0",
+            "sites.count",
+            OutOfRange,
+            "0 is impossible",
+        ),
+        (
+            "[sites]\nmore = 3",
+            "sites.more",
+            WrongType,
+            "[[sites.more]]",
+        ),
+        (
+            "[[sites.more]]\ntrace = \"x.swf\"",
+            "sites.more.nodes",
+            Missing,
+            "has no size",
+        ),
+        (
+            "[[sites.more]]\nnode = 4",
+            "sites.more.node",
+            UnknownKey,
+            "did you mean `nodes`",
+        ),
+        (
+            "[[sites.more]]\nutilisation_percent = 101",
+            "sites.more.utilisation_percent",
+            OutOfRange,
+            "101",
+        ),
+        (
+            "[workflow]\nsource = \"dax\"",
+            "workflow.source",
+            UnknownName,
+            "cyber-shake",
+        ),
+        (
+            "[workflow]\nsource = \"file\"",
+            "workflow.file",
+            Missing,
+            "BOOKAHEAD_WORKFLOWS",
+        ),
+        (
+            "[workflow]\ndepth = 101",
+            "workflow.depth",
+            OutOfRange,
+            "number of tasks",
+        ),
+        (
+            "[workflow]\nmean_seconds = 0",
+            "workflow.mean_seconds",
+            OutOfRange,
+            "0 is impossible",
+        ),
+        (
+            "[workflow]\nbandwidth_gbps = 0",
+            "workflow.bandwidth_gbps",
+            OutOfRange,
+            "above 0",
+        ),
+        (
+            "[provisioning]\nsearch = \"best\"",
+            "provisioning.search",
+            UnknownName,
+            "best-effort",
+        ),
+        (
+            "[provisioning]\nalpha = 1.1",
+            "provisioning.alpha",
+            OutOfRange,
+            "least cost",
+        ),
+        (
+            "[provisioning]\npopulation = 1",
+            "provisioning.population",
+            OutOfRange,
+            "from 2",
+        ),
+        (
+            "[provisioning]\ncommitment = \"kept\"",
+            "provisioning.commitment",
+            UnknownName,
+            "committed",
+        ),
+        (
+            "[reservations]\nshare_percent = 10",
+            "reservations.share_percent",
+            OutOfRange,
+            "no reservations",
+        ),
+        (
+            "[[axis]]\nkey = \"sites.more.nodes\"\nvalues = [1, 2]",
+            "sites.more.nodes",
+            ProblemKind::UnknownAxisKey,
+            "list of tables",
+        ),
+    ] {
+        refused(&format!("{text}\n"), key, kind, says);
+    }
+    let elsewhere = HEAD.replace("\"provisioning\"", "\"replanning\"");
+    let error = Experiment::parse(
+        STUDIES,
+        "test.toml",
+        &format!("{elsewhere}[workflow]\n"),
+        None,
+    );
+    let error = error.expect_err("another study").to_string();
+    assert!(
+        error.contains("this table belongs to the study of workflows"),
+        "{error}"
+    );
+    let copied = HEAD.replace(
+        "whole_trace = true",
+        "whole_trace = true\ncopy_percent = 20",
+    );
+    let text = format!("{copied}[sites]\nutilisation_percent = 70\n");
+    let error = Experiment::parse(STUDIES, "test.toml", &text, None)
+        .expect_err("two ways to raise the load");
+    assert!(error.to_string().contains("both raise the load"), "{error}");
+    let recorded = HEAD.replace("exact_estimates = true", "");
+    let text = format!("{recorded}[provisioning]\nsearch = \"moga\"\n");
+    let error =
+        Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("inexact estimates");
+    assert!(
+        error.to_string().contains("slots.source = \"plan\""),
+        "{error}"
+    );
+    assert!(
+        Experiment::parse(
+            STUDIES,
+            "test.toml",
+            &format!("{text}[slots]\nsource = \"plan\"\n"),
+            None
+        )
+        .is_ok()
+    );
+}
