@@ -1,13 +1,14 @@
 //! Means over replications and their intervals: the one place that makes an interval.
 //!
 //! The unit is the independent replication. Which method makes the interval of a mean follows from
-//! the kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences,
-//! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare events
-//! and for whatever would reach below 0 and cannot, Hall's transformation for skewed sums, Welch's
-//! t for two independent sets of replications, blocks for neighbouring stretches of one log, the
-//! jackknife for statistics that are no means. Where one long simulation stands in for
-//! replications, blocks of its weeks are the units ([`Weekly`]). Nothing here knows what a quantity
-//! means; docs/statistics.md says where which method is used.
+//! the kind of the quantity ([`QuantityKind`](bookahead_core::scheduling::measures::QuantityKind)):
+//! Student's t for means and for paired differences, Student's t on the logit scale for shares and
+//! on the logarithmic scale for counts of rare events and for whatever would reach below 0 and
+//! cannot, Hall's transformation for skewed sums, Welch's t for two independent sets of
+//! replications, blocks for neighbouring stretches of one log, the jackknife for statistics that
+//! are no means. Where one long simulation stands in for replications, blocks of its weeks are the
+//! units ([`Weekly`]). Nothing here knows what a quantity means; docs/statistics.md says where
+//! which method is used.
 
 mod choice;
 mod estimate;
