@@ -282,11 +282,6 @@ fn jobs_quotes_and_moves_of_a_market_come_to_its_totals_and_measures() {
              GROUP BY 1",
             "market_provider_gain_percent",
         ),
-        (
-            "SELECT s.simulation, (SELECT round(count(*), 6) FROM market_move x WHERE x.simulation = s.simulation)
-             FROM simulation_metrics s WHERE s.simulation IN (SELECT simulation FROM v_measure WHERE measure = 'market_moves')",
-            "market_moves",
-        ),
     ] {
         compare(&store, rows, &measure(name));
     }
@@ -303,4 +298,31 @@ fn jobs_quotes_and_moves_of_a_market_come_to_its_totals_and_measures() {
     let (_folder, totals) = stored(&experiment("market"), "metrics");
     assert_eq!(number(&totals, "SELECT count(*) FROM market_quote"), 0.0);
     assert!(number(&totals, "SELECT count(*) FROM market_cluster") > 0.0);
+}
+
+#[test]
+fn rests_that_move_in_a_market_are_delegations_of_the_cluster_that_they_left() {
+    let text = experiment("market")
+        .replace("rate_per_hour = 0.001", "rate_per_hour = 0.004")
+        .replace(
+            "[market]\n",
+            "[checkpoint]\ninterval = \"young\"\n[market]\nmigration = \"best-offer\"\n",
+        );
+    let (_folder, store) = stored(&text, "all");
+    compare(
+        &store,
+        "SELECT simulation, round(count(*), 6) FROM market_move GROUP BY 1",
+        &format!("{} AND value > 0", measure("market_moves")),
+    );
+    compare(
+        &store,
+        "SELECT simulation, cluster, number, to_cluster, to_number, price FROM market_move",
+        "SELECT simulation, buyer, buyer_number, cluster, number, price FROM market_delegation WHERE buyer IS NOT NULL",
+    );
+    // What became of a job is what became of its last rest.
+    compare(
+        &store,
+        "SELECT simulation, job, verdict, start, \"end\" FROM market_delegation WHERE verdict IS NOT NULL",
+        "SELECT simulation, job, reason, start, \"end\" FROM v_job WHERE outcome <> 'dropped'",
+    );
 }
