@@ -17,9 +17,8 @@
 //!   *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
 //! * A *reservation request* ([`ReservationRequest`](workload::ReservationRequest)) wants nodes at
 //!   a fixed start, or at one that it chooses from
-//!   [`Offer`](bookahead_reservations::replanning::Offer)s: an
-//!   *offer* is a start with its price. The *price* is the delay that the slot inflicts on waiting
-//!   jobs, delay × nodes. A
+//!   [`Offer`](bookahead_reservations::replanning::Offer)s: an *offer* is a start with its price.
+//!   The *price* is the delay that the slot inflicts on waiting jobs, delay × nodes. A
 //!   [`ReplanningMachine`](bookahead_reservations::replanning::ReplanningMachine) grants or refuses.
 //! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep*
 //!   simulates many, along axes of settings; a *point* is one combination of settings and one

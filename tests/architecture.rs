@@ -681,8 +681,8 @@ const CIRCLES: [(&str, &[&str]); 12] = [
     ),
     // Each kind of check is judged by a part of the judge.
     ("findings", &["compare", "evaluate", "points", "trend"]),
-    // A file has tables, and the cells of tables are read as findings are.
-    ("findings", &["file", "tables"]),
+    // A file has tables, whose cells are read and judged as findings are.
+    ("findings", &["file", "tables", "verdict"]),
     // What is said of a queue says what ties it decides.
     ("advice", &["queue", "ties"]),
 ];

@@ -302,13 +302,7 @@ fn jobs_quotes_and_moves_of_a_market_come_to_its_totals_and_measures() {
 
 #[test]
 fn rests_that_move_in_a_market_are_delegations_of_the_cluster_that_they_left() {
-    let text = experiment("market")
-        .replace("rate_per_hour = 0.001", "rate_per_hour = 0.004")
-        .replace(
-            "[market]\n",
-            "[checkpoint]\ninterval = \"young\"\n[market]\nmigration = \"best-offer\"\n",
-        );
-    let (_folder, store) = stored(&text, "all");
+    let (_folder, store) = stored(&experiment("market-migration"), "all");
     compare(
         &store,
         "SELECT simulation, round(count(*), 6) FROM market_move GROUP BY 1",

@@ -22,6 +22,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         "co-reservation",
         "provisioning-advertised",
         "provisioning-sites",
+        "market-migration",
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();
