@@ -19,7 +19,8 @@
 //!   a fixed start, or at one that it chooses from
 //!   [`Offer`](bookahead_reservations::replanning::Offer)s: an *offer* is a start with its price.
 //!   The *price* is the delay that the slot inflicts on waiting jobs, delay × nodes. A
-//!   [`ReplanningMachine`](bookahead_reservations::replanning::ReplanningMachine) grants or refuses.
+//!   [`ReplanningMachine`](bookahead_reservations::replanning::ReplanningMachine) grants or
+//!   refuses.
 //! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep*
 //!   simulates many, along axes of settings; a *point* is one combination of settings and one
 //!   battery, read off one simulation.
