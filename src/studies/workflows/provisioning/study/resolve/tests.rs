@@ -18,6 +18,7 @@ use bookahead_lab::sweep::{
 const STUDIES: Studies = Studies::new(&[
     study::study::<crate::provisioning::study::ProvisioningStudy>(),
     study::study::<bookahead_reservations::slots::study::SlotsStudy>(),
+    study::study::<bookahead_reservations::replanning::study::ReservationsStudy>(),
 ]);
 
 const HEAD: &str = r#"[experiment]
