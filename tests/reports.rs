@@ -158,8 +158,12 @@ fn folder() -> tempfile::TempDir {
 fn analysed(path: &Path) -> (Analysis, Table, Table) {
     let store = Store::open_read_only(STUDIES, path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
-    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
-    let (best, summary) = (best_table(&analysis, &run), summary_table(&analysis, &run));
+    let points = store.points(run.id).unwrap();
+    let analysis = Analysis::new(&points).unwrap();
+    let published = PublishedOfRun::default();
+    let pairs = Pairs::new(&points, &published);
+    let best = best_table(&analysis, &pairs, &run);
+    let summary = summary_table(&analysis, &run);
     (analysis, best, summary)
 }
 

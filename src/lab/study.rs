@@ -117,6 +117,11 @@ pub trait Study:
         false
     }
 
+    /// Whether jobs of a whole trace have deadlines in it, by `workload.laxity`.
+    fn takes_deadlines(&self) -> bool {
+        false
+    }
+
     /// How often the program has changed the results of this study only, and what changed them
     /// last; `None` where it never did.
     fn revision(&self) -> Option<u32> {
@@ -235,6 +240,17 @@ pub struct Strategy {
     /// The measure, or the metric of jobs, by which two of its runs are compared: declared here so
     /// that nobody chooses it after the results were seen.
     pub primary: &'static str,
+    /// What is earned in it, where it sells anything.
+    pub earned: Option<Earned>,
+}
+
+/// What those earn who take the risks of a study, and who competes for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Earned {
+    /// The measure, in VC.
+    pub measure: &'static str,
+    /// The key whose values compete, as policies do where a study has no machine of its own.
+    pub competitors: &'static str,
 }
 
 /// What a study is called where its simulations name it.

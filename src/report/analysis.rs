@@ -1,6 +1,7 @@
 //! Turns points into numbers: replications are folded into means, and differences against the
 //! baseline are paired by replication where both saw the same jobs and failures.
 
+mod earned;
 mod fold;
 mod seen;
 
@@ -13,6 +14,7 @@ use bookahead_core::scheduling::measures::{QuantityKind, Topic};
 use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
+use earned::Earned;
 use fold::{fold, fold_measures};
 pub use seen::{Change, SameInputs};
 
@@ -108,14 +110,6 @@ pub struct Combination {
     pub additional: Option<Additional>,
 }
 
-impl Combination {
-    /// Mean gain over replications; −∞ where there is none.
-    #[must_use]
-    pub fn gain(&self) -> f64 {
-        self.estimates[0].map_or(f64::NEG_INFINITY, |gain| gain.mean)
-    }
-}
-
 /// Everything that the tables of a run are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
@@ -129,6 +123,8 @@ pub struct Analysis {
     pub relaxed_axes: Vec<String>,
     /// What was measured beside the metrics; empty for runs without reservations.
     pub measures: Vec<ReportedMeasure>,
+    /// What is earned; `None` where nothing is sold.
+    pub(crate) earned: Option<Earned>,
     /// Whether its settings saw the same jobs and failures.
     pub same_inputs: SameInputs,
     /// Points that are not compared with their baseline, because it did not see the same, or that
@@ -200,6 +196,7 @@ impl Analysis {
         }
         Ok(Self {
             studies: points.studies,
+            earned: Earned::of(points.studies, &axes, &measures, &combinations),
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
@@ -212,7 +209,7 @@ impl Analysis {
         })
     }
 
-    /// Whether all of its points are of studies, which have no policy, no baseline and no money.
+    /// Whether all of its points are of studies, which have no baselines among their strategies.
     #[must_use]
     pub fn is_study(&self) -> bool {
         !self.combinations.is_empty()
@@ -263,10 +260,12 @@ impl Analysis {
         self.axes.get(axis)?.values.get(place as usize)
     }
 
-    /// Indices of the axes that are neither the strategy nor tuned.
+    /// Indices of the axes on which nobody competes and nothing is tuned.
     #[must_use]
     pub fn given_axes(&self) -> Vec<usize> {
-        self.select(|key| key != STRATEGY_AXIS && !TUNED_AXES.contains(&key))
+        let mut given = self.select(|key| key != STRATEGY_AXIS && !TUNED_AXES.contains(&key));
+        given.retain(|axis| Some(*axis) != self.competitors());
+        given
     }
 
     /// Indices of the axes on which the best value is chosen.
@@ -281,8 +280,8 @@ impl Analysis {
             .collect()
     }
 
-    /// For every strategy and every combination of the given axes, the combination with the highest
-    /// mean gain over the tuned axes; at equal means the one that comes first. In the order
+    /// For every policy and every combination of the given axes, the combination that earns most in
+    /// the mean over the tuned axes; at equal means the one that comes first. In the order
     /// of the given axes, then of the policies.
     #[must_use]
     pub fn best(&self) -> Vec<&Combination> {
@@ -292,8 +291,8 @@ impl Analysis {
                 given.iter().map(|axis| combination.places[*axis]).collect();
             (
                 places,
-                self.studies.rank(&combination.strategy),
-                combination.strategy.clone(),
+                self.studies.rank(self.policy(combination)),
+                self.policy(combination).to_owned(),
             )
         };
         let mut best: Vec<(_, &Combination)> = Vec::new();
@@ -307,7 +306,7 @@ impl Analysis {
                 }
                 Some(place) => {
                     let entry: &mut (_, &Combination) = &mut best[*place];
-                    if combination.gain() > entry.1.gain() {
+                    if self.mean_earned(combination) > self.mean_earned(entry.1) {
                         entry.1 = combination;
                     }
                 }

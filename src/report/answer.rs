@@ -59,7 +59,19 @@ impl Subject {
         figures: &[Figure],
     ) -> Option<Self> {
         let mut quantities = drawn(analysis, &run.configuration_hash);
-        let combinations = if analysis.is_study() {
+        let is_earned = |quantity: &Drawn| {
+            (analysis.earned_measure()).is_some_and(|measure| measure.name == quantity.key)
+        };
+        let combinations = if analysis.is_earning() {
+            if let Some(earned) = quantities.iter().position(is_earned) {
+                quantities.swap(0, earned);
+            }
+            let mut best = analysis.best();
+            best.sort_by(|one, other| {
+                (analysis.mean_earned(other)).total_cmp(&analysis.mean_earned(one))
+            });
+            best
+        } else {
             quantities = pairs.in_order(quantities);
             let is_shown = |quantity: &Drawn| {
                 headline(figures).is_some_and(|figure| figure.y.title == quantity.title)
@@ -68,15 +80,11 @@ impl Subject {
             let shown = quantities.iter().position(is_shown).unwrap_or(0);
             quantities.drain(..shown.min(quantities.len()));
             analysis.combinations.iter().collect()
-        } else {
-            let mut best = analysis.best();
-            best.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
-            best
         };
         let quantity = quantities.into_iter().next()?;
         let setting = |combination: &Combination| {
             Some(Setting {
-                name: combination.strategy.clone(),
+                name: analysis.policy(combination).to_owned(),
                 found: pairs.replicated(&quantity, analysis, combination)?,
             })
         };
@@ -84,13 +92,13 @@ impl Subject {
         let difference = |ranked: &Vec<&Combination>| {
             let (best, next) = (ranked.first()?, ranked.get(1)?);
             Some(Setting {
-                name: format!("{} − {}", best.strategy, next.strategy),
+                name: format!("{} − {}", analysis.policy(best), analysis.policy(next)),
                 found: pairs.difference(&quantity, best, next)?,
             })
         };
-        let situations = match analysis.is_study() {
-            true => Vec::new(),
-            false => situations(analysis),
+        let situations = match analysis.is_earning() {
+            true => situations(analysis),
+            false => Vec::new(),
         };
         (!settings.is_empty()).then_some(Self {
             settings,
@@ -110,17 +118,22 @@ pub(super) fn statements(
     optimism: Option<&str>,
 ) -> Vec<Statement> {
     let sure = replications(run, analysis) + remark.unwrap_or_default();
-    if analysis.is_study() {
+    if !analysis.is_earning() {
         return study(figures, sure);
     }
-    let Some(gain) = drawn(analysis, &run.configuration_hash).into_iter().next() else {
+    let mut quantities = drawn(analysis, &run.configuration_hash).into_iter();
+    let earned = match analysis.earned_measure() {
+        Some(measure) => quantities.find(|quantity| quantity.key == measure.name),
+        None => quantities.next(),
+    };
+    let Some(earned) = earned else {
         return Vec::new();
     };
     let situations = situations(analysis);
     let asked = EarningStrategies {
         analysis,
         pairs,
-        gain,
+        earned,
         optimism,
     };
     match situations.as_slice() {
@@ -146,7 +159,9 @@ fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
         }
     }
     for situation in &mut situations {
-        situation.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
+        situation.sort_by(|one, other| {
+            (analysis.mean_earned(other)).total_cmp(&analysis.mean_earned(one))
+        });
     }
     situations
 }
@@ -155,26 +170,30 @@ fn situations(analysis: &Analysis) -> Vec<Vec<&Combination>> {
 struct EarningStrategies<'a> {
     analysis: &'a Analysis,
     pairs: &'a Pairs<'a>,
-    gain: Drawn,
+    earned: Drawn,
     /// What the choice of the best is worth.
     optimism: Option<&'a str>,
 }
 
-impl EarningStrategies<'_> {
+impl<'a> EarningStrategies<'a> {
+    fn policy(&self, combination: &'a Combination) -> &'a str {
+        self.analysis.policy(combination)
+    }
+
     /// Strategies at their best, the one with the highest gain first.
     fn one(&self, ranked: &[&Combination], sure: String) -> Vec<Statement> {
         let best = ranked[0];
-        let Some(gain) = best.estimates[0] else {
+        let Some(gain) = self.analysis.earned(best) else {
             return Vec::new();
         };
         let mut text = format!(
             "{} earns most: {} VC a replication{}.",
-            best.strategy,
+            self.policy(best),
             grouped(gain.mean, 0),
             interval(gain.interval)
         );
         if let Some(percent) = best.additional.and_then(|additional| additional.percent) {
-            let baseline = self.analysis.studies.baseline(&best.strategy);
+            let baseline = self.analysis.studies.baseline(self.policy(best));
             text.push_str(&format!(
                 " That is {} % more than {}.",
                 grouped(percent, 1),
@@ -192,10 +211,10 @@ impl EarningStrategies<'_> {
 
     /// Whether the second differs significantly from the first.
     fn beside(&self, best: &Combination, next: &Combination) -> String {
-        let Some(difference) = self.pairs.difference(&self.gain, best, next) else {
+        let Some(difference) = self.pairs.difference(&self.earned, best, next) else {
             return String::new();
         };
-        let (name, mean) = (&next.strategy, grouped(difference.estimate.mean, 0));
+        let (name, mean) = (self.policy(next), grouped(difference.estimate.mean, 0));
         let within = interval(difference.interval());
         let of_log = match difference.wider() {
             Some(_) => " about the log",
@@ -221,7 +240,7 @@ impl EarningStrategies<'_> {
         let tuned: Vec<usize> = (self.analysis.tuned_axes().into_iter())
             .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
             .collect();
-        let overbooks = self.analysis.studies.overbooks(&best.strategy);
+        let overbooks = self.analysis.studies.overbooks(self.policy(best));
         let [axis] = tuned[..] else {
             return None;
         };
@@ -232,14 +251,14 @@ impl EarningStrategies<'_> {
                 question,
                 format!(
                     "None: {} does not overbook, and no value of {key} earned more.",
-                    best.strategy
+                    self.policy(best)
                 ),
             ));
         }
         let value =
             |of: &Combination| (self.analysis.value(of, axis)).map_or_else(String::new, value_text);
         let same = |other: &&Combination| {
-            other.strategy == best.strategy
+            self.policy(other) == self.policy(best)
                 && other.places[axis] != best.places[axis]
                 && (0..other.places.len())
                     .all(|at| at == axis || other.places[at] == best.places[at])
@@ -247,12 +266,12 @@ impl EarningStrategies<'_> {
         let open: Vec<String> = (self.analysis.combinations.iter())
             .filter(same)
             .filter(|other| {
-                (self.pairs.difference(&self.gain, best, other))
+                (self.pairs.difference(&self.earned, best, other))
                     .is_none_or(|difference| !difference.is_significant())
             })
             .map(value)
             .collect();
-        let mut text = format!("{} earns most at {}", best.strategy, value(best));
+        let mut text = format!("{} earns most at {}", self.policy(best), value(best));
         let of_log = match self.pairs.are_neighbours() {
             true => ", where it is wider that about the log",
             false => "",
@@ -281,10 +300,10 @@ impl EarningStrategies<'_> {
         let tuned = self.analysis.tuned_axes();
         for ranked in situations {
             let apart = ranked.get(1).is_some_and(|next| {
-                (self.pairs.difference(&self.gain, ranked[0], next))
+                (self.pairs.difference(&self.earned, ranked[0], next))
                     .is_some_and(|difference| difference.is_significant())
             });
-            let name = ranked[0].strategy.as_str();
+            let name = self.policy(ranked[0]);
             match wins.iter_mut().find(|(known, ..)| *known == name) {
                 Some((_, count, surely)) => {
                     *count += 1;

@@ -134,7 +134,7 @@ impl<'e> Content<'e> {
                 .flat_map(|calibration| calibration.figures.iter().cloned()),
         );
 
-        let mut best = best_table(&analysis, &run);
+        let mut best = best_table(&analysis, &pairs, &run);
         let each_axis = each_axis_table(&analysis, &points, &run);
         let mut tables = Vec::new();
         if !failed.is_empty() {

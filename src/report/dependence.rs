@@ -201,6 +201,7 @@ mod tests {
             combinations: Vec::new(),
             relaxed_axes: Vec::new(),
             measures: Vec::new(),
+            earned: None,
             same_inputs: Default::default(),
             apart: 0,
             repetitions: 0,

@@ -108,6 +108,26 @@ ORDER BY given, strategy;"
     )
 }
 
+/// What every policy of a study earned at the best of the values that a provider chooses.
+pub(super) fn best_earned(configuration_hash: &str, measure: &str, tuned: &[&str]) -> String {
+    let run = this_run(configuration_hash);
+    let situation = match tuned {
+        [] => "axes".to_owned(),
+        tuned => without(tuned.iter().copied()),
+    };
+    format!(
+        "WITH setting AS (
+    SELECT axes, {situation} AS situation, count(*) AS replications, avg(value) AS earned
+    FROM v_measure WHERE run = {run} AND measure = '{measure}'
+    GROUP BY axes
+)
+SELECT axes, replications, earned
+FROM (SELECT *, row_number() OVER (PARTITION BY situation ORDER BY earned DESC) AS place FROM setting)
+WHERE place = 1
+ORDER BY axes;"
+    )
+}
+
 /// The best and the risk-optimal threshold of every overbooking strategy, with gain and failed jobs
 /// at both.
 pub fn risk_optimal(configuration_hash: &str) -> String {

@@ -1,8 +1,10 @@
 //! The tables of a report.
 
+mod earned;
 mod studies;
 
 use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use super::plots::paired::Pairs;
 use super::sql;
 use super::statistics::INTERVALS;
 use super::table::{Cell, Column, Table, short, value_text};
@@ -13,7 +15,10 @@ pub(super) use studies::{brief, each_axis_table};
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the
 /// dissertation.
 #[must_use]
-pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
+pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> Table {
+    if let Some(measure) = analysis.earned_measure() {
+        return earned::best_table(analysis, pairs, run, measure);
+    }
     if analysis.is_study() {
         return studies::best_table(analysis, run);
     }

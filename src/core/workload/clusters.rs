@@ -15,6 +15,7 @@ pub use fingerprint::{FINGERPRINT_STEP, PUBLISHED_CLUSTERS, PublishedCluster};
 pub use settings::{ClusterSettings, ClusterSizes, Excerpts};
 
 use self::merging::{Bucket, Merger};
+use super::battery::deadline;
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
 use crate::random::Stream;
@@ -74,7 +75,8 @@ impl ClusterExcerpts {
 /// Cuts the workloads of several clusters out of the jobs of a trace, which are in order of
 /// submission and begin at 0.
 ///
-/// Jobs wider than `machine` are dropped, run times are clamped to the limit (Q46). On smaller
+/// Jobs wider than `machine` are dropped, run times are clamped to the limit (Q46). Jobs have
+/// deadlines where the settings have a laxity; templates never have. On smaller
 /// clusters the width of every job is scaled with the cluster and rounded up. `stream` is drawn
 /// from where excerpts are drawn, and nowhere else.
 ///
@@ -109,6 +111,9 @@ pub fn cut_clusters(
         let mut own = rebased(jobs, &own, start, next_id);
         for job in &mut own {
             job.nodes = scaled(job.nodes, nodes, machine);
+            if let Some(laxity) = settings.laxity {
+                job.deadline = deadline(job.submit, job.estimate, laxity);
+            }
         }
         next_id += own.len() as u32;
         let work: f64 = own

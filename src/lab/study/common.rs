@@ -25,6 +25,9 @@ pub struct Asked<'a> {
     pub replications: u32,
     /// Reservations that are made from its jobs.
     pub requests: Option<&'a RequestSettings>,
+    /// Laxity of jobs with deadlines, in estimates: of a whole trace, for studies that give its
+    /// jobs deadlines ([`Study::takes_deadlines`](super::Study::takes_deadlines)).
+    pub laxity: f64,
     /// The workload as it is written.
     pub written: Option<&'a Spanned<RawWorkload>>,
 }

@@ -275,6 +275,7 @@ settings! {
     outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
     jobs_are_background(&self) -> bool;
     takes_reservations(&self) -> bool;
+    takes_deadlines(&self) -> bool;
     revision(&self) -> Option<u32>;
     failures_hash(&self, spec: &SimulationSpec, inputs: &Inputs)
         -> Result<Option<String>, Arc<InputError>>;

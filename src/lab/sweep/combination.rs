@@ -58,13 +58,16 @@ pub(super) fn resolved<'i>(
     else {
         return None;
     };
+    let written = raw.workload.as_ref();
+    let laxity = written.map(|workload| workload.get_ref().laxity().or_default(problems));
     let asked = Asked {
+        laxity: laxity.flatten().unwrap_or(workload.laxity),
         strategy: &scheduling.strategy,
         workload: &workload,
         failures: &failures,
         replications,
         requests: requests.as_ref(),
-        written: raw.workload.as_ref(),
+        written,
     };
     let study = study(document.keys.studies(), &raw, &asked, problems)?;
     let base = SimulationSpec {
@@ -106,6 +109,19 @@ fn study(
     {
         let share = requests.share_percent();
         share.refuse_at(place.clone(), "this study takes no reservations", problems);
+        return None;
+    }
+    if asked.workload.whole.is_some()
+        && !study.takes_deadlines()
+        && let Some(laxity) = asked.written.and_then(|it| it.get_ref().laxity.as_ref())
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.laxity",
+            laxity.span(),
+            "no job of this whole trace has a deadline",
+            "leave it out, or leave out `whole_trace`: jobs of batteries have deadlines",
+        );
         return None;
     }
     if of.strategy().is_none() && asked.workload.whole.is_some() {

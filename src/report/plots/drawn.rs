@@ -147,7 +147,7 @@ impl Drawn {
     }
 
     /// A measure by its index.
-    pub(super) fn measure(analysis: &Analysis, index: usize, configuration_hash: &str) -> Self {
+    pub(crate) fn measure(analysis: &Analysis, index: usize, configuration_hash: &str) -> Self {
         let measure = &analysis.measures[index];
         Self {
             key: measure.name.clone(),

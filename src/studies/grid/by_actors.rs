@@ -113,6 +113,7 @@ fn clusters_of_every_registered_policy_keep_what_they_promise_a_broker() {
                 pof_max: 0.3,
                 strategy: strategy.name.to_owned(),
                 reliability: None,
+                policy: None,
             });
             let seed = StreamSeed {
                 seed: number,

@@ -53,6 +53,7 @@
 
 #[cfg(test)]
 mod by_actors;
+mod cluster_policy;
 
 // Requests with parts on several clusters.
 pub mod co_reservation;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use self::keys::{RawClient, RawReleases};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use self::settings::{calibration_read, nodes_read, per_job, read_by, without_overbooking};
+use self::settings::per_job;
 use crate::{
     ClientSettings, ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, cluster_scene,
     learn_from_batteries, registry, replay,
@@ -185,32 +185,13 @@ impl Study for OverbookingStudy {
         self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
         let strategy = common.studies.policy(&given.strategy);
-        let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
-        let policy = match strategy {
-            Some(strategy) => read_by(strategy, given),
-            None => given,
-        };
-        let computes = computes_probabilities(strategy);
-        let adapts = computes && policy.adapt_security_factor;
-        let policy = PolicySpec {
-            calibration: calibration_read(computes, adapts, policy.calibration),
-            adapt_security_factor: adapts,
-            ..policy
-        };
-        let policy = nodes_read(strategy, common.failures, policy);
-        if let Some(estimates) = common.estimates {
-            estimates.normalise(computes);
-        }
-        *common.scheduling = if overbooks {
-            PolicySpec {
-                acceptance: policy.acceptance.normalised(),
-                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
-                ..policy
-            }
-        } else {
+        if !strategy.is_none_or(|strategy| strategy.overbooks) {
             *common.estimates = None;
-            without_overbooking(strategy, policy)
-        };
+        }
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(computes_probabilities(strategy));
+        }
+        *common.scheduling = policy_read(strategy, common.failures, given);
     }
 
     fn takes_reservations(&self) -> bool {

@@ -23,6 +23,10 @@ pub struct ClusterSettings {
     pub merge_at_most: Option<u32>,
     /// How large the clusters are.
     pub sizes: ClusterSizes,
+    /// Laxity of the clusters' jobs: the deadline is submission + laxity × limit. `None` where jobs
+    /// have no deadline, as in the thesis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laxity: Option<f64>,
 }
 
 impl Default for ClusterSettings {
@@ -34,6 +38,7 @@ impl Default for ClusterSettings {
             merging: true,
             merge_at_most: None,
             sizes: ClusterSizes::default(),
+            laxity: None,
         }
     }
 }

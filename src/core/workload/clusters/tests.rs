@@ -246,3 +246,28 @@ fn a_tight_trace_still_gives_every_cluster_a_window_of_its_own() {
     assert_eq!(starts.len(), 9);
     assert!(*starts.last().unwrap() + 2 * 86_400 <= 19 * 86_400);
 }
+
+#[test]
+fn the_jobs_of_a_cluster_have_deadlines_by_their_limit_only_where_a_laxity_is_given() {
+    let jobs = steady(20);
+    let none = cut(&jobs, 300, &two_days(2, Excerpts::Spaced));
+    let all = none.clusters.iter().flat_map(|cluster| cluster.jobs.iter());
+    assert!(all.clone().count() > 100);
+    assert!(all.clone().all(|job| job.deadline == Seconds::FAR));
+    let lax = ClusterSettings {
+        laxity: Some(2.5),
+        ..two_days(2, Excerpts::Spaced)
+    };
+    let lax = cut(&jobs, 300, &lax);
+    for (due, job) in lax.clusters.iter().flat_map(|it| it.jobs.iter()).zip(all) {
+        let deadline = Seconds(job.submit.0 + job.estimate.0 * 5 / 2);
+        assert_eq!(
+            *due,
+            Job {
+                deadline,
+                ..job.clone()
+            }
+        );
+    }
+    assert_eq!(lax.templates, none.templates);
+}

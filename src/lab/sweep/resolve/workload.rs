@@ -65,7 +65,8 @@ pub(crate) fn workload(
             battery_jobs: 0,
             cleaning: cleaning(raw),
             compression: compression?,
-            laxity: laxity?,
+            // Its jobs have deadlines only where a study gives them some.
+            laxity: RawWorkload::default().laxity().or_default(problems)?,
             whole,
             fresh,
         });
@@ -344,14 +345,13 @@ pub(crate) fn whole_trace(
             "workload.evaluation_jobs",
             raw.evaluation_jobs.as_ref().map(Spanned::span),
         ),
-        ("workload.laxity", raw.laxity.as_ref().map(Spanned::span)),
     ] {
         if let Some(span) = span {
             problems.add(
                 ProblemKind::Conflict,
                 key,
                 span,
-                "a whole trace has neither batteries nor deadlines",
+                "a whole trace has no batteries",
                 "leave it out, or leave out `whole_trace`",
             );
             return Err(());

@@ -1,7 +1,7 @@
 //! The clusters of a simulation: those of the thesis, or such that overbook.
 
 use bookahead_core::failures::SurvivalModel;
-use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
+use bookahead_core::scheduling::Reliability;
 use bookahead_core::workload::Job;
 use bookahead_overbooking::registry;
 
@@ -40,14 +40,7 @@ pub fn clusters(
                         name: risk.strategy.clone(),
                     });
                 };
-                let policy = PolicySpec {
-                    acceptance: Acceptance::Pof {
-                        maximum: risk.pof_max,
-                    },
-                    reliability: (risk.reliability.clone())
-                        .unwrap_or_else(|| reliability(settings.failures.as_ref())),
-                    ..PolicySpec::named(&risk.strategy)
-                };
+                let policy = risk.cluster_policy(|| reliability(settings.failures.as_ref()));
                 Ok(Box::new(ReservationService::with_policy(
                     cluster,
                     nodes,
@@ -126,6 +119,7 @@ mod tests {
                 pof_max: 0.2,
                 strategy: strategy.to_owned(),
                 reliability: None,
+                policy: None,
             }),
             ..CoReservationSettings::default()
         }

@@ -390,7 +390,24 @@ fn risk(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut
         })
     };
     measured.add("co_realised_cost_mean", mean(realised()));
-    measured.add("co_earned_total", realised().sum());
+    let parts: f64 = realised().sum();
+    measured.add("co_earned_total", parts);
+    let jobs = &run.metrics;
+    let fees = jobs.gain(risk.penalty_ratio).0;
+    measured.add("grid_job_gain", fees);
+    measured.add("grid_gain", fees + parts);
+    let count = |jobs: u64| jobs as f64;
+    measured.add_ratio(
+        "grid_accepted_rate",
+        count(jobs.accepted),
+        count(jobs.submitted),
+    );
+    measured.add_ratio(
+        "grid_overbooked_rate",
+        count(jobs.overbooked),
+        count(jobs.accepted),
+    );
+    measured.add_ratio("grid_broken_rate", count(jobs.failed), count(jobs.accepted));
 }
 
 /// Whether every part was there, or was replaced.

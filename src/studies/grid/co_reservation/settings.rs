@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use bookahead_core::scheduling::Reliability;
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::Seconds;
 
 use super::Algorithm;
@@ -161,6 +161,26 @@ pub struct RiskSettings {
     /// is drawn ([`ClusterFailureSettings`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reliability: Option<Reliability>,
+    /// What else they plan their jobs by; `None` where everything has its default. The strategy,
+    /// the acceptance test and the reliability are those above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Box<PolicySpec>>,
+}
+
+impl RiskSettings {
+    /// What a cluster plans with: its own jobs and the parts that it offers pass the same test.
+    /// `drawn` is what it believes of its nodes where the settings say nothing.
+    #[must_use]
+    pub fn cluster_policy(&self, drawn: impl FnOnce() -> Reliability) -> PolicySpec {
+        PolicySpec {
+            strategy: self.strategy.clone(),
+            acceptance: Acceptance::Pof {
+                maximum: self.pof_max,
+            },
+            reliability: self.reliability.clone().unwrap_or_else(drawn),
+            ..self.policy.as_deref().cloned().unwrap_or_default()
+        }
+    }
 }
 
 /// How a broker picks among candidates with a price and a risk.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::cluster_policy::cluster_policy;
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
@@ -180,6 +181,11 @@ impl Study for CoReservationStudy {
                 }
                 (believed, _) => believed,
             };
+            if let Some(policy) = cluster_policy(&common, &risk.strategy) {
+                risk.policy = Some(Box::new(policy));
+            }
+        } else {
+            self.clusters.laxity = None;
         }
         common.without_policy();
         // Clusters that overbook learn from jobs; the others promise parts without risk only.
@@ -248,6 +254,10 @@ impl Study for CoReservationStudy {
                 }
             }
         }
+    }
+
+    fn takes_deadlines(&self) -> bool {
+        self.clusters.laxity.is_some() && self.settings.risk.is_some()
     }
 
     fn work(&self, _simulation: &SimulationSpec) -> f64 {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use self::keys::{RawMarket, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
+use crate::cluster_policy::cluster_policy;
 use crate::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
@@ -192,6 +193,16 @@ impl Study for MarketStudy {
             && believed != Reliability::default()
         {
             self.settings.policy.reliability = believed;
+        }
+        if let Some(read) = cluster_policy(&common, &self.settings.policy.strategy) {
+            let own = std::mem::take(&mut self.settings.policy);
+            self.settings.policy = PolicySpec {
+                strategy: own.strategy,
+                acceptance: own.acceptance,
+                reliability: own.reliability,
+                checkpoint: own.checkpoint,
+                ..read
+            };
         }
         common.without_policy();
         if self.settings.policy.checkpoint.is_none() {

@@ -98,7 +98,7 @@ fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
 }
 
 /// Of a policy that does not overbook.
-pub(super) fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpec) -> PolicySpec {
+fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpec) -> PolicySpec {
     let default = PolicySpec::default();
     let compares = matches!(
         policy.placing,
@@ -144,9 +144,39 @@ pub(super) fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpe
     }
 }
 
+/// What of these settings the policy of a cluster reads; the rest is set to its default, and tests
+/// that say the same become one.
+#[must_use]
+pub fn policy_read(
+    strategy: Option<&Strategy>,
+    failures: &FailureSettings,
+    given: PolicySpec,
+) -> PolicySpec {
+    let policy = match strategy {
+        Some(strategy) => read_by(strategy, given),
+        None => given,
+    };
+    let computes = computes_probabilities(strategy);
+    let adapts = computes && policy.adapt_security_factor;
+    let policy = PolicySpec {
+        calibration: calibration_read(computes, adapts, policy.calibration),
+        adapt_security_factor: adapts,
+        ..policy
+    };
+    let policy = nodes_read(strategy, failures, policy);
+    if !strategy.is_none_or(|strategy| strategy.overbooks) {
+        return without_overbooking(strategy, policy);
+    }
+    PolicySpec {
+        acceptance: policy.acceptance.normalised(),
+        test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
+        ..policy
+    }
+}
+
 /// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the
 /// strategy's own are written out.
-pub(super) fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
+fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
     let default = PolicySpec::default();
     let recovering = PolicySpec {
         crash: policy
@@ -200,7 +230,7 @@ pub(super) fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
 
 /// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn
 /// from where failures came before the simulation starts.
-pub(super) fn nodes_read(
+fn nodes_read(
     strategy: Option<&Strategy>,
     failures: &FailureSettings,
     mut policy: PolicySpec,
@@ -237,7 +267,7 @@ pub(crate) fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
 /// Only strategies that compute probabilities calibrate them, and without a method nothing shapes
 /// it; a security factor that adapts only looks back over its half-life, on what the batteries
 /// before teach.
-pub(super) fn calibration_read(
+fn calibration_read(
     computes: bool,
     adapts: bool,
     calibration: CalibrationSettings,

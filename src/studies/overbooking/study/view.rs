@@ -154,7 +154,7 @@ fn row(
     let best = curve
         .iter()
         .fold(None::<&(f64, &Combination)>, |best, entry| match best {
-            Some(best) if best.1.gain() >= entry.1.gain() => Some(best),
+            Some(best) if analysis.mean_earned(best.1) >= analysis.mean_earned(entry.1) => Some(best),
             _ => Some(entry),
         })?;
     let optimal = curve
@@ -183,7 +183,7 @@ fn row(
             Cell::Number(*at),
             combination.estimates[0].into(),
             failed_of(combination),
-            Cell::Number(best.1.gain() - combination.gain()),
+            Cell::Number(analysis.mean_earned(best.1) - analysis.mean_earned(combination)),
         ]),
         None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing, Cell::Missing]),
     }

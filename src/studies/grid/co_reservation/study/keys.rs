@@ -48,6 +48,9 @@ section! {
             .decides("Q21"),
         /// How large the clusters are.
         sizes: Option<ClusterSizes> = named::<ClusterSizes>(),
+        /// Whether the clusters' own jobs have deadlines.
+        deadlines: Option<bool> = flag("false")
+            .note(": the clusters' own jobs have deadlines (`workload.laxity`), so that a cluster of `[risk]` may reject and overbook them"),
     }
 }
 

@@ -66,6 +66,11 @@ pub const MEASURES: &[Measure] = &[
     measure("co_risk_cost_mean", "", "Mean expected cost: price and PoF × penalty", 1, Topic::Risk),
     measure("co_realised_cost_mean", "", "Mean cost after penalties that were paid back", 1, Topic::Risk).of_kind(QuantityKind::Signed),
     measure("co_earned_total", "", "Earned by clusters: prices less penalties", 0, Topic::Risk).of_kind(QuantityKind::Signed),
+    measure("grid_job_gain", "VC", "Earned by clusters with jobs: fees less penalties (VC)", 0, Topic::Risk).of_kind(QuantityKind::Signed),
+    measure("grid_gain", "VC", "Earned by clusters: fees of jobs and prices of parts, less penalties (VC)", 0, Topic::Risk).of_kind(QuantityKind::Signed),
+    measure("grid_accepted_rate", "", "Share of jobs that were accepted", 3, Topic::Risk).of_kind(QuantityKind::Fraction),
+    measure("grid_overbooked_rate", "", "Share of accepted jobs that were overbooked", 4, Topic::Risk).of_kind(QuantityKind::Fraction),
+    measure("grid_broken_rate", "", "Share of accepted jobs whose promise was broken", 4, Topic::Risk).of_kind(QuantityKind::Fraction),
     measure("leaked_cpu_seconds", "CPU·s", "CPU-seconds held by parts that belong to no granted request and were never given back", 0, Topic::Detail),
     measure("undecided_cpu_seconds", "CPU·s", "CPU-seconds held by parts that were given back after they had begun", 0, Topic::Detail),
 ];

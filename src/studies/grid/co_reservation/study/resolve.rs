@@ -27,7 +27,7 @@ pub(super) fn resolve(
     problems: &mut Problems,
 ) -> Option<CoReservationStudy> {
     let settings = settings(raw, problems);
-    let clusters = clusters(&raw.clusters, problems);
+    let clusters = clusters(&raw.clusters, asked.laxity, problems);
     let requests = requests(&raw.requests, problems);
     if asked.workload.whole.is_none() {
         problems.add(
@@ -112,7 +112,11 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     })
 }
 
-fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSettings> {
+fn clusters(
+    raw: &RawClusters,
+    laxity: f64,
+    problems: &mut Problems,
+) -> Option<ClusterSettings> {
     let count = raw.count().or_default(problems);
     let days = raw.days().or_default(problems);
     let most = raw.merge_at_most().or_default(problems);
@@ -129,6 +133,7 @@ fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSetting
         // Windows and requests are those of merged jobs also where the clusters' own jobs are not.
         merge_at_most: Some(most?).filter(|most| *most > 0),
         sizes: raw.sizes.unwrap_or_default(),
+        laxity: raw.deadlines().is_on().then_some(laxity),
     })
 }
 
@@ -273,6 +278,7 @@ fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
         pof_max: pof_max?,
         strategy: strategy?,
         reliability: None,
+        policy: None,
     })
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::co_reservation::CoReservationSettings;
 use bookahead_core::workload::{ClusterSettings, CoRequestSettings, TemplateSelection};
-use bookahead_lab::study::{Strategy, spec_format};
+use bookahead_lab::study::{Earned, Strategy, spec_format};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
@@ -13,6 +13,10 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "several clusters and a broker that reserves parts at them together",
     has_metrics: false,
     primary: "co_failure_rate",
+    earned: Some(Earned {
+        measure: "grid_gain",
+        competitors: "risk.strategy",
+    }),
 });
 
 /// The broker, the clusters and the requests.

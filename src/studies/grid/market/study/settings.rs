@@ -13,6 +13,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "clusters that quote price and risk of single jobs, and a broker that delegates them",
     has_metrics: false,
     primary: "market_provider_gain_percent",
+    earned: None,
 });
 
 /// Who offers what, and whom the broker believes.

@@ -12,6 +12,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "queue of a machine as its operators configure it",
     has_metrics: true,
     primary: "mean_wait",
+    earned: None,
 });
 
 /// Where a machine is described.

@@ -12,6 +12,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "queue with EASY backfilling that plans with predicted run times",
     has_metrics: true,
     primary: "bounded_slowdown",
+    earned: None,
 });
 
 /// Who predicts, who corrects, who comes first.

@@ -13,6 +13,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "planning-based machine with reservations: variable jobs planned anew at every event",
     has_metrics: true,
     primary: "job_wait_hours",
+    earned: None,
 });
 
 /// The machine and the requests for reservations that it gets.

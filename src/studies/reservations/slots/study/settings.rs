@@ -11,6 +11,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "planning-based machine that advertises its holes",
     has_metrics: false,
     primary: "slots_mean",
+    earned: None,
 });
 
 /// Bytes of a stored sample with about twenty slots.

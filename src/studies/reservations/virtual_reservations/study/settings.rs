@@ -12,6 +12,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "virtual against adaptive reservations on forks of a planning-based machine",
     has_metrics: false,
     primary: "var_cost",
+    earned: None,
 });
 
 /// Bytes of a stored trial.

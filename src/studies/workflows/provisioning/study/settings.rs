@@ -16,6 +16,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "sites that sell slots, and workflows that buy them",
     has_metrics: false,
     primary: "wf_makespan_hours",
+    earned: None,
 });
 
 /// Bytes of one task of an application: its slot, its run and its run by best effort.

@@ -373,6 +373,7 @@ mod tests {
             pof_max: 0.15,
             strategy: "heuristic-overbooking".to_owned(),
             reliability: None,
+            policy: None,
         });
         assert_eq!(pof_limit(&rules, 0.0), 0.15);
         assert!((pof_limit(&rules, 0.1) - 0.1).abs() < 1e-8);

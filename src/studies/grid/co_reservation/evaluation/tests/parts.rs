@@ -80,6 +80,7 @@ fn a_penalty_is_due_where_a_lost_part_was_not_replaced() {
             pof_max: 0.5,
             strategy: "heuristic-overbooking".to_owned(),
             reliability: None,
+            policy: None,
         }),
         ..CoReservationSettings::default()
     };

@@ -307,3 +307,39 @@ fn names_are_those_of_the_matrix_and_of_the_settings() {
     let slow = settings("[requests]\n[broker]\nlatency_seconds = 40\n").messages;
     assert_eq!((slow.latency, slow.timeout), (Seconds(40), Seconds(160)));
 }
+
+#[test]
+fn clusters_at_risk_plan_by_the_common_tables_and_their_jobs_have_deadlines_where_asked_for() {
+    let table = "[clusters]\ndeadlines = true\n[requests]\n[risk]\n";
+    let common = "[checkpoint]\ninterval = \"young\"\n";
+    let head = HEAD.replace("nodes = 1160", "nodes = 1160\nlaxity = 3");
+    let head = format!("{head}hold_for_overbooked = true\nretry = \"never\"\n");
+    let one = |text: &str| {
+        let experiment = Experiment::parse(STUDIES, "test.toml", text, None);
+        let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
+        let spec = experiment.sweep.simulations.iter().next();
+        study(spec.expect("a simulation"))
+    };
+    let mapped = one(&format!(
+        "{head}{table}strategy = \"comprehensive-overbooking\"\n{common}"
+    ));
+    assert_eq!(mapped.clusters.laxity, Some(3.0));
+    let risk = mapped.settings.risk.clone().expect("a risk");
+    let policy = risk.cluster_policy(Default::default);
+    assert!(policy.hold_for_overbooked && policy.checkpoint.is_some());
+    assert_eq!(policy.strategy, "comprehensive-overbooking");
+    // A counted plan holds nothing for overbooked jobs.
+    let counted = one(&format!("{head}{table}{common}")).settings.risk;
+    let policy = counted.and_then(|risk| risk.policy).expect("a policy");
+    assert!(!policy.hold_for_overbooked && policy.checkpoint.is_some());
+    // Read from the store it is what it was.
+    let stored = serde_json::to_string(&mapped).expect("JSON");
+    let again: CoReservationStudy = serde_json::from_str(&stored).expect("a study");
+    assert_eq!(again, mapped);
+
+    let plain = study(spec("[requests]\n[risk]\n"));
+    assert_eq!(plain.clusters.laxity, None);
+    assert_eq!(plain.settings.risk.and_then(|risk| risk.policy), None);
+    let without_risk = study(spec("[clusters]\ndeadlines = true\n[requests]\n"));
+    assert_eq!(without_risk.clusters.laxity, None);
+}

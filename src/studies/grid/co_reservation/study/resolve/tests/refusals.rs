@@ -210,3 +210,23 @@ fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
         "{error}"
     );
 }
+
+#[test]
+fn a_laxity_is_refused_where_no_job_has_a_deadline() {
+    let with_laxity = HEAD.replace("nodes = 1160", "nodes = 1160\nlaxity = 3");
+    for (rest, is_read) in [
+        ("", false),
+        ("[clusters]\ndeadlines = true\n", false),
+        ("[clusters]\ndeadlines = true\n[requests]\n[risk]\n", true),
+    ] {
+        let text = format!("{with_laxity}{rest}");
+        let found = Experiment::parse(STUDIES, "test.toml", &text, None);
+        if is_read {
+            assert!(found.is_ok(), "{rest}");
+            continue;
+        }
+        let error = found.map(drop).expect_err(rest);
+        assert_eq!(error.problems()[0].key, "workload.laxity", "{error}");
+        assert!(error.to_string().contains("deadline"), "{error}");
+    }
+}
