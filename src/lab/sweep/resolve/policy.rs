@@ -27,22 +27,18 @@ pub(crate) fn policy(
     penalty: &RawPenalty,
     problems: &mut Problems,
 ) -> Option<(PolicySpec, f64)> {
-    let default = PolicySpec::default();
     let place = scheduling.map_or(0..0, Spanned::span);
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
-    let strategy = match &raw.strategy {
-        Some(name) if studies.is_strategy(name.get_ref()) => {
-            // Of the rest a study reads its own tables only.
-            let policy = PolicySpec {
-                strategy: name.get_ref().clone(),
-                reliability: planner_reliability(reliability, problems)?,
-                checkpoint: checkpoints(checkpoint, &RawAcceptance::default(), problems)?,
-                ..default
-            };
-            return Some((policy, 1.0));
+    let study = (raw.strategy.as_ref()).filter(|name| studies.is_strategy(name.get_ref()));
+    let no_test = RawAcceptance::default();
+    let (name, strategy, acceptance) = match study {
+        // What it accepts is a matter of its own tables.
+        Some(study) => (Some(study.get_ref().as_str()), None, &no_test),
+        None => {
+            let strategy = strategy(studies, raw, place, problems);
+            (strategy.map(|known| known.name), strategy, acceptance)
         }
-        _ => strategy(studies, raw, place, problems),
     };
     let time_step = raw.time_step_seconds().or_default(problems);
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
@@ -53,7 +49,7 @@ pub(crate) fn policy(
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let penalty = late_penalty(penalty, problems);
     let policy = PolicySpec {
-        strategy: strategy?.name.to_owned(),
+        strategy: name?.to_owned(),
         placing: raw.placing.unwrap_or_default(),
         acceptance: test?,
         test_full_length: raw.test_full_length().is_on(),
