@@ -250,6 +250,10 @@ impl Study for CoReservationStudy {
         }
     }
 
+    fn penalty_ratio(&self) -> Option<f64> {
+        self.settings.risk.as_ref().map(|risk| risk.penalty_ratio)
+    }
+
     fn work(&self, _simulation: &SimulationSpec) -> f64 {
         self.jobs_and_requests()
     }
