@@ -32,11 +32,19 @@ fn rows(table: &str) -> String {
             Kind::Flag => "true/false",
             Kind::List => "list",
         };
+        let declared: Vec<_> = Keys::of(STUDIES).declared(key.path).collect();
+        let is_one = declared.iter().all(|(_, of)| of.allowed() == key.allowed());
+        let each = declared.iter().map(|(study, of)| {
+            let study = study.unwrap_or("every study");
+            format!("in {study}: {}", of.allowed())
+        });
+        let allowed = match is_one {
+            true => key.allowed(),
+            false => each.collect::<Vec<_>>().join("; "),
+        };
         rows += &format!(
-            "| `{}` | {kind} | {} | {} |\n",
-            key.path,
-            key.allowed(),
-            key.decides
+            "| `{}` | {kind} | {allowed} | {} |\n",
+            key.path, key.decides
         );
     }
     rows

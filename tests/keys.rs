@@ -65,7 +65,9 @@ strategy = "co-reservation"
 /// Other defaults are read from their declaration.
 #[test]
 fn keys_of_requests_declare_what_the_default_workload_of_requests_has() {
-    for key in KEYS.all().filter(|key| key.path.starts_with("requests.")) {
+    let sections = KEYS.sections_for("co-reservation").into_iter();
+    let requests = sections.filter(|section| section.path == "requests");
+    for key in requests.flat_map(|section| section.keys) {
         let Some(default) = key.default() else {
             continue;
         };

@@ -17,6 +17,7 @@ mod experiment_files;
 mod exports;
 mod first_steps;
 mod fixed_reservations;
+mod former_keys;
 mod fuzz;
 mod gantt;
 mod golden_scenarios;

@@ -38,7 +38,7 @@ start = "choice"
 key = "admission.rule"
 values = ["holes", "move", "move-price"]
 [[axis]]
-key = "reservations.alpha"
+key = "requests.alpha"
 values = [0.0, 1.0]
 [[axis]]
 key = "reservations.share_percent"

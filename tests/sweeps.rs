@@ -208,7 +208,7 @@ rate_per_hour = 0.01
 choice = "limit"
 pof_limit = 0.3
 [[axis]]
-key = "risk.strategy"
+key = "clusters.policy"
 values = {names:?}
 [[axis]]
 key = "failures.source"
@@ -244,7 +244,7 @@ values = {sources:?}
     let refused = command(&["check", "risk.toml"], folder.path()).failure();
     let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(
-        said.contains("risk.strategy") && said.contains("easy-backfilling"),
+        said.contains("clusters.policy") && said.contains("easy-backfilling"),
         "{said}"
     );
 }

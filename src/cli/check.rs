@@ -1,6 +1,8 @@
 //! `bookahead check CONFIG`: all checks that `run` makes before it runs.
 //! `bookahead check --store FILE`: whether a store is unchanged since it was written.
 
+mod fix;
+
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,10 @@ pub struct CheckArguments {
     /// what is done already [default: data/bookahead.db]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
+    /// First write keys that have another name now by their present names, in the file itself;
+    /// comments and order are kept
+    #[arg(long, requires = "config")]
+    pub fix: bool,
     /// Worker threads to assume in the estimate [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
@@ -97,6 +103,9 @@ fn check_experiment(
     config: &Path,
     store: &Path,
 ) -> Result<(), RunError> {
+    if arguments.fix {
+        fix::fix(config)?;
+    }
     let Experiment { sweep, warnings } = while_working("reading the experiment", false, || {
         Experiment::load(studies(), config, arguments.seed)
     })?;

@@ -14,6 +14,7 @@ use self::table::{caution, table};
 use super::screen::{LookError, axes_json, print_json};
 use crate::cli::studies;
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
+use crate::sweep::keys::Keys;
 use crate::sweep::shown;
 use bookahead_report::ReportError;
 use bookahead_report::comparison::{
@@ -98,6 +99,8 @@ impl<'a> NamedRun<'a> {
 /// A store without the run, an unknown axis, or a report that cannot be written.
 pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     let mut runs = read(arguments)?;
+    let keys = Keys::of(studies());
+    let by = arguments.by.as_deref().map(|axis| keys.present(axis));
     comparison::label(&mut runs);
     let (reference, others) = runs
         .split_first()
@@ -108,7 +111,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         .collect();
     let mut compared = Vec::new();
     for pairing in &pairings {
-        compared.push(rows(pairing, arguments.by.as_deref())?);
+        compared.push(rows(pairing, by)?);
     }
     let primary = Quantity::primary(studies(), runs.iter().flat_map(|run| &run.points));
     judge(&mut compared, primary);

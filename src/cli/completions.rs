@@ -172,9 +172,8 @@ fn studies() -> Vec<CompletionCandidate> {
 /// Tables and keys of experiment files.
 fn tables_and_keys() -> Vec<CompletionCandidate> {
     let known = Keys::of(super::studies());
-    let tables = known
-        .sections()
-        .map(|section| candidate(section.path, section.about));
+    let sections = known.sections_for("").into_iter();
+    let tables = sections.map(|section| candidate(section.path, section.about));
     let keys = known.all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }

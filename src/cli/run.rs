@@ -11,8 +11,8 @@ use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
-    Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
-    SweepOptions, SweepSummary, shown, while_working,
+    Experiment, ExperimentError, OutcomeDetail, Problem, RewriteError, RunState, Shard, Sweep,
+    SweepError, SweepOptions, SweepSummary, shown, while_working,
 };
 use bookahead_report::ReportError;
 use clap::{Args, ValueEnum};
@@ -96,6 +96,10 @@ impl From<Outcomes> for OutcomeDetail {
 pub(super) enum RunError {
     #[error("{0}")]
     Experiment(#[from] ExperimentError),
+    #[error("the experiment file {} was not changed: {source}", path.display())]
+    Rewrite { path: PathBuf, source: RewriteError },
+    #[error("the experiment file {} cannot be replaced: {source}", path.display())]
+    Unwritten { path: PathBuf, source: io::Error },
     #[error("{0}")]
     Sweep(#[from] SweepError),
     #[error(
@@ -318,7 +322,7 @@ fn points_json(sweep: &Sweep) -> serde_json::Value {
                 "identity": point.id.as_str(),
                 "axes": axes.collect::<serde_json::Map<_, _>>(),
                 "replication": point.replication,
-                "penalty_ratio": point.penalty_ratio,
+                "penalty_ratio": sweep.penalty_ratio(point),
                 "simulation": point.simulation,
             })
         })
@@ -348,7 +352,7 @@ fn write_points(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
                 .map(|axis| point.axes.get(&axis.key).map(shown).unwrap_or_default()),
         );
         row.push(point.replication.to_string());
-        row.push(point.penalty_ratio.to_string());
+        row.push(sweep.penalty_ratio(point).to_string());
         row.push((point.simulation + 1).to_string());
         table.push(row)?;
     }

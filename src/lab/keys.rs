@@ -8,6 +8,7 @@ pub mod declaration;
 pub mod estimates;
 pub mod failures;
 pub mod field;
+pub mod former;
 mod macros;
 pub mod ours;
 pub mod problem;

@@ -122,6 +122,11 @@ pub trait Study:
         false
     }
 
+    /// The penalty ratio that its machine reads; `None` where points account for it.
+    fn penalty_ratio(&self) -> Option<f64> {
+        None
+    }
+
     /// How often the program has changed the results of this study only, and what changed them
     /// last; `None` where it never did.
     fn revision(&self) -> Option<u32> {

@@ -25,6 +25,7 @@ pub mod raw;
 mod replay;
 pub(crate) mod resolve;
 mod results;
+mod rewrite;
 mod run;
 mod shard;
 mod simulations;
@@ -55,6 +56,7 @@ pub use results::{
     Durability, EarlierWork, FailedSimulation, FinishedSimulation, OutcomeDetail, RunState,
     SimulationProgress, SinkError,
 };
+pub use rewrite::{Renamed, RewriteError, Rewritten, rewritten};
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, prepare_all,
     run_planned,

@@ -93,6 +93,9 @@ pub struct Outcomes {
     /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is
     /// one only.
     pub cluster_of_job: Option<&'static str>,
+    /// The penalty ratio that the simulation `m` read: an expression, NULL where it read none.
+    /// Nothing where it is that of the accounting of points.
+    pub penalty_ratio: Option<&'static str>,
     /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the
     /// study, with the columns [`JOB_COLUMNS`] in this order.
     pub jobs: Option<&'static str>,
@@ -107,6 +110,7 @@ impl Outcomes {
         algorithm: None,
         clusters: None,
         cluster_of_job: None,
+        penalty_ratio: None,
         jobs: None,
         reservations: None,
     };

@@ -30,6 +30,8 @@ use bookahead_lab::store::{
     MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint,
 };
 use bookahead_lab::study::Studies;
+use bookahead_lab::sweep::keys::Keys;
+use bookahead_lab::sweep::rewritten;
 pub use differences::Difference;
 pub use families::{Candidate, Family, Judgement, distinct, judge};
 pub(super) use page::style;
@@ -72,7 +74,11 @@ impl ComparedRun {
     ///
     /// When the store cannot be read or has no such run.
     pub fn read(store: &Store, path: &Path, run: &RunSelector) -> Result<Self, StoreError> {
-        let run = store.run(run)?;
+        let mut run = store.run(run)?;
+        // A run of before has the keys of its day.
+        if let Ok(present) = rewritten(Keys::of(store.studies()), &run.configuration) {
+            run.configuration = present.text;
+        }
         Ok(Self {
             studies: store.studies(),
             label: run.name.clone(),

@@ -12,7 +12,7 @@ use bookahead_testutils::runs::{axis, point, record, text, write_run};
 use bookahead_workflows::provisioning::SearchMethod;
 
 const SEARCH: &str = "provisioning.search";
-const ALPHA: &str = "provisioning.alpha";
+const ALPHA: &str = "requests.alpha";
 
 const SEARCHES: [(&str, SearchMethod); 3] = [
     ("moga", SearchMethod::Moga),

@@ -16,7 +16,7 @@ pub(super) fn workflows(path: &Path, detail: OutcomeDetail) -> RunId {
     let alphas = [0.0, 1.0].map(AxisValue::Real);
     let axes = vec![
         axis("provisioning.search", &["moga", "greedy"].map(text)),
-        axis("provisioning.alpha", &alphas),
+        axis("requests.alpha", &alphas),
     ];
     let run = store.begin_run(&record("workflows", axes, 8)).unwrap();
     let writer = Writer::start(store, run, detail, 4);
@@ -29,7 +29,7 @@ pub(super) fn workflows(path: &Path, detail: OutcomeDetail) -> RunId {
                 let id = format!("{name}-{alpha}-{replication}");
                 let values = [
                     ("provisioning.search", text(name)),
-                    ("provisioning.alpha", AxisValue::Real(alpha)),
+                    ("requests.alpha", AxisValue::Real(alpha)),
                 ];
                 let points = vec![point(&id, &values, replication, 1.0)];
                 let done = bookahead_testutils::runs::provisioning::provisioned(

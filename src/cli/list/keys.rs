@@ -32,7 +32,7 @@ fn known() -> Keys {
 pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let mut text = String::new();
     let Some(wanted) = &arguments.table else {
-        let rows: Vec<(String, Vec<String>)> = known().sections().map(of_section).collect();
+        let rows: Vec<(String, Vec<String>)> = known().declarations().map(of_section).collect();
         paragraph(
             &mut text,
             "Tables of experiment files; `bookahead list keys TABLE` explains their keys.",
@@ -48,7 +48,7 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let within = format!("{wanted}.");
     let is_table = known().sections().any(|section| section.path == wanted);
     let is_key = known().find(wanted).is_some();
-    for section in known().sections() {
+    for (study, section) in known().declarations() {
         let is_wanted = |key: &&Key| match (is_table, is_key) {
             (true, _) => key.path.starts_with(&within),
             (_, true) => key.path == wanted,
@@ -61,13 +61,19 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
         if !text.is_empty() {
             text.push('\n');
         }
-        let (path, about) = of_section(section);
+        let (path, about) = of_section((study, section));
         paragraph(&mut text, &format!("[{path}]  {}", about.join(" ")));
         let rows: Vec<(String, Vec<String>)> = found.into_iter().map(of_key).collect();
         names(&mut text, &rows);
     }
     if text.is_empty() {
-        let tables: Vec<&str> = known().sections().map(|section| section.path).collect();
+        if let Some(former) = known().former_key(wanted) {
+            let now = former.now;
+            return Err(LookError::Use(format!(
+                "`{wanted}` is `{now}` now: bookahead list keys {now}"
+            )));
+        }
+        let tables: Vec<&str> = known().tables();
         let all: Vec<&str> = known().all().map(|key| key.path).collect();
         let help = match keys::nearest(wanted, &all) {
             Some(name) => format!("did you mean `{name}`?"),
@@ -81,8 +87,8 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
 }
 
 /// A table with what it is, and whose.
-fn of_section(section: &Section) -> (String, Vec<String>) {
-    let about = match known().study_of(section) {
+fn of_section((study, section): (Option<&str>, &Section)) -> (String, Vec<String>) {
+    let about = match study {
         Some(study) => format!("{} (study {study})", section.about),
         None => section.about.to_owned(),
     };

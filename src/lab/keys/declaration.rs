@@ -11,6 +11,7 @@ use serde::de::{Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
 
+use super::former::FormerKey;
 pub use super::reader::Table;
 use super::reader::TableReader;
 
@@ -57,6 +58,51 @@ pub struct Section {
     pub keys: &'static [Key],
     /// Whether there may be several, written with two brackets: no axis can change their keys.
     pub is_list: bool,
+    /// Whether it means something by being there, without any key.
+    pub is_switch: bool,
+    /// The keys that stood in it before others took their place.
+    pub former: &'static [FormerKey],
+}
+
+impl Section {
+    /// Whether a mark stands behind the path in the declaration.
+    #[must_use]
+    pub const fn is_marked(marks: &[&str], mark: &str) -> bool {
+        let mut at = 0;
+        while at < marks.len() {
+            if is_same(marks[at].as_bytes(), mark.as_bytes()) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+}
+
+/// Whether texts are equal, where constants are computed.
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// A table that a file has.
+#[derive(Clone, Debug)]
+pub struct GivenTable {
+    /// Its dotted path.
+    pub path: &'static str,
+    /// Where it is.
+    pub place: Range<usize>,
+    /// The dotted paths of those keys in it that its study declares.
+    pub keys: Vec<&'static str>,
 }
 
 /// The tables of a study.
@@ -67,8 +113,8 @@ pub trait Tables: std::fmt::Debug + 'static {
     /// Reads them.
     fn read(from: &mut TableReader<'_, '_>) -> Self;
 
-    /// The tables that are there, with their places.
-    fn given(&self) -> Vec<(&'static str, Range<usize>)>;
+    /// The tables that are there.
+    fn given(&self) -> Vec<GivenTable>;
 }
 
 /// For studies without tables of their own.
@@ -77,7 +123,7 @@ impl Tables for () {
 
     fn read(_: &mut TableReader<'_, '_>) -> Self {}
 
-    fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+    fn given(&self) -> Vec<GivenTable> {
         Vec::new()
     }
 }

@@ -2,20 +2,24 @@
 
 /// Declares a table: its structure for serde, and its
 /// [`Section`](crate::keys::declaration::Section) with the keys. The comment of a key is what it
-/// is; behind the type of its field stands what is allowed. Tables in the table are named last.
-/// `list` after the path says that there may be several of them.
+/// is; behind the type of its field stands what is allowed. Behind the keys stand tables in the
+/// table, and keys that it had before, each with the key that took its place. `list` after the path
+/// says that there may be several of them, `switch` that the table means something without a key.
+///
+/// Several studies may declare a table of the same path, each with the keys that it reads: a key of
+/// the same path means the same in all of them.
 #[macro_export]
 macro_rules! section {
     (
         $( #[doc = $doc:literal] )+
-        $section:ident = $path:literal $($list:ident)?, $raw:ident {
+        $section:ident = $path:literal $($mark:ident)*, $raw:ident {
             $( $( #[doc = $about:literal] )+ $field:ident: $type:ty = $key:expr, )*
         }
         $( tables { $( $( #[doc = $below:literal] )+ $table:ident: $table_type:ty, )* } )?
+        $( former { $( $was:ident => $now:literal, )* } )?
     ) => {
         #[doc = concat!($($doc),+)]
         #[derive(Debug, Default, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
         pub struct $raw {
             $( #[doc = concat!($($about),+)] pub $field: $type, )*
             $( $( #[doc = concat!($($below),+)] #[serde(default)] pub $table: $table_type, )* )?
@@ -35,12 +39,25 @@ macro_rules! section {
                     $crate::keys::field::Field::new(KEY, &self.$field)
                 }
             )*
+
+            /// The dotted paths of the keys that the file gives.
+            pub(crate) fn given_keys(&self) -> Vec<&'static str> {
+                let keys = [$((concat!($path, ".", stringify!($field)), self.$field.is_some()),)*];
+                keys.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).collect()
+            }
         }
 
         #[doc = concat!($($doc),+)]
         pub const $section: $crate::keys::declaration::Section = $crate::keys::declaration::Section {
             path: $path,
-            is_list: !concat!($(stringify!($list))?).is_empty(),
+            is_list: $crate::keys::declaration::Section::is_marked(&[$(stringify!($mark)),*], "list"),
+            is_switch: $crate::keys::declaration::Section::is_marked(&[$(stringify!($mark)),*], "switch"),
+            former: &[ $( $(
+                $crate::keys::former::FormerKey {
+                    was: concat!($path, ".", stringify!($was)),
+                    now: $now,
+                },
+            )* )? ],
             about: concat!($($doc),+).trim_ascii(),
             keys: &[ $(
                 $crate::keys::declaration::Key {
@@ -81,9 +98,13 @@ macro_rules! tables {
                 }
             }
 
-            fn given(&self) -> Vec<(&'static str, std::ops::Range<usize>)> {
-                let places = [$(($section.path, &self.$field.place),)*];
-                places.into_iter().filter_map(|(path, place)| Some((path, place.clone()?))).collect()
+            fn given(&self) -> Vec<$crate::keys::declaration::GivenTable> {
+                let tables = [$(($section.path, &self.$field.place, self.$field.given_keys()),)*];
+                let given = tables.into_iter().filter_map(|(path, place, keys)| {
+                    let place = place.clone()?;
+                    Some($crate::keys::declaration::GivenTable { path, place, keys })
+                });
+                given.collect()
             }
         }
     };

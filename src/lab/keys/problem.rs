@@ -77,6 +77,8 @@ pub enum ProblemKind {
     Syntax,
     /// A key or table that means nothing.
     UnknownKey,
+    /// A key by the name that it had before.
+    FormerKey,
     /// A required key is absent.
     Missing,
     /// A value of the wrong type.

@@ -6,7 +6,7 @@ use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
 
 section! {
     /// Requests made from the jobs of the workload.
-    RESERVATIONS = "reservations", RawReservations {
+    RESERVATIONS = "reservations" switch, RawReservations {
         /// How many of the jobs become requests.
         share_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": how many of the jobs become requests")
@@ -26,16 +26,25 @@ section! {
         lead_hours: Given<f64> = real().from(0.0)
             .note(r#" hours between request and start, for start = "lead""#)
             .default_is("1"),
-        /// The weight of the price in the rule choice.
-        alpha: Given<f64> = real().from(0.0).to(1.0)
-            .words(r#"0 (earliest start) to 1 (lowest price), for start = "choice""#)
-            .default_is("0.5")
-            .decides("eq. (20)"),
         /// Whether α is drawn for each request.
         random_alpha: Given<bool> = flag("false").note(": α is drawn for each request"),
         /// How long a reservation is.
         duration: Option<RequestDuration> = named::<RequestDuration>().decides("A13, AMB-30"),
         /// How leads become whole seconds.
         rounding: Option<LeadRounding> = named::<LeadRounding>().decides("A7"),
+    }
+    former {
+        alpha => "requests.alpha",
+    }
+}
+
+section! {
+    /// What requests wish for.
+    REQUESTS = "requests", RawRequests {
+        /// α: what a low cost counts, and 1 − α what an early end or start counts.
+        alpha: Given<f64> = real().from(0.0).to(1.0)
+            .words(r#"0 (earliest) to 1 (cheapest), for reservations with start = "choice" and for workflows"#)
+            .default_is("0.5")
+            .decides("eq. (15), eq. (20)"),
     }
 }

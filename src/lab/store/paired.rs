@@ -92,7 +92,7 @@ impl Store {
                  JOIN point p ON p.id = rp.point
                  JOIN simulation m ON m.id = p.simulation AND m.state = 2
                  LEFT JOIN point_axis pa ON pa.run = rp.run AND pa.place = rp.place
-                 LEFT JOIN axis a ON a.run = pa.run AND a.position = pa.axis
+                 LEFT JOIN v_axis a ON a.run = pa.run AND a.position = pa.axis
                  LEFT JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value
                  WHERE rp.run = ?1 AND EXISTS (SELECT 1 FROM co_request o WHERE o.simulation = p.simulation)
                  ORDER BY rp.place, pa.axis",

@@ -186,7 +186,7 @@ impl Store {
             .iter()
             .map(|key| {
                 format!(
-                    ", (SELECT v.value FROM axis a JOIN point_axis c ON c.run = a.run AND c.place = p.place AND c.axis = a.position
+                    ", (SELECT v.value FROM v_axis a JOIN point_axis c ON c.run = a.run AND c.place = p.place AND c.axis = a.position
                         JOIN axis_value v ON v.run = a.run AND v.axis = a.position AND v.position = c.value
                         WHERE a.run = p.run AND a.key = '{}') AS \"{}\"",
                     key.replace('\'', "''"),
@@ -210,7 +210,7 @@ impl Store {
         let sql = |error| self.error("looking for axes", error);
         let mut keys = self
             .connection
-            .prepare("SELECT DISTINCT key FROM axis ORDER BY key")
+            .prepare("SELECT DISTINCT key FROM v_axis ORDER BY key")
             .map_err(sql)?;
         let keys = keys.query_map([], |row| row.get(0)).map_err(sql)?;
         keys.collect::<Result<_, _>>().map_err(sql)

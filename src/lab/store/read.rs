@@ -127,7 +127,7 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(
-                "SELECT a.key, v.kind, v.value FROM axis a
+                "SELECT a.key, v.kind, v.value FROM v_axis a
                  LEFT JOIN axis_value v ON v.run = a.run AND v.axis = a.position
                  WHERE a.run = ?1 ORDER BY a.position, v.position",
             )

@@ -18,6 +18,7 @@ use rusqlite::Connection;
 use super::metrics;
 use super::rows::Prepared;
 use crate::study::{AnyStudy, SimulationResult, Studies};
+use crate::sweep::keys::Keys;
 use crate::tables::{Definition, Layout, RowWriter, Tables};
 
 /// Tables that belong together, with all that the store does with them.
@@ -49,12 +50,31 @@ pub(super) const GROUPS: [&dyn TableGroup; 6] = [
     &outcomes::OutcomeViews,
 ];
 
-/// The name of every view, and its query with a column for each metric where it says METRICS.
+/// The name of every view, and its query: with a column for each metric where it says METRICS, the
+/// present name of the axis `key` where it says PRESENT_KEY, and the penalty ratio of a point where
+/// it says PENALTY_RATIO.
 pub fn views(studies: Studies) -> impl Iterator<Item = (&'static str, String)> {
     let views = definitions(studies).flat_map(|tables| tables.views);
+    let (key, ratio) = (present_key(studies), outcomes::penalty_ratio(studies));
     views
-        .map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
+        .map(move |(name, query)| {
+            let query = query.replace("METRICS", &metrics::columns());
+            let query = query.replace("PRESENT_KEY", &key);
+            (*name, query.replace("PENALTY_RATIO", &ratio))
+        })
         .chain(outcomes::views(studies))
+}
+
+/// What the axis with the name `key` is called now: runs of before have the names of their day.
+fn present_key(studies: Studies) -> String {
+    let former = Keys::of(studies).former();
+    let cases: String = former
+        .map(|former| format!(" WHEN '{}' THEN '{}'", former.was, former.now))
+        .collect();
+    match cases.as_str() {
+        "" => "key".to_owned(),
+        cases => format!("CASE key{cases} ELSE key END"),
+    }
 }
 
 /// The tables of every group and of every study.

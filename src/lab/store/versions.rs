@@ -33,8 +33,12 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13],
+    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
+
+/// Axes are shown by the present names of their keys, and the penalty ratio of a point is the one
+/// that its simulation read: views are made anew.
+const TO_14: &str = "";
 
 /// What a market leaves beside its totals.
 const TO_13: &str = "

@@ -4,7 +4,6 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -14,7 +13,7 @@ use super::{
     Asked, CommonSettings, MachineUse, NodeReplay, ReplayFailure, Simulation, SimulationResult,
     SimulationSpec, Starter, Strategy, Study,
 };
-use crate::keys::declaration::{Section, Tables};
+use crate::keys::declaration::{GivenTable, Section, Tables};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::reader::TableReader;
 use crate::scheduling::measures::Measure;
@@ -59,8 +58,15 @@ pub trait AnyStudy: Sync {
     /// Reads these tables.
     fn read(&self, from: &mut TableReader<'_, '_>) -> StudyKeys;
 
-    /// Whether none of its tables is there that other studies refuse; says which is.
-    fn is_left_out(&self, keys: &StudyKeys, problems: &mut Problems) -> bool;
+    /// Whether the file has none of its keys that other studies refuse; says which it has.
+    /// `is_read` knows by a dotted path the tables and keys that every study or the one that is
+    /// asked for declares.
+    fn is_left_out(
+        &self,
+        keys: &StudyKeys,
+        is_read: &dyn Fn(&str) -> bool,
+        problems: &mut Problems,
+    ) -> bool;
 
     /// [`Study::resolve`].
     fn resolve(
@@ -84,7 +90,7 @@ pub struct StudyKeys(Box<dyn AnyKeys>);
 
 trait AnyKeys: Debug {
     fn any(&self) -> &dyn Any;
-    fn given(&self) -> Vec<(&'static str, Range<usize>)>;
+    fn given(&self) -> Vec<GivenTable>;
 }
 
 impl<T: Tables> AnyKeys for T {
@@ -92,7 +98,7 @@ impl<T: Tables> AnyKeys for T {
         self
     }
 
-    fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+    fn given(&self) -> Vec<GivenTable> {
         Tables::given(self)
     }
 }
@@ -134,21 +140,36 @@ impl<S: Study> AnyStudy for Kind<S> {
         StudyKeys(Box::new(S::Keys::read(from)))
     }
 
-    fn is_left_out(&self, keys: &StudyKeys, problems: &mut Problems) -> bool {
+    fn is_left_out(
+        &self,
+        keys: &StudyKeys,
+        is_read: &dyn Fn(&str) -> bool,
+        problems: &mut Problems,
+    ) -> bool {
         let (Some(owner), Some(strategy)) = (S::OWNER, S::STRATEGY) else {
             return true;
         };
-        let given = keys.0.given();
-        for (table, place) in &given {
-            problems.add(
-                ProblemKind::Conflict,
-                table,
-                place.clone(),
-                owner,
-                format!("choose `strategy = \"{}\"`, or leave it out", strategy.name),
-            );
+        let mut is_left_out = true;
+        for table in keys.0.given() {
+            let mut refuse = |path: &str, message: &str| {
+                is_left_out = false;
+                problems.add(
+                    ProblemKind::Conflict,
+                    path,
+                    table.place.clone(),
+                    message,
+                    format!("choose `strategy = \"{}\"`, or leave it out", strategy.name),
+                );
+            };
+            if !is_read(table.path) {
+                refuse(table.path, owner);
+                continue;
+            }
+            for key in table.keys.into_iter().filter(|key| !is_read(key)) {
+                refuse(key, &owner.replacen("this table", "this key", 1));
+            }
         }
-        given.is_empty()
+        is_left_out
     }
 
     fn resolve(
@@ -276,6 +297,7 @@ settings! {
     jobs_are_background(&self) -> bool;
     takes_reservations(&self) -> bool;
     takes_deadlines(&self) -> bool;
+    penalty_ratio(&self) -> Option<f64>;
     revision(&self) -> Option<u32>;
     failures_hash(&self, spec: &SimulationSpec, inputs: &Inputs)
         -> Result<Option<String>, Arc<InputError>>;

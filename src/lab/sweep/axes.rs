@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::document::Document;
-use super::keys::{Key, Keys, Kind, nearest, suggest};
+use super::keys::{FormerKey, Key, Keys, Kind, nearest, suggest};
 use super::raw::{RawAxis, RawZip};
 use super::spec::{Axis, AxisValue};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -84,6 +84,21 @@ pub(super) fn axes_of(dimensions: &[Dimension]) -> Vec<Axis> {
         .collect()
 }
 
+/// Whether a key has another name now; says so.
+fn is_former(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> bool {
+    let former = keys.former_key(key.get_ref());
+    if let Some(former) = former {
+        problems.add(
+            ProblemKind::FormerKey,
+            former.was,
+            key.span(),
+            FormerKey::MESSAGE,
+            former.help(),
+        );
+    }
+    former.is_some()
+}
+
 fn axis_key(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
     let path = key.get_ref();
     if path.starts_with("experiment.") {
@@ -107,6 +122,9 @@ fn axis_key(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> Optio
                 "[[{list}]] is a list of tables, and an axis could not say which of them it means"
             ),
         );
+        return None;
+    }
+    if is_former(keys, key, problems) {
         return None;
     }
     let found = keys.find(path);
@@ -283,6 +301,9 @@ impl Exclusions {
         for (span, conditions) in &document.excludes {
             let mut bound = Vec::new();
             for (key, value) in conditions {
+                if is_former(document.keys, key, problems) {
+                    continue;
+                }
                 let Some((dimension, column, known)) = column_of(key.get_ref(), dimensions) else {
                     let axes: Vec<&str> = dimensions
                         .iter()

@@ -3,12 +3,14 @@
 
 use super::axes::{Cell, Dimension};
 use super::document::{Document, Node, node_of};
+use super::keys::COMMON;
 use super::raw::RawExperiment;
 use super::resolve;
 use super::spec::SimulationSpec;
+use crate::keys::declaration::Section;
 use crate::keys::problem::ProblemKind;
 use crate::keys::problem::Problems;
-use crate::study::{Asked, Studies, StudySpec};
+use crate::study::{AnyStudy, Asked, Studies, StudySpec};
 
 /// The value of every cell as a node of the tree: by dimension, row and column.
 pub(super) type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
@@ -47,7 +49,7 @@ pub(super) fn resolved<'i>(
         &raw.penalty,
         problems,
     );
-    let requests = resolve::reservations(&raw.reservations, problems);
+    let requests = resolve::reservations(&raw.reservations, &raw.requests, problems);
     let (
         Some(workload),
         Some(estimates),
@@ -91,14 +93,11 @@ fn study(
     problems: &mut Problems,
 ) -> Option<StudySpec> {
     let mut found = None;
+    let is_read = |path: &str| is_read(studies, asked.strategy, path);
     for (study, keys) in studies.iter().zip(&raw.studies) {
-        let is_asked_for = match study.strategy() {
-            Some(strategy) => strategy.name == asked.strategy,
-            None => !studies.is_strategy(asked.strategy),
-        };
-        if is_asked_for {
+        if is_asked_for(studies, study, asked.strategy) {
             found = Some((study, study.resolve(keys, asked, problems)?));
-        } else if !study.is_left_out(keys, problems) {
+        } else if !study.is_left_out(keys, &is_read, problems) {
             return None;
         }
     }
@@ -142,4 +141,24 @@ fn study(
         return None;
     }
     Some(study)
+}
+
+/// Whether a file with this strategy asks for a study.
+fn is_asked_for(studies: Studies, study: &dyn AnyStudy, strategy: &str) -> bool {
+    match study.strategy() {
+        Some(own) => own.name == strategy,
+        None => !studies.is_strategy(strategy),
+    }
+}
+
+/// Whether a table or a key is declared for files of all studies, or by the study that a file with
+/// this strategy asks for.
+fn is_read(studies: Studies, strategy: &str, path: &str) -> bool {
+    let declares =
+        |section: &Section| section.path == path || section.keys.iter().any(|key| key.path == path);
+    let mut of_studies = studies.iter();
+    COMMON.iter().any(declares)
+        || of_studies.any(|study| {
+            is_asked_for(studies, study, strategy) && study.sections().iter().any(declares)
+        })
 }

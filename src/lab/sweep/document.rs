@@ -188,6 +188,7 @@ impl<'i> Document<'i> {
             checkpoint: tables.table("checkpoint").keys,
             penalty: tables.table("penalty").keys,
             reservations: tables.table("reservations"),
+            requests: tables.table("requests").keys,
             studies: (self.keys.studies().iter())
                 .map(|study| study.read(&mut tables))
                 .collect(),
@@ -202,7 +203,10 @@ fn is_key(keys: Keys, path: &str) -> bool {
         "axis" => matches!(name, "key" | "values"),
         "zip" => matches!(name, "keys" | "rows"),
         "exclude" => keys.find(name).is_some(),
-        _ => keys.find(path).is_some() || keys.children(table).contains(&name),
+        _ => {
+            let is_known = keys.find(path).is_some() || keys.former_key(path).is_some();
+            is_known || keys.children(table).contains(&name)
+        }
     }
 }
 

@@ -55,10 +55,19 @@ impl Experiment {
                 seed,
             );
         }
-        let text = read(path, open_plain(path))?;
+        let text = Self::text_of(path)?;
         let mut experiment = Self::parse(studies, &path.display().to_string(), &text, seed)?;
         experiment.sweep.source = Some(path.to_owned());
         Ok(experiment)
+    }
+
+    /// The text of an experiment file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn text_of(path: &Path) -> Result<String, ExperimentError> {
+        read(path, open_plain(path))
     }
 
     /// Checks the text of an experiment; `file` is its name in messages.

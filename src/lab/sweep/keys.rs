@@ -7,13 +7,16 @@
 
 mod schema;
 
+use std::collections::BTreeSet;
+
 pub use crate::keys::declaration::{Given, Key, Kind, Names, Section};
+pub use crate::keys::former::FormerKey;
 use crate::keys::{estimates, failures, reservations, scheduling, workload};
 pub use crate::keys::{nearest, suggest};
-use crate::study::{AnyStudy, Studies};
+use crate::study::Studies;
 
 /// The tables that files of all studies have.
-const COMMON: &[Section] = &[
+pub(super) const COMMON: &[Section] = &[
     workload::EXPERIMENT,
     workload::WORKLOAD,
     workload::WORKLOAD_CLEANING,
@@ -25,6 +28,7 @@ const COMMON: &[Section] = &[
     scheduling::CHECKPOINT,
     scheduling::PENALTY,
     reservations::RESERVATIONS,
+    reservations::REQUESTS,
 ];
 
 /// The keys that experiment files of a program may have.
@@ -46,19 +50,64 @@ impl Keys {
         self.studies
     }
 
-    /// Every table with keys, in the order of the documentation.
+    /// Every table with keys, in the order of the documentation; one that several studies declare
+    /// with the keys that each of them reads stands there for each of them.
     pub fn sections(self) -> impl Iterator<Item = &'static Section> {
-        COMMON.iter().chain(self.studies.sections())
+        self.declarations().map(|(_, section)| section)
     }
 
-    /// The study whose table it is; `None` for tables that files of all studies have.
+    /// The same, each with the study that declares it; `None` for tables that files of all studies
+    /// have.
+    pub fn declarations(self) -> impl Iterator<Item = (Option<&'static str>, &'static Section)> {
+        let common = COMMON.iter().map(|section| (None, section));
+        let of_studies = self.studies.iter().flat_map(|study| {
+            let own = study.sections().iter();
+            own.map(|section| (Some(study.name()), section))
+        });
+        common.chain(of_studies)
+    }
+
+    /// Every table once, as the study of this name declares it where it does.
     #[must_use]
-    pub fn study_of(self, section: &Section) -> Option<&'static str> {
-        let has = |study: &&dyn AnyStudy| {
-            let mut own = study.sections().iter();
-            own.any(|own| own.path == section.path)
-        };
-        self.studies.iter().find(has).map(AnyStudy::name)
+    pub fn sections_for(self, study: &str) -> Vec<&'static Section> {
+        let mut found: Vec<&'static Section> = Vec::new();
+        for (owner, section) in self.declarations() {
+            match found.iter_mut().find(|known| known.path == section.path) {
+                Some(known) if owner == Some(study) => *known = section,
+                Some(_) => {}
+                None => found.push(section),
+            }
+        }
+        found
+    }
+
+    /// Every declaration of a key, with the study that it is of; `None` for those that files of all
+    /// studies have.
+    pub fn declared(
+        self,
+        path: &str,
+    ) -> impl Iterator<Item = (Option<&'static str>, &'static Key)> {
+        self.declarations().flat_map(move |(study, section)| {
+            let keys = section.keys.iter().filter(move |key| key.path == path);
+            keys.map(move |key| (study, key))
+        })
+    }
+
+    /// Every key that has another name now.
+    pub fn former(self) -> impl Iterator<Item = FormerKey> {
+        self.sections().flat_map(|section| section.former).copied()
+    }
+
+    /// The key that took the place of the one with this path; `None` where none did.
+    #[must_use]
+    pub fn former_key(self, path: &str) -> Option<FormerKey> {
+        self.former().find(|key| key.was == path)
+    }
+
+    /// What a key is called now: the name itself where it has not changed.
+    #[must_use]
+    pub fn present<'a>(self, path: &'a str) -> &'a str {
+        self.former_key(path).map_or(path, |key| key.now)
     }
 
     /// Whether there may be several tables with this path.
@@ -81,9 +130,11 @@ impl Keys {
         })
     }
 
-    /// Every key that may stand in a table, in the order of the documentation.
+    /// Every key that may stand in a table, once, as it is declared first.
     pub fn all(self) -> impl Iterator<Item = &'static Key> {
-        self.sections().flat_map(|section| section.keys)
+        let mut known = BTreeSet::new();
+        let keys = self.sections().flat_map(|section| section.keys);
+        keys.filter(move |key| known.insert(key.path))
     }
 
     /// Whether an axis can vary this key.
@@ -95,9 +146,10 @@ impl Keys {
     /// The tables that may stand at the top of the file.
     #[must_use]
     pub fn tables(self) -> Vec<&'static str> {
+        let mut known = BTreeSet::new();
         let with_keys = self.sections().map(|section| section.path);
         with_keys
-            .filter(|path| !path.contains('.'))
+            .filter(|path| !path.contains('.') && known.insert(*path))
             .chain(["axis", "zip", "exclude"])
             .collect()
     }
@@ -105,7 +157,8 @@ impl Keys {
     /// Finds a key by its dotted path.
     #[must_use]
     pub fn find(self, path: &str) -> Option<&'static Key> {
-        self.all().find(|key| key.path == path)
+        let mut keys = self.sections().flat_map(|section| section.keys);
+        keys.find(|key| key.path == path)
     }
 
     /// The names that the text of a key may be; none where it may be any.

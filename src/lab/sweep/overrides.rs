@@ -77,6 +77,10 @@ pub fn with_values<'v>(
 
 fn check(keys: Keys, text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideError> {
     let key = path.to_owned();
+    if let Some(former) = keys.former_key(path) {
+        let help = format!("it is `{}` now", former.now);
+        return Err(OverrideError::UnknownKey { key, help });
+    }
     let Some(known) = keys.find(path) else {
         let section = path.split('.').next().unwrap_or_default();
         let siblings: Vec<&str> = keys

@@ -12,7 +12,7 @@ pub use crate::keys::declaration::Given;
 use crate::keys::declaration::Table;
 pub use crate::keys::estimates::RawEstimates;
 pub use crate::keys::failures::{RawFailures, RawReliability};
-pub use crate::keys::reservations::RawReservations;
+pub use crate::keys::reservations::{RawRequests, RawReservations};
 pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawPenalty, RawScheduling};
 pub use crate::keys::workload::{RawHeader, RawWorkload};
 use crate::study::StudyKeys;
@@ -41,6 +41,8 @@ pub struct RawExperiment {
     pub penalty: RawPenalty,
     /// `[reservations]`.
     pub reservations: Table<RawReservations>,
+    /// `[requests]`, as far as files of all studies have it.
+    pub requests: RawRequests,
     /// The tables of each study, in the order of the list.
     pub studies: Vec<StudyKeys>,
 }

@@ -46,6 +46,19 @@ pub struct Sweep {
     pub losses: Vec<RecordLoss>,
 }
 
+impl Sweep {
+    /// The penalty ratio of a point: what its simulation read, else that of its accounting.
+    #[must_use]
+    pub fn penalty_ratio(&self, point: &Point) -> f64 {
+        let of_study = self
+            .simulations
+            .kind(point.simulation)
+            .study
+            .penalty_ratio();
+        of_study.unwrap_or(point.penalty_ratio)
+    }
+}
+
 /// One simulation to be done and the points that need it.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -67,7 +80,7 @@ pub struct Point {
     pub simulation: usize,
     /// The value of every axis of the sweep, by key.
     pub axes: PointAxes,
-    /// Penalty ÷ fee, ρ, of the accounting.
+    /// Penalty ÷ fee, ρ, of the accounting; 1 for studies whose simulations read it.
     pub penalty_ratio: f64,
     /// The replication.
     pub replication: u32,

@@ -67,6 +67,7 @@ pub fn starter(studies: Studies, name: &str) -> Option<String> {
 /// What a first experiment sets and varies.
 struct Chosen {
     known: Keys,
+    study: &'static str,
     about: &'static str,
     keys: Vec<(&'static str, String)>,
     axes: Vec<(&'static str, String)>,
@@ -111,6 +112,7 @@ impl Chosen {
     fn of_study(studies: Studies, study: &dyn AnyStudy) -> Self {
         let mut chosen = Self {
             known: Keys::of(studies),
+            study: study.name(),
             about: study.about(),
             keys: Vec::new(),
             axes: Vec::new(),
@@ -169,13 +171,15 @@ impl Chosen {
              after `bookahead list schema --out experiment.schema.json`, the first line `#:schema experiment.schema.json` lets editors \
              complete and check this file.",
         );
-        for section in self.known.sections() {
+        let sections = self.known.sections_for(self.study);
+        for section in &sections {
             self.section(section, &others, &mut text);
         }
         text += "\n# What is varied: every value of one axis with every value of the others.\n";
         for (key, values) in &self.axes {
             text += "[[axis]]\n";
-            if let Some(known) = self.known.find(key) {
+            let mut known = sections.iter().flat_map(|section| section.keys);
+            if let Some(known) = known.find(|known| known.path == *key) {
                 explain(known, &mut text);
             }
             let _ = writeln!(text, "key = {key:?}\nvalues = {values}");

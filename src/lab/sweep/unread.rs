@@ -40,11 +40,12 @@ pub(super) fn warn(
     };
     let as_it_is = simulations(document);
     for (path, node) in document.given() {
-        let Some(key) = document.keys.find(&path) else {
-            continue;
+        let is_default = |written: &str| {
+            let mut declared = document.keys.declared(&path);
+            declared.any(|(_, key)| is_default(key, written))
         };
         let is_header = path.starts_with("experiment.");
-        if is_header || is_on_axis(&path) || is_default(key, &text[node.span()]) {
+        if is_header || is_on_axis(&path) || is_default(&text[node.span()]) {
             continue;
         }
         let reads = |document: &Document<'_>, found: &[Option<(String, u64)>]| {

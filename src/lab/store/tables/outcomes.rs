@@ -36,6 +36,15 @@ pub(super) fn views(studies: Studies) -> [(&'static str, String); 3] {
 const OF_SIMULATION: &str = "s.run, s.place, s.computed, s.study, s.strategy, s.algorithm, s.workload_label, s.replication, s.clusters, \
     s.axes";
 
+/// The penalty ratio of the point `p` of the simulation `m` with the strategy `s`: an expression.
+pub(super) fn penalty_ratio(studies: Studies) -> String {
+    let own = |study: &dyn AnyStudy| {
+        let own = said(study, |of| of.penalty_ratio)?;
+        Some(format!("coalesce({own}, p.penalty_ratio)"))
+    };
+    by_study(studies, "s.name", own, "p.penalty_ratio")
+}
+
 fn run_simulations(studies: Studies) -> String {
     let policies = studies.iter().find(|study| study.strategy().is_none());
     let policies = policies.map(AnyStudy::name).unwrap_or_default();
@@ -65,7 +74,7 @@ fn run_simulations(studies: Studies) -> String {
                 SELECT a.key, v.value FROM point b
                 CROSS JOIN run_point q ON q.point = b.id AND q.run = rp.run
                 CROSS JOIN point_axis c ON c.run = q.run AND c.place = q.place
-                CROSS JOIN axis a ON a.run = c.run AND a.position = c.axis
+                CROSS JOIN v_axis a ON a.run = c.run AND a.position = c.axis
                 CROSS JOIN axis_value v ON v.run = c.run AND v.axis = c.axis AND v.position = c.value
                 WHERE b.simulation = p.simulation
                 GROUP BY c.axis HAVING min(c.value) = max(c.value) ORDER BY c.axis

@@ -134,10 +134,14 @@ const VIEWS: &[View] = &[
          FROM run r JOIN run_state s ON s.code = r.state",
     ),
     (
+        "v_axis",
+        "SELECT run, position, PRESENT_KEY AS key FROM axis",
+    ),
+    (
         "v_point_axis",
         "SELECT pa.run, pa.place, a.position AS axis, a.key, v.kind, v.value, v.position AS value_position
          FROM point_axis pa
-         JOIN axis a ON a.run = pa.run AND a.position = pa.axis
+         JOIN v_axis a ON a.run = pa.run AND a.position = pa.axis
          JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value",
     ),
     (
@@ -146,7 +150,7 @@ const VIEWS: &[View] = &[
             (SELECT json_group_object(x.key, x.value) FROM (
                 SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
             ) x) AS axes,
-            s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation, m.jobs_hash, m.failures_hash,
+            s.name AS strategy, m.workload_label, p.replication, PENALTY_RATIO AS penalty_ratio, p.simulation, m.jobs_hash, m.failures_hash,
             METRICS,
             t.wall_seconds
          FROM run_point rp

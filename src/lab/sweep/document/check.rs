@@ -5,7 +5,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::tree::{Node, empty_table};
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::sweep::keys::{Key, Keys, Kind, suggest};
+use crate::sweep::keys::{FormerKey, Key, Keys, Kind, suggest};
 
 /// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that
 /// each error is told once.
@@ -81,6 +81,14 @@ fn check_keys<'i>(
         } else if allowed.contains(&name.get_ref().as_ref()) {
             let child = check_table(keys, &child_path, child, problems);
             kept.insert(name, child);
+        } else if let Some(former) = keys.former_key(&child_path) {
+            problems.add(
+                ProblemKind::FormerKey,
+                &child_path,
+                name.span(),
+                FormerKey::MESSAGE,
+                former.help(),
+            );
         } else {
             let help = suggest(name.get_ref(), &allowed);
             problems.add(

@@ -29,9 +29,11 @@ impl Keys {
 
         let mut properties = Map::new();
         let mut top = Vec::new();
-        for section in self.sections().filter(|one| !one.path.contains('.')) {
-            properties.insert(section.path.to_owned(), table(self, section));
-            top.push(section.path);
+        for path in self.tables() {
+            if let Some(section) = self.sections().find(|section| section.path == path) {
+                properties.insert(path.to_owned(), table(self, section));
+                top.push(path);
+            }
         }
         properties.insert("axis".to_owned(), tables(axis(&axis_keys)));
         properties.insert("zip".to_owned(), tables(zip()));
@@ -53,21 +55,42 @@ fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// What one key may be.
+/// What one key may be; where several studies declare it, in any of them.
 fn definition(keys: Keys, key: &Key) -> Value {
-    let mut of = match key.kind {
+    let declared: Vec<(Option<&str>, &Key)> = keys.declared(key.path).collect();
+    let of = |key: &Key| match key.kind {
         Kind::List => json!({ "type": "array", "items": single(keys, key, key.element) }),
         kind => single(keys, key, kind),
     };
-    let mut description = format!("{}\n\nAllowed: {}", key.about, key.allowed());
-    if !key.decides.is_empty() {
-        description += &format!("\n\nDecides: {}", key.decides);
+    let mut forms: Vec<Value> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
+    let mut defaults: Vec<Option<String>> = Vec::new();
+    for (study, key) in &declared {
+        let form = of(key);
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+        let mut text = format!("{}\n\nAllowed: {}", key.about, key.allowed());
+        if !key.decides.is_empty() {
+            text += &format!("\n\nDecides: {}", key.decides);
+        }
+        if let (Some(study), true) = (study, declared.len() > 1) {
+            text += &format!("\n\nIn the study {study}.");
+        }
+        texts.push(text);
+        if !defaults.contains(&key.default()) {
+            defaults.push(key.default());
+        }
     }
-    of["description"] = description.into();
-    if let Some(default) = key.default() {
+    let mut of = match forms.len() {
+        1 => forms.remove(0),
+        _ => json!({ "anyOf": forms }),
+    };
+    of["description"] = texts.join("\n\n").into();
+    if let [Some(default)] = defaults.as_slice() {
         of["default"] = match key.kind {
-            Kind::Text => default.into(),
-            _ => serde_json::from_str(&default).unwrap_or_default(),
+            Kind::Text => default.as_str().into(),
+            _ => serde_json::from_str(default).unwrap_or_default(),
         };
     }
     of
@@ -114,7 +137,8 @@ fn shortest(value: f64) -> Value {
 fn table(keys: Keys, section: &Section) -> Value {
     let mut properties = Map::new();
     let name = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-    for key in section.keys {
+    let same = keys.sections().filter(|other| other.path == section.path);
+    for key in same.flat_map(|section| section.keys) {
         properties.insert(name(key.path), reference(key.path));
     }
     for below in keys.sections() {

@@ -2,13 +2,14 @@
 
 use crate::keys::declaration::Table;
 use crate::keys::problem::Problems;
-use crate::keys::reservations::RawReservations;
+use crate::keys::reservations::{RawRequests, RawReservations};
 use crate::units::Seconds;
 use crate::workload::{RequestSettings, StartRule};
 
 /// `[reservations]`, resolved; the outer `None` where something is wrong.
 pub(crate) fn reservations(
     raw: &Table<RawReservations>,
+    wishes: &RawRequests,
     problems: &mut Problems,
 ) -> Option<Option<RequestSettings>> {
     if raw.place.is_none() {
@@ -20,7 +21,7 @@ pub(crate) fn reservations(
         .lead_hours()
         .limited(|hours| hours <= 1e6)
         .or_default(problems);
-    let alpha = raw.alpha().or_default(problems);
+    let alpha = wishes.alpha().or_default(problems);
     let random = raw.random_alpha().is_on();
     let start = raw.start().name(problems).and_then(|start| match start {
         "lead" => lead.map(|hours| StartRule::Lead {

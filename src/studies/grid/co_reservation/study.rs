@@ -260,6 +260,10 @@ impl Study for CoReservationStudy {
         self.clusters.laxity.is_some() && self.settings.risk.is_some()
     }
 
+    fn penalty_ratio(&self) -> Option<f64> {
+        self.settings.risk.as_ref().map(|risk| risk.penalty_ratio)
+    }
+
     fn work(&self, _simulation: &SimulationSpec) -> f64 {
         self.jobs_and_requests()
     }

@@ -136,7 +136,7 @@ impl Study for MarketStudy {
             ("workload.battery_jobs", "400"),
             ("workload.battery_load", "8.0"),
             ("failures.source", r#""generated""#),
-            ("market.clusters", "4"),
+            ("clusters.count", "4"),
             ("market.optimists", "0.5"),
         ],
         axes: &[
@@ -144,18 +144,19 @@ impl Study for MarketStudy {
                 "market.rule",
                 r#"["reputation", "promised", "cheapest", "random"]"#,
             ),
-            ("market.pof_max", "[0.2, 0.4]"),
+            ("acceptance.pof_max", "[0.2, 0.4]"),
         ],
     };
 
     fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let raw = &keys.market;
-        let clusters = raw.clusters().or_default(problems);
-        let strategy = raw.policy().name(problems).and_then(registry::strategy);
-        let pof_max = raw.pof_max().or_default(problems);
+        let clusters = keys.clusters.count().or_default(problems);
+        let policy = keys.clusters.policy().name(problems);
+        let strategy = policy.and_then(registry::strategy);
+        let pof_max = keys.acceptance.pof_max().or_default(problems);
         let value = raw.value().or_default(problems);
         let damage = raw.damage().or_default(problems);
-        let penalty = raw.penalty().or_default(problems);
+        let penalty_ratio = keys.acceptance.penalty_ratio().or_default(problems);
         let discount = raw.discount().or_default(problems);
         let optimists = raw.optimists().or_default(problems);
         let optimism = raw.optimism().or_default(problems);
@@ -174,7 +175,7 @@ impl Study for MarketStudy {
                 rule: raw.rule.unwrap_or_default(),
                 value: value?,
                 damage: damage?,
-                penalty: penalty?,
+                penalty: penalty_ratio?,
                 discount: discount?,
                 optimists: optimists?,
                 optimism: optimism?,
@@ -222,6 +223,10 @@ impl Study for MarketStudy {
 
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         jobs_of(&simulation.workload) * f64::from(self.settings.clusters)
+    }
+
+    fn penalty_ratio(&self) -> Option<f64> {
+        Some(self.settings.penalty)
     }
 
     /// For a quote.

@@ -128,7 +128,7 @@ impl Study for ProvisioningStudy {
         ],
         axes: &[
             ("provisioning.search", r#"["greedy", "moga"]"#),
-            ("provisioning.alpha", "[0.0, 0.5, 1.0]"),
+            ("requests.alpha", "[0.0, 0.5, 1.0]"),
         ],
     };
 

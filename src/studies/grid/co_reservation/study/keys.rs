@@ -9,6 +9,7 @@ use bookahead_core::workload::{
 use bookahead_lab::keys::declaration::{
     Given, flag, integer, integer_within, named, names_of, one_of, real,
 };
+use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
 use bookahead_overbooking::registry::STRATEGIES;
 
@@ -23,6 +24,8 @@ tables! {
     local: RawLocal = LOCAL,
     grid_failures: RawClusterFailures = GRID_FAILURES,
     risk: RawRisk = RISK,
+    ;
+    acceptance: RawAcceptance = ACCEPTANCE,
 }
 
 section! {
@@ -51,6 +54,10 @@ section! {
         /// Whether the clusters' own jobs have deadlines.
         deadlines: Option<bool> = flag("false")
             .note(": the clusters' own jobs have deadlines (`workload.laxity`), so that a cluster of `[risk]` may reject and overbook them"),
+        /// How clusters that overbook plan their jobs, and what parts they can promise.
+        policy: Given<String> = one_of(strategies)
+            .words(r#"a registered strategy (default "heuristic-overbooking"), for clusters with [risk]"#)
+            .default_in_words("heuristic-overbooking"),
     }
 }
 
@@ -265,8 +272,8 @@ section! {
 }
 
 section! {
-    /// Clusters that overbook, and a broker that weighs their risk.
-    RISK = "risk", RawRisk {
+    /// Clusters that overbook, up to `acceptance.pof_max`, and a broker that weighs their risk.
+    RISK = "risk" switch, RawRisk {
         /// How the broker picks among risky offers.
         choice: Given<String> = one_of(|| vec!["expected-cost", "limit"])
             .default_is("expected-cost"),
@@ -274,15 +281,10 @@ section! {
         pof_limit: Given<f64> = real().from(0.0).to(1.0)
             .words(r#"a probability from 0 to 1, for choice = "limit": the most that a client accepts"#)
             .default_is("0.1"),
-        /// What a broken promise costs.
-        penalty_ratio: Given<f64> = real().from(0.0).note(": penalty ÷ fee").default_is("1"),
-        /// The riskiest part that a cluster offers.
-        pof_max: Given<f64> = real().from(0.0).to(1.0)
-            .words("a probability from 0 to 1: the riskiest part that a cluster offers")
-            .default_is("0.2"),
-        /// How the clusters plan their jobs, and what parts they can promise.
-        strategy: Given<String> = one_of(strategies)
-            .words(r#"a registered strategy (default "heuristic-overbooking")"#)
-            .default_in_words("heuristic-overbooking"),
+    }
+    former {
+        penalty_ratio => "acceptance.penalty_ratio",
+        pof_max => "acceptance.pof_max",
+        strategy => "clusters.policy",
     }
 }

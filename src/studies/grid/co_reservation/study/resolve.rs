@@ -6,7 +6,7 @@
 use toml::Spanned;
 
 use super::CoReservationStudy;
-use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawRisk, RawTables};
+use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables};
 use super::resolve_requests::requests;
 use crate::co_reservation::local::{LocalSettings, TariffError};
 use crate::co_reservation::{
@@ -84,7 +84,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let failures = failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
         None => Some(None),
-        Some(_) => risk(&raw.risk, problems).map(Some),
+        Some(_) => risk(raw, problems).map(Some),
     };
     let (search, risk) = (search?, risk?);
     if search.sort_by == SortBy::ReservationDegree
@@ -262,15 +262,16 @@ fn failures(
     Some(fails.then_some(settings))
 }
 
-fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
+fn risk(tables: &RawTables, problems: &mut Problems) -> Option<RiskSettings> {
+    let raw = &tables.risk;
     let limit = raw.pof_limit().or_default(problems);
-    let pof_max = raw.pof_max().or_default(problems);
-    let penalty_ratio = raw.penalty_ratio().or_default(problems);
+    let pof_max = tables.acceptance.pof_max().or_default(problems);
+    let penalty_ratio = tables.acceptance.penalty_ratio().or_default(problems);
     let choice = raw.choice().name(problems).and_then(|choice| match choice {
         "limit" => limit.map(|pof| RiskChoice::Limit { pof }),
         _ => Some(RiskChoice::ExpectedCost),
     });
-    let strategy = raw.strategy().name(problems).map(str::to_owned);
+    let strategy = tables.clusters.policy().name(problems).map(str::to_owned);
     limit?;
     Some(RiskSettings {
         choice: choice?,

@@ -15,7 +15,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     primary: "co_failure_rate",
     earned: Some(Earned {
         measure: "grid_gain",
-        competitors: "risk.strategy",
+        competitors: "clusters.policy",
     }),
 });
 

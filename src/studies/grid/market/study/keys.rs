@@ -1,31 +1,37 @@
 //! Keys of the market.
 
 use crate::market::DelegationRule;
-use bookahead_lab::keys::declaration::{Given, integer, integer_within, named, one_of, real};
+use bookahead_lab::keys::declaration::{Given, integer_within, named, one_of, real};
+use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
 use bookahead_overbooking::registry::quoting;
 
 tables! {
     market: RawMarket = MARKET,
+    clusters: RawClusters = CLUSTERS,
+    ;
+    acceptance: RawAcceptance = ACCEPTANCE,
+}
+
+section! {
+    /// The clusters of a market, each of `workload.nodes` nodes.
+    CLUSTERS = "clusters", RawClusters {
+        /// How many clusters there are.
+        count: Given<i64> = integer_within(1, 1_000).default_is("8"),
+        /// What each of them plans with.
+        policy: Given<String> = one_of(quoting).default_is("heuristic-overbooking"),
+    }
 }
 
 section! {
     /// The market over clusters.
     MARKET = "market", RawMarket {
-        /// How many clusters there are, each of `workload.nodes` nodes.
-        clusters: Given<i64> = integer(1).to(1000.0).default_is("8"),
-        /// What each of them plans with.
-        policy: Given<String> = one_of(quoting).default_is("heuristic-overbooking"),
-        /// Up to which probability of failure a provider accepts an overbooked slot.
-        pof_max: Given<f64> = real().from(0.0).to(1.0).default_is("0.2"),
         /// Whom the broker delegates a job to.
         rule: Option<DelegationRule> = named::<DelegationRule>(),
         /// What a kept promise is worth to the customer.
         value: Given<f64> = real().from(0.0).note(" fees").default_is("1.5"),
         /// What a broken promise costs the customer.
         damage: Given<f64> = real().from(0.0).note(" fees").default_is("2.0"),
-        /// What a broken promise costs the provider, who pays it to the customer.
-        penalty: Given<f64> = real().from(0.0).note(" fees").default_is("1.0"),
         /// How much less a job costs that would certainly fail; in between in proportion to the
         /// promised probability of failure.
         discount: Given<f64> = real().from(0.0).to(1.0).note(" fees").default_is("0.5"),
@@ -49,5 +55,10 @@ section! {
         bandwidth_gib_s: Given<f64> = real().above(0.0).note(" GiB a second, of each transfer").default_is("1.0"),
         /// What a migration takes beside the transfer.
         migration_latency_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+    }    former {
+        clusters => "clusters.count",
+        policy => "clusters.policy",
+        pof_max => "acceptance.pof_max",
+        penalty => "acceptance.penalty_ratio",
     }
 }

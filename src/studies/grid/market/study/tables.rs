@@ -26,6 +26,7 @@ pub(super) const TABLES: Definition = Definition {
             "(SELECT d.cluster FROM market_delegation d
               WHERE d.simulation = j.simulation AND d.job = j.job AND d.buyer IS NULL)",
         ),
+        penalty_ratio: Some("m.spec ->> '$.study.penalty'"),
         ..Outcomes::NONE
     },
     ..Definition::NONE

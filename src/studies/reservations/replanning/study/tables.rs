@@ -107,6 +107,7 @@ const OUTCOMES: Outcomes = Outcomes {
     ),
     clusters: None,
     cluster_of_job: None,
+    penalty_ratio: None,
     jobs: None,
     reservations: Some(
         "SELECT q.simulation, q.request, NULL, 1, NULL, q.trace_number, q.user, q.nodes, q.asked_at, q.earliest, NULL,

@@ -236,6 +236,7 @@ const OUTCOMES: Outcomes = Outcomes {
     algorithm: None,
     clusters: None,
     cluster_of_job: None,
+    penalty_ratio: None,
     jobs: Some(
         "SELECT q.simulation, NULL, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
             q.\"end\", q.waiting

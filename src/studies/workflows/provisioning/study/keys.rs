@@ -10,17 +10,20 @@ use bookahead_core::workload::workflows::{
 use bookahead_lab::keys::declaration::{
     Given, flag, integer, integer_within, named, one_of, real, text,
 };
+use bookahead_lab::keys::reservations::{REQUESTS, RawRequests};
 use bookahead_lab::{section, tables};
 use bookahead_reservations::replanning::study::keys::{PLANNING, RawPlanning};
 use bookahead_reservations::slots::study::keys::{RawSlots, SLOTS};
 
 tables! {
     sites: RawSites = SITES with SITES_MORE,
+    clusters: RawClusters = CLUSTERS,
     workflow: RawWorkflow = WORKFLOW,
     provisioning: RawProvisioning = PROVISIONING,
     ;
     planning: RawPlanning = PLANNING,
     slots: RawSlots = SLOTS,
+    requests: RawRequests = REQUESTS,
 }
 
 section! {
@@ -30,13 +33,22 @@ section! {
         utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
             .note(": the load that the own jobs of the first site are brought to (default: the trace as it is)")
             .decides("AMB-15, AMB-19"),
-        /// How many sites of the list take part.
-        count: Given<u32> = integer_within(1, 64)
-            .note(": so many sites of the list, the workload's own first (default: all of them)"),
     }
     tables {
         /// The sites behind the first.
         more: Vec<Spanned<RawSite>>,
+    }
+    former {
+        count => "clusters.count",
+    }
+}
+
+section! {
+    /// The sites as clusters.
+    CLUSTERS = "clusters", RawClusters {
+        /// How many clusters there are.
+        count: Given<u32> = integer_within(1, 64)
+            .note(": so many sites of the list, the workload's own first (default: all of them)"),
     }
 }
 
@@ -137,22 +149,17 @@ section! {
         provider: Given<String> = one_of(|| vec!["advertised", "queried"])
             .note(" (default: what the search needs; best-effort: queried)")
             .decides("AMB-4"),
-        /// The wish as a weight of the cost.
-        alpha: Given<f64> = real().from(0.0).to(1.0)
-            .words("0 (shortest makespan) to 1 (least cost)")
-            .default_is("0.5")
-            .decides("eq. (15)"),
         /// The wish as a deadline.
         deadline_hours: Given<f64> = real().above(0.0)
-            .note(" hours after submission, instead of alpha"),
+            .note(" hours after submission, instead of requests.alpha"),
         /// The wish as a deadline over the longest path.
         deadline_factor: Given<f64> = real().above(0.0)
-            .note(": the deadline as a multiple of the longest path, instead of alpha"),
+            .note(": the deadline as a multiple of the longest path, instead of requests.alpha"),
         /// The wish as a budget.
-        budget_su: Given<f64> = real().above(0.0).note(" service units, instead of alpha"),
+        budget_su: Given<f64> = real().above(0.0).note(" service units, instead of requests.alpha"),
         /// The wish as a budget over the cost of best effort.
         budget_factor: Given<f64> = real().above(0.0)
-            .note(": the budget as a multiple of what best effort costs, instead of alpha"),
+            .note(": the budget as a multiple of what best effort costs, instead of requests.alpha"),
         /// How many plans a population has.
         population: Given<u32> = integer_within(2, 100_000)
             .note(": plans in a population")
@@ -230,5 +237,7 @@ section! {
         /// What a task lost to a node failure leads to.
         after_failure: Option<AfterFailure> = named::<AfterFailure>()
             .words(r#""reprovision" (default) or "fail": what a task lost to a node failure leads to"#),
+    }    former {
+        alpha => "requests.alpha",
     }
 }

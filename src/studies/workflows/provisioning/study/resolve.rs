@@ -34,7 +34,7 @@ pub(super) fn resolve(
 ) -> Option<ProvisioningStudy> {
     let workload = asked.workload;
     let traces = workload_fits(workload, &own.sites, asked.place(), problems);
-    let sites = sites(workload, &own.sites, problems);
+    let sites = sites(workload, own, problems);
     let largest = sites
         .iter()
         .flatten()
@@ -43,7 +43,7 @@ pub(super) fn resolve(
         .unwrap_or(workload.nodes);
     let application = application(&own.workflow, largest, problems);
     let settings = settings(own, asked.replications, problems);
-    let wish = wish(&own.provisioning, problems);
+    let wish = wish(own, problems);
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
     traces?;
@@ -140,11 +140,12 @@ fn exact_rectangles(
 
 fn sites(
     workload: &WorkloadSettings,
-    raw: &RawSites,
+    own: &RawTables,
     problems: &mut Problems,
 ) -> Option<Vec<SiteSettings>> {
+    let (raw, clusters) = (&own.sites, &own.clusters);
     let listed = 1 + raw.more.len() as u32;
-    let count = raw.count().or(listed, problems);
+    let count = clusters.count().or(listed, problems);
     let first = raw.utilisation_percent().checked(problems);
     let more: Vec<Option<SiteSettings>> = raw
         .more
@@ -153,10 +154,10 @@ fn sites(
         .collect();
     let count = count?;
     if count > listed {
-        let place = raw.count.as_ref().map(Spanned::span);
+        let place = clusters.count.as_ref().map(Spanned::span);
         problems.add(
             ProblemKind::OutOfRange,
-            "sites.count",
+            "clusters.count",
             place.unwrap_or(0..0),
             format!("{count} sites are asked for, and {listed} are listed"),
             format!("add [[sites.more]], or ask for fewer; {MOST_SITES} at most"),
@@ -338,9 +339,10 @@ fn genetic(raw: &RawProvisioning, problems: &mut Problems) -> Option<GeneticSett
 }
 
 /// The wish, and what it is a multiple of where that is known with the application only.
-fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<RelativeWish>)> {
+fn wish(own: &RawTables, problems: &mut Problems) -> Option<(Wish, Option<RelativeWish>)> {
+    let raw = &own.provisioning;
     let all = [
-        raw.alpha(),
+        own.requests.alpha(),
         raw.deadline_hours(),
         raw.deadline_factor(),
         raw.budget_su(),
@@ -364,7 +366,7 @@ fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<
     };
     let amount = field.limited(|amount| amount <= 1e9).checked(problems)??;
     Some(match field.key.path {
-        "provisioning.alpha" => (Wish::TradeOff { alpha: amount }, None),
+        "requests.alpha" => (Wish::TradeOff { alpha: amount }, None),
         "provisioning.deadline_hours" => (
             Wish::Deadline {
                 after: Seconds::from_hours(amount),

@@ -64,7 +64,7 @@ fn simulation(prepared: &Inputs, spec: &SimulationSpec) -> ProvisioningSimulatio
 #[test]
 fn every_alpha_shares_sites_snapshots_best_effort_and_one_search_an_instant() {
     let specs = specs(
-        "[provisioning]\nsearch = \"moga\"\n[[axis]]\nkey = \"provisioning.alpha\"\nvalues = [0.0, 0.5, 1.0]\n",
+        "[provisioning]\nsearch = \"moga\"\n[[axis]]\nkey = \"requests.alpha\"\nvalues = [0.0, 0.5, 1.0]\n",
     );
     assert_eq!(specs.len(), 9);
     let prepared = prepared();
@@ -125,7 +125,7 @@ fn real_run_times_are_the_same_however_they_are_booked_and_best_effort_and_searc
         (inputs(&prepared, &specs[0]), inputs(&prepared, &specs[1]))
     };
     let (short, other) = inputs("search = \"moga\"\n");
-    let (long, _) = inputs("search = \"moga\"\nbooking_factor = 1.5\nalpha = 0.1\n");
+    let (long, _) = inputs("search = \"moga\"\nbooking_factor = 1.5\n[requests]\nalpha = 0.1\n");
     let (queries, _) = inputs("booking_factor = 3.0\n");
     assert_eq!(short.real.len(), 1);
     assert_eq!(short.real, long.real);

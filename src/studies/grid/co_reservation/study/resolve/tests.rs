@@ -81,6 +81,7 @@ excerpts = "drawn"
 merging = false
 merge_at_most = 2
 sizes = "graded"
+policy = "comprehensive-overbooking"
 [requests]
 workload = "rw2"
 chance = 0.2
@@ -127,9 +128,9 @@ node_cpus = 16
 [risk]
 choice = "limit"
 pof_limit = 0.05
+[acceptance]
 penalty_ratio = 3
 pof_max = 0.3
-strategy = "comprehensive-overbooking"
 "#;
     let spec = spec(text);
     let stored = serde_json::to_value(&spec).unwrap();
@@ -278,7 +279,7 @@ fn what_an_algorithm_does_not_read_does_not_make_a_simulation() {
     assert_eq!(count(&format!("[requests]\n{source}")), 3);
     assert_eq!(count(&format!("{failing}{source}{renegotiate}")), 6);
     let believed = axis("reliability.rate_per_hour", "[0.001, 0.002]");
-    let risk = "[requests]\n[risk]\nstrategy = \"heuristic-overbooking\"\n";
+    let risk = "[requests]\n[risk]\n[clusters]\npolicy = \"heuristic-overbooking\"\n";
     assert_eq!(count(&format!("{risk}{source}{believed}")), 5);
     assert_eq!(
         count(&format!(

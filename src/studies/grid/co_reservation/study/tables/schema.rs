@@ -199,6 +199,7 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
         "(SELECT c.cluster FROM cluster c
           WHERE c.simulation = j.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs)",
     ),
+    penalty_ratio: Some("m.spec ->> '$.study.risk.penalty_ratio'"),
     jobs: None,
     reservations: Some(
         "SELECT q.simulation, q.request, NULL, q.parts,

@@ -98,7 +98,7 @@ fn without_any_table_a_hundred_tasks_are_bought_by_queries_from_the_trace_as_it_
 #[test]
 fn only_simulations_of_several_sites_are_of_a_later_revision() {
     for (count, revised) in [(1, false), (2, true)] {
-        let text = format!("[sites]\ncount = {count}\n[[sites.more]]\n");
+        let text = format!("[clusters]\ncount = {count}\n[[sites.more]]\n");
         let mut sweep = parse(&text).expect("two sites").sweep;
         let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
             Ok(ContentHashes {
@@ -122,9 +122,10 @@ fn only_simulations_of_several_sites_are_of_a_later_revision() {
 #[test]
 fn every_key_reaches_its_setting() {
     let text = r#"
+[clusters]
+count = 3
 [sites]
 utilisation_percent = 88
-count = 3
 [[sites.more]]
 trace = "SDSC-SP2-1998-4.2-cln.swf"
 nodes = 128
@@ -291,7 +292,10 @@ fn workflows_come_from_the_generator_from_table_2_or_from_a_file() {
 #[test]
 fn a_wish_is_a_weight_a_deadline_or_a_budget() {
     let wish = |line: &str| settings(&format!("[provisioning]\n{line}\n")).wish;
-    assert_eq!(wish("alpha = 0.2"), Wish::TradeOff { alpha: 0.2 });
+    assert_eq!(
+        wish("[requests]\nalpha = 0.2"),
+        Wish::TradeOff { alpha: 0.2 }
+    );
     assert_eq!(
         wish("deadline_hours = 1.5"),
         Wish::Deadline {
@@ -312,12 +316,12 @@ fn a_wish_is_a_weight_a_deadline_or_a_budget() {
         relative("budget_factor = 1.1"),
         r#"{"factor":1.1,"of":"budget"}"#
     );
-    assert_eq!(relative("alpha = 0.2"), "null");
+    assert_eq!(relative("[requests]\nalpha = 0.2"), "null");
     refused(
-        "[provisioning]\nalpha = 0.5\nbudget_su = 700\n",
+        "[provisioning]\nbudget_su = 700\n[requests]\nalpha = 0.5\n",
         "provisioning.budget_su",
         ProblemKind::Conflict,
-        "provisioning.alpha and provisioning.budget_su exclude each other",
+        "requests.alpha and provisioning.budget_su exclude each other",
     );
 }
 
@@ -345,7 +349,7 @@ fn what_sites_offer_is_what_the_search_needs() {
 fn what_a_search_does_not_read_makes_no_new_simulation() {
     let count = |rest: &str, axis: &str| specs(&format!("{rest}{axis}")).len();
     let axis = |key: &str, values: &str| format!("[[axis]]\nkey = \"{key}\"\nvalues = {values}\n");
-    let alpha = axis("provisioning.alpha", "[0.0, 1.0]");
+    let alpha = axis("requests.alpha", "[0.0, 1.0]");
     let search = |name: &str| format!("[provisioning]\nsearch = \"{name}\"\n");
     assert_eq!(count(&search("greedy"), &alpha), 2);
     assert_eq!(count(&search("moga"), &alpha), 2);

@@ -228,6 +228,7 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
         "(SELECT count(*) FROM workflow_site i WHERE i.simulation = m.id)",
     ),
     cluster_of_job: None,
+    penalty_ratio: None,
     jobs: Some(
         "SELECT q.simulation, q.site, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
             q.\"end\", q.waiting

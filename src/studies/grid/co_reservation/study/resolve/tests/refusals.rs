@@ -156,8 +156,8 @@ fn what_cannot_be_is_refused_with_its_key() {
             "fail by `[failures]` already",
         ),
         (
-            "[risk]\nstrategy = \"luck\"",
-            "risk.strategy",
+            "[risk]\n[clusters]\npolicy = \"luck\"",
+            "clusters.policy",
             UnknownName,
             "easy-backfilling",
         ),

@@ -13,14 +13,14 @@ fn what_cannot_be_is_refused_with_its_key() {
             "below 100",
         ),
         (
-            "[sites]\ncount = 2",
-            "sites.count",
+            "[clusters]\ncount = 2",
+            "clusters.count",
             OutOfRange,
             "2 sites are asked for, and 1 are listed",
         ),
         (
-            "[sites]\ncount = 0",
-            "sites.count",
+            "[clusters]\ncount = 0",
+            "clusters.count",
             OutOfRange,
             "0 is impossible",
         ),
@@ -85,10 +85,10 @@ fn what_cannot_be_is_refused_with_its_key() {
             "best-effort",
         ),
         (
-            "[provisioning]\nalpha = 1.1",
-            "provisioning.alpha",
+            "[requests]\nalpha = 1.1",
+            "requests.alpha",
             OutOfRange,
-            "least cost",
+            "1 (cheapest)",
         ),
         (
             "[provisioning]\npopulation = 1",
