@@ -10,6 +10,7 @@ mod curves;
 mod digests;
 mod documents;
 mod generations;
+mod labels;
 mod measures;
 mod opening;
 mod outcomes;

@@ -13,8 +13,10 @@ mod curves;
 mod durability;
 mod error;
 mod export;
+mod gone;
 mod history;
 mod journal;
+mod labels;
 mod measures;
 mod merge;
 mod metrics;
@@ -48,7 +50,9 @@ pub use aggregates::{
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
+pub use gone::GoneRun;
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
+pub use labels::{RunLabels, Tag, TagError};
 pub use measures::MeasureColumn;
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
@@ -57,7 +61,9 @@ pub use overlap::SharedJobs;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use progress::{RunProgress, StoreStamp};
 pub use query::{Parameter, QueryError, SqlValue};
-pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
+pub use read::{
+    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary,
+};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
     RunState, WriteSummary,

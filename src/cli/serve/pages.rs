@@ -227,7 +227,9 @@ impl IntoResponse for PageFailure {
 impl From<StoreError> for PageFailure {
     fn from(error: StoreError) -> Self {
         let (status, title) = match &error {
-            StoreError::NoRun { .. } => (StatusCode::NOT_FOUND, "There is no such run"),
+            StoreError::NoRun { .. } | StoreError::RunGone { .. } => {
+                (StatusCode::NOT_FOUND, "There is no such run")
+            }
             StoreError::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "The store is busy"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "The store cannot be read"),
         };
