@@ -19,6 +19,7 @@ mod paired;
 mod progress;
 mod promises;
 mod provisioning;
+mod removal;
 mod round_trip;
 mod shapes;
 mod versions;

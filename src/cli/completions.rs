@@ -77,6 +77,8 @@ const CANDIDATES: &[Completed] = &[
     ("runs tag", "run", runs),
     ("runs tag", "tags", tags),
     ("runs note", "run", runs),
+    ("runs archive", "runs", runs),
+    ("runs delete", "runs", runs),
     ("runs", "study", study_names),
     ("runs", "tag", tags),
     ("list keys", "table", tables_and_keys),

@@ -2,6 +2,7 @@
 
 mod filter;
 mod labels;
+mod remove;
 mod watch;
 
 use std::io;
@@ -18,6 +19,7 @@ use crate::store::{RunFilter, RunSummary, Store};
 use crate::sweep::INTERRUPTED;
 pub use filter::FilterArguments;
 pub use labels::{NoteArguments, TagArguments};
+pub use remove::{ArchiveArguments, CompactArguments, DeleteArguments};
 pub(super) use watch::pace;
 
 /// Lists the runs of a store, newest first.
@@ -62,6 +64,12 @@ pub enum RunCommand {
     Tag(TagArguments),
     /// Put a note to a run.
     Note(NoteArguments),
+    /// Move runs into a store of their own.
+    Archive(ArchiveArguments),
+    /// Delete runs for good.
+    Delete(DeleteArguments),
+    /// Give the room of what was removed back to the disk.
+    Compact(CompactArguments),
 }
 
 /// Prints the list.
@@ -74,6 +82,9 @@ pub fn execute(arguments: &RunListArguments) -> Result<ExitCode, LookError> {
         match command {
             RunCommand::Tag(arguments) => labels::tag(arguments)?,
             RunCommand::Note(arguments) => labels::note(arguments)?,
+            RunCommand::Archive(arguments) => remove::archive(arguments)?,
+            RunCommand::Delete(arguments) => remove::delete(arguments)?,
+            RunCommand::Compact(arguments) => remove::compact(arguments)?,
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -8,6 +8,7 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod archive;
 mod backup;
 mod curves;
 mod durability;
@@ -15,6 +16,7 @@ mod error;
 mod export;
 mod gone;
 mod history;
+mod holdings;
 mod journal;
 mod labels;
 mod measures;
@@ -28,8 +30,10 @@ mod progress;
 mod query;
 mod read;
 mod record;
+mod remove;
 mod repeats;
 mod replays;
+mod room;
 mod rows;
 mod runs;
 mod schema_check;
@@ -47,6 +51,7 @@ pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
 pub use aggregates::{
     Bin, BinCounts, CalibrationRow, MissingPoint, OF_RUN, PofKind, Quantity, SimulatorRow,
 };
+pub use archive::ArchiveStep;
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
@@ -68,6 +73,7 @@ pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
     RunState, WriteSummary,
 };
+pub use remove::RunUse;
 pub use replays::ReplaySource;
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
