@@ -2,6 +2,7 @@
 mod actors;
 mod advise;
 mod architecture;
+mod archiving;
 mod broken;
 mod browser;
 mod calibrated_promises;

@@ -384,6 +384,32 @@ fn a_question_ends_when_its_reader_goes_away() {
 }
 
 #[test]
+fn tags_and_notes_stand_beside_the_names_and_hidden_runs_are_left_out_until_somebody_asks() {
+    let folder = two_runs();
+    for words in [
+        ["tag", "1", "hidden"],
+        ["tag", "2", "paper"],
+        ["note", "2", "with <b>new</b> nodes"],
+    ] {
+        let arguments = [&["runs"], &words[..], &["--store", "seen.db"]].concat();
+        assert!(output(program(folder.path(), &arguments)).status.success());
+    }
+    let server = Server::start(folder.path(), &["--store", "seen.db"]);
+    let page = server.get("/").body;
+    for part in [
+        "<span class=\"tag\">paper</span>",
+        "with &lt;b&gt;new&lt;/b&gt; nodes",
+        "<tr class=\"hidden-run\" data-run=\"1\">",
+        "<table class=\"stacks hides\">",
+        "<a href=\"/?hidden=show\">1 more with the tag",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let all = server.get("/?hidden=show").body;
+    assert!(all.contains("<table class=\"stacks\">"), "{all}");
+}
+
+#[test]
 fn a_name_that_would_inject_is_a_name() {
     let folder = folder();
     let evil = "</title><script>alert(1)</script><img src=x onerror=alert(2)>";

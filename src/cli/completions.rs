@@ -74,6 +74,13 @@ const CANDIDATES: &[Completed] = &[
     ("compare", "metric", measures),
     ("compare", "by", axes),
     ("init", "study", studies),
+    ("runs tag", "run", runs),
+    ("runs tag", "tags", tags),
+    ("runs note", "run", runs),
+    ("runs archive", "runs", runs),
+    ("runs delete", "runs", runs),
+    ("runs", "study", study_names),
+    ("runs", "tag", tags),
     ("list keys", "table", tables_and_keys),
     ("list metrics", "text", measures),
     ("reproduce", "paper", papers),
@@ -149,6 +156,14 @@ fn runs() -> Vec<CompletionCandidate> {
     candidates
 }
 
+/// The tags of all runs of the store at hand.
+fn tags() -> Vec<CompletionCandidate> {
+    let runs = store().and_then(|store| store.runs().ok());
+    let tags = runs.into_iter().flatten().flat_map(|run| run.labels.tags);
+    let tags: std::collections::BTreeSet<String> = tags.filter(|tag| is_typed(tag)).collect();
+    tags.into_iter().map(CompletionCandidate::new).collect()
+}
+
 /// The axes of all runs of the store at hand.
 fn axes() -> Vec<CompletionCandidate> {
     let axes = store().and_then(|store| store.axis_keys().ok());
@@ -160,6 +175,15 @@ fn axes() -> Vec<CompletionCandidate> {
 /// Whether a name of a store can be typed: what a terminal would act on is not offered.
 fn is_typed(name: &str) -> bool {
     one_line(name) == name
+}
+
+/// Studies alone.
+fn study_names() -> Vec<CompletionCandidate> {
+    let studies = super::studies();
+    studies
+        .iter()
+        .map(|study| CompletionCandidate::new(study.name()))
+        .collect()
 }
 
 /// Studies and policies.

@@ -112,6 +112,11 @@ pub(super) fn screen_of_messages() -> Option<usize> {
         .flatten()
 }
 
+/// Whether a terminal is before standard input.
+pub(super) fn is_terminal_before_input() -> bool {
+    io::stdin().is_terminal()
+}
+
 /// Whether a terminal is behind standard error.
 pub(super) fn is_terminal_behind_messages() -> bool {
     io::stderr().is_terminal()

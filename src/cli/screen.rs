@@ -127,6 +127,10 @@ pub(super) fn run_json(run: &RunSummary, now: i64) -> serde_json::Value {
         "ended_utc": run.ended.map(moment),
         "duration_seconds": took(run, now).map(|took| took as f64 / 1_000.0),
         "simulation_seconds": run.simulation_seconds,
+        "tags": run.labels.tags,
+        "note": run.labels.note,
+        "interrupted_at": run.interruption.as_ref().map(|end| end.points_done),
+        "continued_by": run.interruption.as_ref().map(|end| end.continued_by.iter().map(|run| run.0).collect::<Vec<_>>()),
     })
 }
 

@@ -123,13 +123,19 @@ fn as_text(
         "state",
         &format!(
             "{}: {} of {} points done, {} failed, {} missing",
-            run.state,
+            run.state_in_words(),
             run.points_done,
             run.points,
             run.points_failed,
             missing.len()
         ),
     );
+    if !run.labels.tags.is_empty() {
+        line("tags", &run.labels.tags.join(", "));
+    }
+    if let Some(note) = &run.labels.note {
+        line("note", note);
+    }
     line(
         "began",
         &format!("{} UTC, {}", moment(run.started), age(now - run.started)),

@@ -8,13 +8,17 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod archive;
 mod backup;
 mod curves;
 mod durability;
 mod error;
 mod export;
+mod gone;
 mod history;
+mod holdings;
 mod journal;
+mod labels;
 mod measures;
 mod merge;
 mod metrics;
@@ -26,8 +30,10 @@ mod progress;
 mod query;
 mod read;
 mod record;
+mod remove;
 mod repeats;
 mod replays;
+mod room;
 mod rows;
 mod runs;
 mod schema_check;
@@ -45,10 +51,13 @@ pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
 pub use aggregates::{
     Bin, BinCounts, CalibrationRow, MissingPoint, OF_RUN, PofKind, Quantity, SimulatorRow,
 };
+pub use archive::ArchiveStep;
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
+pub use gone::GoneRun;
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
+pub use labels::{RunLabels, Tag, TagError};
 pub use measures::MeasureColumn;
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
@@ -57,11 +66,14 @@ pub use overlap::SharedJobs;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use progress::{RunProgress, StoreStamp};
 pub use query::{Parameter, QueryError, SqlValue};
-pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
+pub use read::{
+    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary,
+};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
     RunState, WriteSummary,
 };
+pub use remove::RunUse;
 pub use replays::ReplaySource;
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;

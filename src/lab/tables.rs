@@ -14,7 +14,7 @@ use rusqlite::types::Value;
 
 use crate::scheduling::measures::Measure;
 
-pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
+pub(crate) use content::{CLOCKS, Digest, Digests, Names, RowBytes, encode};
 pub use shape::{Kind, Table, Tables};
 pub use writer::RowWriter;
 pub(crate) use writer::{Layout, Lookups, Number};

@@ -48,6 +48,7 @@ fn progress_is_what_the_list_of_runs_counts_point_by_point() {
             points_failed: run.points_failed,
             started: run.started,
             ended: run.ended,
+            labels: run.labels,
         })
         .collect();
     let found = store.run_progress().unwrap();

@@ -81,16 +81,19 @@ fn columns(file: &Connection, table: &str) -> String {
     file.query_row(columns, [table], |row| row.get(0)).unwrap()
 }
 
-/// The tables that version 13 added.
-const OF_13: [&str; 4] = [
+/// The tables that versions 13 and 14 added.
+const OF_13_AND_14: [&str; 7] = [
+    "run_tag",
+    "run_note",
+    "run_gone",
     "market_move",
     "market_delegation",
     "market_quote",
     "market_cluster",
 ];
 
-fn drop_tables_of_13(file: &Connection) {
-    for table in OF_13 {
+fn drop_tables_of_13_and_14(file: &Connection) {
+    for table in OF_13_AND_14 {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
 }
@@ -106,7 +109,7 @@ fn drop_views(file: &Connection) {
 /// Makes a store one of version 7, as far as a step forward sees it.
 fn make_version_7(file: &Connection) {
     drop_views(file);
-    drop_tables_of_13(file);
+    drop_tables_of_13_and_14(file);
     for table in OF_8 {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
@@ -201,7 +204,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     drop_views(&file);
-    drop_tables_of_13(&file);
+    drop_tables_of_13_and_14(&file);
     file.execute_batch(
         "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
          DELETE FROM request_verdict WHERE name = 'lost';

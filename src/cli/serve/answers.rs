@@ -46,13 +46,18 @@ pub(super) async fn runs(
     Query(asked): Asked,
 ) -> Result<Response, PageFailure> {
     let before: Option<i64> = number(&asked, "before")?;
+    let with_hidden = value(&asked, "hidden") == Some("show");
     let path = served.store.clone();
     in_background(move || {
         let mut runs = live::look(&path)?;
         runs.retain(|run| before.is_none_or(|before| run.id.0 < before));
-        let older = runs.len().saturating_sub(pages::MOST_RUNS);
+        let part = pages::Part {
+            is_first: before.is_none(),
+            older: runs.len().saturating_sub(pages::MOST_RUNS),
+            with_hidden,
+        };
         runs.truncate(pages::MOST_RUNS);
-        Ok(pages::runs(&path, &runs, older, before.is_none(), now()).into_response())
+        Ok(pages::runs(&path, &runs, part, now()).into_response())
     })
     .await
 }

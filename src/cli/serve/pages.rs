@@ -50,14 +50,32 @@ pub(super) fn framed(title: &str, head: &Markup, body: &Markup) -> Html<String> 
     Html(document(&format!("{title} – bookahead"), &style(), &body))
 }
 
-/// The list of runs, newest first; `older` are those before it.
-pub(super) fn runs(
-    store: &Path,
-    runs: &[RunProgress],
-    older: usize,
-    is_first: bool,
-    now: i64,
-) -> Html<String> {
+/// The tag of runs that are not shown unless somebody asks for them.
+const HIDDEN: &str = "hidden";
+
+fn is_hidden(run: &RunProgress) -> bool {
+    run.labels.tags.iter().any(|tag| tag == HIDDEN)
+}
+
+/// Which part of the list of runs a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Whether it begins with the newest run.
+    pub(super) is_first: bool,
+    /// How many runs are older than all of it.
+    pub(super) older: usize,
+    /// Whether it shows runs with the tag `hidden`, too.
+    pub(super) with_hidden: bool,
+}
+
+/// The list of runs, newest first.
+pub(super) fn runs(store: &Path, runs: &[RunProgress], part: Part, now: i64) -> Html<String> {
+    let Part {
+        is_first,
+        older,
+        with_hidden,
+    } = part;
+    let hidden = runs.iter().filter(|run| is_hidden(run)).count();
     let running = runs.iter().filter(|run| run.is_running()).count();
     let head = html! {
         p.lead { (store.display()) } "\n"
@@ -73,7 +91,7 @@ pub(super) fn runs(
                 span.note id="live" role="status" { (live(running)) }
             } "\n"
             div.scroll {
-                table.stacks {
+                table.stacks.hides[!with_hidden] {
                     thead {
                         tr {
                             @for (title, is_number) in HEADINGS {
@@ -85,8 +103,14 @@ pub(super) fn runs(
                 }
             } "\n"
             p.note { "Each run is compared with the oldest of the ticked ones, as by " code { "bookahead compare" } "." } "\n"
+            @if hidden > 0 && with_hidden {
+                p.note { a href="/" { "Without the runs tagged " code { (HIDDEN) } } } "\n"
+            } @else if hidden > 0 {
+                p.note { a href="/?hidden=show" { (hidden) " more with the tag " code { (HIDDEN) } } } "\n"
+            }
             @if let Some(last) = runs.last().filter(|_| older > 0) {
-                p { a href={ "/?before=" (last.id.0) } { (older) " older runs" } } "\n"
+                @let hidden = if with_hidden { "&hidden=show" } else { "" };
+                p { a href={ "/?before=" (last.id.0) (hidden) } { (older) " older runs" } } "\n"
             }
         }
     };
@@ -126,10 +150,14 @@ pub(super) fn run_row(run: &RunProgress, now: i64) -> Markup {
         _ => "plain",
     };
     html! {
-        tr data-run=(number) {
+        tr.hidden-run[is_hidden(run)] data-run=(number) {
             td data-l="Compare" { input type="checkbox" name="run" value=(number) aria-label={ "compare run " (number) }; }
             td.n data-l="Run" { (number) }
-            td data-l="Name" { a href={ "/runs/" (number) } { (run.name) } }
+            td data-l="Name" {
+                a href={ "/runs/" (number) } { (run.name) }
+                @for tag in &run.labels.tags { " " span.tag { (tag) } }
+                @if let Some(note) = &run.labels.note { div.note { (note) } }
+            }
             td data-l="State" { span.state.(class) { (run.state) } }
             td.n data-l="Points" {
                 span {
@@ -227,7 +255,9 @@ impl IntoResponse for PageFailure {
 impl From<StoreError> for PageFailure {
     fn from(error: StoreError) -> Self {
         let (status, title) = match &error {
-            StoreError::NoRun { .. } => (StatusCode::NOT_FOUND, "There is no such run"),
+            StoreError::NoRun { .. } | StoreError::RunGone { .. } => {
+                (StatusCode::NOT_FOUND, "There is no such run")
+            }
             StoreError::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "The store is busy"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "The store cannot be read"),
         };

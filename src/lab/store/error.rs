@@ -250,6 +250,27 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A program is at work on a run.
+    #[error(
+        "a program is writing run {run} into the store `{path}`: wait until it is done (`bookahead runs --watch` shows it), or end it, \
+         and run the same command again"
+    )]
+    RunUnderWay {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        run: i64,
+    },
+    /// The run was archived or deleted.
+    #[error("the store `{path}` has run {run} no more: {what}")]
+    RunGone {
+        /// The file.
+        path: PathBuf,
+        /// Its number.
+        run: i64,
+        /// What became of it.
+        what: String,
+    },
     /// No such run.
     #[error("the store `{path}` has no run {wanted}; it has {available}")]
     NoRun {

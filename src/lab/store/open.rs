@@ -48,6 +48,20 @@ impl Store {
         Self::open_for_writing(studies, path, false)
     }
 
+    /// The same for a store that is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`] where there is none, and those of [`Store::open`].
+    pub fn open_existing(studies: Studies, path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
+        Self::open(studies, path)
+    }
+
     /// The same, for a writer that reads other stores through the same connection.
     pub(super) fn open_to_join(studies: Studies, path: &Path) -> Result<Self, StoreError> {
         Self::open_for_writing(studies, path, true)
@@ -123,12 +137,13 @@ impl Store {
         // More than a writer uses, so that none is prepared twice.
         connection.set_prepared_statement_cache_capacity(128);
         // Looked at before the journal mode is changed, which would write to somebody else's file.
-        VERSIONS.inspect(&connection, path)?;
-        // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own
-        // size.
-        connection
-            .execute_batch("PRAGMA page_size = 16384;")
-            .map_err(sql)?;
+        // Large pages: a third more rows a second than with 4 KiB. A new file gives the room of what
+        // is removed back; an existing one keeps its own size and its ways.
+        if VERSIONS.inspect(&connection, path)?.is_none() {
+            connection
+                .execute_batch("PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL;")
+                .map_err(sql)?;
+        }
         durability::begin_journal(&connection, path)?;
         connection
             .execute_batch(&format!(

@@ -3,6 +3,7 @@
 
 use std::time::SystemTime;
 
+use super::labels::RunLabels;
 use super::processes::Process;
 use super::{RunId, Store, StoreError};
 
@@ -25,6 +26,8 @@ pub struct RunProgress {
     pub started: i64,
     /// When it ended, or for a run whose process died, when it wrote last.
     pub ended: Option<i64>,
+    /// What people say of it.
+    pub labels: RunLabels,
 }
 
 impl RunProgress {
@@ -58,9 +61,10 @@ impl Store {
                     WHERE m.state <> 2 GROUP BY rp.run)
                  SELECT r.id, r.name, s.name, r.points, r.started, r.ended, r.last_commit,
                     (SELECT count(*) FROM run_point rp WHERE rp.run = r.id) - coalesce(o.points, 0),
-                    CAST(coalesce(o.failed, 0) AS INTEGER), {}
+                    CAST(coalesce(o.failed, 0) AS INTEGER), {}, {}
                  FROM run r JOIN run_state s ON s.code = r.state LEFT JOIN open o ON o.run = r.id ORDER BY r.id",
-                Process::COLUMNS
+                Process::COLUMNS,
+                RunLabels::COLUMNS
             ))
             .map_err(sql)?;
         let runs = statement.query_map([], |row| {
@@ -80,6 +84,7 @@ impl Store {
                 points_failed: row.get::<_, i64>(8)?.unsigned_abs(),
                 started: row.get(4)?,
                 ended,
+                labels: RunLabels::read(row, 14)?,
             })
         });
         runs.and_then(Iterator::collect).map_err(sql)

@@ -1,5 +1,7 @@
 //! Reading the points of runs, as column vectors.
 
+mod filter;
+mod interruption;
 mod run_summary;
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,6 +15,8 @@ use super::{METRICS, RunId, Store, StoreError, metrics};
 use crate::study::Studies;
 use crate::sweep::{Axis, HashDigits, Seen};
 
+pub use filter::RunFilter;
+pub use interruption::Interruption;
 pub use run_summary::{RunSelector, RunSummary};
 
 /// One axis with every point's place on it.

@@ -30,12 +30,13 @@ impl Store {
         let transaction = immediate(&self.connection).map_err(sql)?;
         mark_dead_runs(&transaction, &self.path).map_err(sql)?;
         let process = Process::this(&self.path);
+        let run = RunId(self.next_run().map_err(sql)?);
         transaction
             .execute(
-                "INSERT INTO run (name, description, source, configuration, configuration_hash, seed, replications,
+                "INSERT INTO run (id, name, description, source, configuration, configuration_hash, seed, replications,
                     program_version, program_commit, result_format, machine_cores, machine_os, points, state, started,
                     process, process_started, boot, machine_host, store_file)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15, ?16, ?17, ?18, ?19)",
+                 VALUES (?20, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15, ?16, ?17, ?18, ?19)",
                 params![
                     record.name,
                     record.description,
@@ -57,10 +58,10 @@ impl Store {
                     process.boot,
                     process.host,
                     process.store_file,
+                    run.0,
                 ],
             )
             .map_err(sql)?;
-        let run = RunId(transaction.last_insert_rowid());
         for input in &record.inputs {
             transaction
                 .execute(
@@ -360,7 +361,10 @@ pub(super) fn end_run(
 
 /// A process that died must not look running: its runs were interrupted, and what it had under way
 /// waits again.
-fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite::Result<()> {
+pub(super) fn mark_dead_runs(
+    connection: &Connection,
+    store: &std::path::Path,
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!(
         "SELECT r.id, r.started, r.last_commit, {} FROM run r WHERE r.state = 0",
         Process::COLUMNS

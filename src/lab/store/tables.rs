@@ -7,7 +7,7 @@
 pub(super) mod distributions;
 pub(super) mod jobs;
 mod measures;
-mod outcomes;
+pub(super) mod outcomes;
 pub(super) mod runs;
 pub(super) mod simulations;
 

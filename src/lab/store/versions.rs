@@ -36,9 +36,29 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
 
-/// Axes are shown by the present names of their keys, and the penalty ratio of a point is the one
-/// that its simulation read: views are made anew.
-const TO_14: &str = "";
+/// What people say of runs, and where runs are that are not here any more. Axes are shown by the
+/// present names of their keys, and the penalty ratio of a point is the one that its simulation
+/// read: those are views, which are made anew.
+const TO_14: &str = "
+CREATE TABLE run_tag (
+    run INTEGER NOT NULL REFERENCES run (id),
+    tag TEXT NOT NULL,
+    PRIMARY KEY (run, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_note (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    note TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE run_gone (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    archive TEXT
+) STRICT;
+";
 
 /// What a market leaves beside its totals.
 const TO_13: &str = "

@@ -103,7 +103,7 @@ impl<'m> Merge<'m> {
                     run_table,
                     row.id,
                 )?;
-                values[table.column("id")] = Value::Null;
+                values[table.column("id")] = Value::Integer(self.number_of_run(row)?);
                 values[table.column("ended")] = Value::Null;
                 self.copier.insert(run_table, &values)?
             }
@@ -129,6 +129,28 @@ impl<'m> Merge<'m> {
             }
         }
         Ok(run)
+    }
+
+    /// The number of a run that is new here: the one that it had before it was archived, else the
+    /// next one. What comes back is gone no more.
+    fn number_of_run(&self, run: &RunRow) -> Result<i64, MergeError> {
+        let sql = |error| self.store.error("joining stores", error);
+        let gone: Option<i64> = self
+            .store
+            .connection
+            .query_row(
+                "DELETE FROM run_gone WHERE id =
+                    (SELECT max(id) FROM run_gone WHERE name = ?1 AND started = ?2 AND archive IS NOT NULL)
+                 RETURNING id",
+                params![self.experiment.name, run.started],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(sql)?;
+        match gone {
+            Some(number) => Ok(number),
+            None => Ok(self.store.next_run().map_err(sql)?),
+        }
     }
 
     /// How simulations are numbered: as those of the run that are there, else after everything.

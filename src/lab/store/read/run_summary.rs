@@ -4,8 +4,11 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::types::Value;
+use rusqlite::{Row, params_from_iter};
 
+use super::{Interruption, RunFilter};
+use crate::store::labels::RunLabels;
 use crate::store::processes::Process;
 use crate::store::{RunId, Store, StoreError};
 
@@ -87,10 +90,21 @@ pub struct RunSummary {
     pub simulation_seconds: f64,
     /// Name of the machine, where it is known.
     pub machine_host: Option<String>,
+    /// What people say of it.
+    pub labels: RunLabels,
+    /// How far it came, and who went on; of interrupted runs only.
+    pub interruption: Option<Interruption>,
 }
 
 /// More points than any sweep can be planned with.
 const MOST_POINTS: u64 = 100_000_000;
+
+/// The question for runs, up to its condition.
+fn question() -> String {
+    format!("{RUN}, {} {FROM}", RunLabels::COLUMNS)
+}
+
+const FROM: &str = "FROM run r JOIN run_state s ON s.code = r.state";
 
 const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration, r.configuration_hash, r.seed,
     r.replications, r.program_version, r.program_commit, r.result_format, r.machine_cores, r.machine_os, s.name,
@@ -101,8 +115,7 @@ const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration
      WHERE rp.run = r.id AND m.state = 3),
     (SELECT total(t.wall_seconds) FROM simulation_timing t WHERE t.simulation IN
      (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id)),
-    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file
-    FROM run r JOIN run_state s ON s.code = r.state";
+    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file";
 
 fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
     let mut state: String = row.get(13)?;
@@ -135,6 +148,8 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
         points_failed: row.get::<_, i64>(18)?.unsigned_abs(),
         simulation_seconds: row.get(19)?,
         machine_host: row.get(20)?,
+        labels: RunLabels::read(row, 27)?,
+        interruption: None,
     })
 }
 
@@ -154,59 +169,110 @@ impl Store {
     ///
     /// When the store cannot be read.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let sql = |error| self.error("listing its runs", error);
-        let mut statement = self
-            .connection
-            .prepare(&format!("{RUN} ORDER BY r.id"))
-            .map_err(sql)?;
-        statement
-            .query_map([], |row| run_summary(row, &self.path))
-            .and_then(Iterator::collect)
-            .map_err(sql)
+        self.runs_where(&RunFilter::default())
+    }
+
+    /// The runs that meet every condition, in the order in which they began.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn runs_where(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StoreError> {
+        let (condition, values) = filter.condition(self.studies);
+        let mut runs = self.summaries(&format!("WHERE {condition} ORDER BY r.id"), values)?;
+        runs.retain(|run| filter.is_met_by_state(&run.state));
+        Ok(runs)
     }
 
     /// One run.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoRun`] names what there is instead.
+    /// [`StoreError::NoRun`] names what there is instead, [`StoreError::RunGone`] where it is.
     pub fn run(&self, selector: &RunSelector) -> Result<RunSummary, StoreError> {
-        let sql = |error| self.error("looking for a run", error);
-        let (condition, value): (&str, rusqlite::types::Value) = match selector {
+        let (condition, value): (&str, Value) = match selector {
             RunSelector::Latest => ("?1 = 0", 0.into()),
             RunSelector::Id(id) => ("r.id = ?1", (*id).into()),
             RunSelector::Name(name) => ("r.name = ?1", name.clone().into()),
         };
-        let found = self
-            .connection
-            .query_row(
-                &format!("{RUN} WHERE {condition} ORDER BY r.id DESC LIMIT 1"),
-                [value],
-                |row| run_summary(row, &self.path),
-            )
-            .optional()
-            .map_err(sql)?;
-        match found {
+        let newest = format!("WHERE {condition} ORDER BY r.id DESC LIMIT 1");
+        match self.summaries(&newest, vec![value])?.pop() {
             Some(run) => Ok(run),
-            None => Err(StoreError::NoRun {
-                path: self.path.clone(),
-                wanted: selector.to_string(),
-                available: self.available_runs()?,
-            }),
+            None => Err(self.no_run(selector)),
         }
     }
 
+    /// Refuses a run that the store does not have.
+    pub(in crate::store) fn require_run(&self, run: RunId) -> Result<(), StoreError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT 1 FROM run WHERE id = ?1")
+            .and_then(|mut statement| statement.exists([run.0]))
+            .map_err(|error| self.error("looking for a run", error))?;
+        if found {
+            return Ok(());
+        }
+        Err(self.no_run(&RunSelector::Id(run.0)))
+    }
+
+    /// The runs behind the question for them.
+    fn summaries(
+        &self,
+        condition: &str,
+        values: Vec<Value>,
+    ) -> Result<Vec<RunSummary>, StoreError> {
+        let sql = |error| self.error("looking for runs", error);
+        let mut runs: Vec<RunSummary> = self
+            .connection
+            .prepare(&format!("{} {condition}", question()))
+            .and_then(|mut statement| {
+                statement
+                    .query_map(params_from_iter(values), |row| run_summary(row, &self.path))?
+                    .collect()
+            })
+            .map_err(sql)?;
+        for run in &mut runs {
+            run.interruption = Interruption::of(&self.connection, run).map_err(sql)?;
+        }
+        Ok(runs)
+    }
+
+    /// Why there is no such run: it is somewhere else by now, or there never was one.
+    fn no_run(&self, selector: &RunSelector) -> StoreError {
+        let answer = || -> Result<StoreError, StoreError> {
+            let path = self.path.clone();
+            Ok(match self.gone_run(selector)? {
+                Some(gone) => StoreError::RunGone {
+                    path,
+                    run: gone.id.0,
+                    what: gone.to_string(),
+                },
+                None => StoreError::NoRun {
+                    path,
+                    wanted: selector.to_string(),
+                    available: self.available_runs()?,
+                },
+            })
+        };
+        answer().unwrap_or_else(|error| error)
+    }
+
     fn available_runs(&self) -> Result<String, StoreError> {
-        let runs = self.runs()?;
-        if runs.is_empty() {
+        let sql = |error| self.error("looking for runs", error);
+        let last: Vec<String> = self
+            .connection
+            .prepare("SELECT id, name FROM run ORDER BY id DESC LIMIT 10")
+            .and_then(|mut statement| {
+                let named = |row: &Row<'_>| {
+                    let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);
+                    Ok(format!("{id} ({name})"))
+                };
+                statement.query_map([], named)?.collect()
+            })
+            .map_err(sql)?;
+        if last.is_empty() {
             return Ok("none: `bookahead run CONFIG` makes one".to_owned());
         }
-        let last: Vec<String> = runs
-            .iter()
-            .rev()
-            .take(10)
-            .map(|run| format!("{} ({})", run.id.0, run.name))
-            .collect();
         Ok(last.join(", "))
     }
 }

@@ -45,15 +45,20 @@ pub(super) fn penalty_ratio(studies: Studies) -> String {
     by_study(studies, "s.name", own, "p.penalty_ratio")
 }
 
-fn run_simulations(studies: Studies) -> String {
+/// The name of the study by the name of the strategy in this column: an expression.
+pub(in crate::store) fn study(studies: Studies, column: &str) -> String {
     let policies = studies.iter().find(|study| study.strategy().is_none());
     let policies = policies.map(AnyStudy::name).unwrap_or_default();
-    let study = by_study(
+    by_study(
         studies,
-        "t.name",
+        column,
         |study| Some(format!("'{}'", study.name())),
         &format!("'{policies}'"),
-    );
+    )
+}
+
+fn run_simulations(studies: Studies) -> String {
+    let study = study(studies, "t.name");
     let algorithm = by_study(
         studies,
         "t.name",

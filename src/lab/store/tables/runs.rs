@@ -52,6 +52,25 @@ CREATE TABLE run (
     digest TEXT
 ) STRICT;
 
+CREATE TABLE run_tag (
+    run INTEGER NOT NULL REFERENCES run (id),
+    tag TEXT NOT NULL,
+    PRIMARY KEY (run, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_note (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    note TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE run_gone (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    archive TEXT
+) STRICT;
+
 CREATE TABLE run_input (
     run INTEGER NOT NULL REFERENCES run (id),
     source TEXT NOT NULL,
@@ -130,7 +149,9 @@ const VIEWS: &[View] = &[
             r.machine_host, r.process, datetime(r.last_commit / 1000, 'unixepoch') AS last_commit_utc,
             datetime(r.started / 1000, 'unixepoch') AS started_utc,
             datetime(r.ended / 1000, 'unixepoch') AS ended_utc,
-            (r.ended - r.started) / 1000.0 AS duration_seconds
+            (r.ended - r.started) / 1000.0 AS duration_seconds,
+            (SELECT group_concat(x.tag, ', ') FROM (SELECT t.tag FROM run_tag t WHERE t.run = r.id ORDER BY t.tag) x) AS tags,
+            (SELECT n.note FROM run_note n WHERE n.run = r.id) AS note
          FROM run r JOIN run_state s ON s.code = r.state",
     ),
     (
@@ -181,7 +202,8 @@ const EXPORTS: &[ExportKind] = &[
         source: ExportSource::Run("v_run", "run"),
         columns: "run, name text, description text, state text, points, points_done, points_failed, replications, seed, source text, \
             configuration_hash text, program_version text, program_commit text, result_format, machine_cores, machine_os text, \
-            machine_host text, process, last_commit_utc text, started_utc text, ended_utc text, duration_seconds number",
+            machine_host text, process, last_commit_utc text, started_utc text, ended_utc text, duration_seconds number, tags text, \
+            note text",
     },
     POINTS,
     ExportKind {
