@@ -316,7 +316,7 @@ fn rests_that_move_in_a_market_are_delegations_of_the_cluster_that_they_left() {
     // What became of a job is what became of its last rest.
     compare(
         &store,
-        "SELECT simulation, job, verdict, start, \"end\" FROM market_delegation WHERE verdict IS NOT NULL",
+        "SELECT simulation, job, verdict, start, \"end\" FROM v_market_delegation WHERE verdict IS NOT NULL",
         "SELECT simulation, job, reason, start, \"end\" FROM v_job WHERE outcome <> 'dropped'",
     );
 }

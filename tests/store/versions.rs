@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{connection, count, folder};
+use bookahead::scheduling::Verdict;
 use bookahead::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
 use bookahead::studies::STUDIES;
 use bookahead::units::Seconds;
@@ -224,5 +225,46 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
             "SELECT count(*) FROM measure WHERE name = 'promise_error_seconds'"
         ),
         1
+    );
+}
+
+#[test]
+fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let simulation = finished("s", "fcfs", 0, result(2), vec![point("p", &[], 0, 1.0)]);
+    write_run(&path, &record("kept", vec![], 1), vec![simulation]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    drop_views(&file);
+    file.execute_batch(
+        "INSERT INTO market_cluster VALUES (1, 0, 1.0, 2, 0, 1, 0.5, 0.0, 0.0);
+         DROP TABLE market_delegation;
+         CREATE TABLE market_delegation (simulation INTEGER, cluster INTEGER, number INTEGER, job INTEGER, buyer INTEGER,
+            buyer_number INTEGER, fee REAL, price REAL, pof REAL, verdict TEXT, start INTEGER, \"end\" INTEGER);
+         INSERT INTO market_delegation VALUES (1, 0, 0, 0, NULL, NULL, 36.0, 18.0, 0.5, 'failed-nodes', 10, 20),
+            (1, 0, 1, 1, NULL, NULL, 36.0, 18.0, 0.5, NULL, NULL, NULL);
+         PRAGMA user_version = 13",
+    )
+    .unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(definitions(&file), new);
+    let verdicts: Vec<(Option<i64>, Option<String>)> = file
+        .prepare(
+            "SELECT d.verdict, v.verdict FROM market_delegation d
+             JOIN v_market_delegation v USING (simulation, cluster, number) ORDER BY number",
+        )
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let failed = Verdict::FailedNodes;
+    assert_eq!(
+        verdicts,
+        [
+            (Some(failed as i64), Some("failed-nodes".to_owned())),
+            (None, None)
+        ]
     );
 }

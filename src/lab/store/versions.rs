@@ -33,8 +33,33 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13],
+    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
+
+/// Verdicts of delegations are codes, as verdicts are everywhere.
+const TO_14: &str = "
+CREATE TEMPORARY TABLE market_delegation_13 AS SELECT * FROM market_delegation;
+DROP TABLE market_delegation;
+CREATE TABLE market_delegation (
+    simulation INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    buyer INTEGER,
+    buyer_number INTEGER,
+    fee REAL NOT NULL,
+    price REAL NOT NULL,
+    pof REAL NOT NULL,
+    verdict INTEGER REFERENCES verdict (code),
+    start INTEGER,
+    \"end\" INTEGER,
+    PRIMARY KEY (simulation, cluster, number),
+    FOREIGN KEY (simulation, cluster) REFERENCES market_cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+INSERT INTO market_delegation SELECT d.simulation, d.cluster, d.number, d.job, d.buyer, d.buyer_number, d.fee, d.price,
+    d.pof, (SELECT v.code FROM verdict v WHERE v.name = d.verdict), d.start, d.\"end\" FROM market_delegation_13 d;
+DROP TABLE market_delegation_13;
+";
 
 /// What a market leaves beside its totals.
 const TO_13: &str = "

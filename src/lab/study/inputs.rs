@@ -429,6 +429,23 @@ impl Inputs {
             .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
     }
 
+    /// The statistics that a simulation reads, learned from the jobs before its own; `None` where it
+    /// reads none.
+    ///
+    /// # Errors
+    ///
+    /// When its workload cannot be prepared, or nothing can be learned from it.
+    pub fn estimates(
+        &self,
+        spec: &SimulationSpec,
+    ) -> Result<Option<Arc<EstimateModel>>, Arc<InputError>> {
+        let Some(settings) = &spec.estimates else {
+            return Ok(None);
+        };
+        let workload = self.workload(spec)?;
+        self.model(spec, &workload, settings).map(Some)
+    }
+
     /// The statistics that are learned from the jobs before the evaluated ones.
     pub fn model(
         &self,

@@ -75,8 +75,6 @@ pub struct MarketInputs {
     pub failures: Vec<FailureTrace>,
     /// Decides between equal quotes.
     pub ties: Stream,
-    /// Whether the outcome of every job is kept.
-    pub keep_outcomes: bool,
 }
 
 /// A cluster as the broker knows it.
@@ -137,11 +135,11 @@ struct Broker {
 }
 
 impl Broker {
-    fn new(settings: &MarketSettings, inputs: &MarketInputs) -> Self {
+    fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
         let provider = |number| Provider::new(settings, settings.optimism_of(number));
         Self {
             settings: settings.clone(),
-            keep_outcomes: inputs.keep_outcomes,
+            keep_outcomes,
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
             customers: 0.0,

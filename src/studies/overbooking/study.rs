@@ -251,10 +251,7 @@ impl Study for OverbookingStudy {
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        if let Some(settings) = &spec.estimates {
-            inputs.model(spec, &workload, settings)?;
-        }
+        inputs.estimates(spec)?;
         failures(self, spec, inputs).map(drop)
     }
 
@@ -427,10 +424,7 @@ fn with_inputs(
         recorded,
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
-        estimates: match &spec.estimates {
-            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
-            None => None,
-        },
+        estimates: inputs.estimates(spec)?,
     })
 }
 

@@ -117,7 +117,7 @@ impl Machine for Market {
 }
 
 /// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each
-/// cluster when.
+/// cluster when. Quotes, delegations and the outcomes of jobs are kept where that is wanted.
 ///
 /// # Errors
 ///
@@ -125,13 +125,14 @@ impl Machine for Market {
 pub fn market_scene(
     settings: &MarketSettings,
     inputs: &MarketInputs,
+    keep_outcomes: bool,
 ) -> Result<Scene<Market>, MarketError> {
     let name = &settings.policy.strategy;
     let Some(strategy) = registry::strategy(name) else {
         return Err(MarketError::UnknownStrategy { name: name.clone() });
     };
     let market = Market {
-        broker: Some(Broker::new(settings, inputs)),
+        broker: Some(Broker::new(settings, inputs, keep_outcomes)),
         at_work: None,
         jobs: Vec::new(),
         node_events: Vec::new(),

@@ -127,7 +127,7 @@ impl Rows for MarketRows {
                 delegation.fee,
                 delegation.price,
                 delegation.pof,
-                outcome.map(|outcome| outcome.verdict.name()),
+                outcome.map(|outcome| outcome.verdict as i64),
                 outcome
                     .and_then(|outcome| outcome.start)
                     .map(|start| start.0),
@@ -192,7 +192,7 @@ CREATE TABLE market_delegation (
     fee REAL NOT NULL,
     price REAL NOT NULL,
     pof REAL NOT NULL,
-    verdict TEXT,
+    verdict INTEGER REFERENCES verdict (code),
     start INTEGER,
     \"end\" INTEGER,
     PRIMARY KEY (simulation, cluster, number),
@@ -229,7 +229,8 @@ const VIEWS: &[View] = &[
     (
         "v_market_delegation",
         "SELECT d.simulation, d.cluster, d.number, d.job, d.buyer, d.buyer_number, d.fee / 3600.0 AS fee,
-            d.price / 3600.0 AS price, d.pof, d.verdict, d.start, d.\"end\" FROM market_delegation d",
+            d.price / 3600.0 AS price, d.pof, v.name AS verdict, d.start, d.\"end\" FROM market_delegation d
+         LEFT JOIN verdict v ON v.code = d.verdict",
     ),
     (
         "v_market_move",
