@@ -36,7 +36,7 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
 
-/// Verdicts of delegations are codes, as verdicts are everywhere.
+/// Verdicts of delegations are codes, as verdicts are everywhere; what fails at clusters.
 const TO_14: &str = "
 CREATE TEMPORARY TABLE market_delegation_13 AS SELECT * FROM market_delegation;
 DROP TABLE market_delegation;
@@ -59,6 +59,18 @@ CREATE TABLE market_delegation (
 INSERT INTO market_delegation SELECT d.simulation, d.cluster, d.number, d.job, d.buyer, d.buyer_number, d.fee, d.price,
     d.pof, (SELECT v.code FROM verdict v WHERE v.name = d.verdict), d.start, d.\"end\" FROM market_delegation_13 d;
 DROP TABLE market_delegation_13;
+
+CREATE TABLE cluster_event (
+    simulation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    first_node INTEGER,
+    nodes INTEGER,
+    up INTEGER NOT NULL CHECK (up IN (0, 1)),
+    PRIMARY KEY (simulation, sequence),
+    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// What a market leaves beside its totals.

@@ -93,7 +93,7 @@ impl Simulation for PolicySimulation {
         };
         let scene = cluster_scene(machine, work, &self.failures);
         let played = player.play(scene, keep_outcomes, name)?;
-        let run = ClusterRun::of(played, &self.failures);
+        let run = ClusterRun::of(played);
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
         measured.extend(&run.of_clients);
@@ -110,7 +110,7 @@ impl Simulation for PolicySimulation {
             metrics: run.metrics,
             measured,
             outcomes: run.outcomes,
-            node_events: run.node_events,
+            failures: Arc::clone(&self.recorded),
             estimates: self.estimates.clone(),
             ..SimulationResult::default()
         })

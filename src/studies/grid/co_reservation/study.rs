@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
-    CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair, SortBy,
-    co_reservation_scene,
+    ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
+    OutageEvents, Repair, SortBy, co_reservation_scene,
 };
 use bookahead_core::estimates::LearningSettings;
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::Reliability;
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Excerpts, FurtherParts, Preference};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
@@ -37,7 +37,7 @@ pub mod stored;
 mod tables;
 pub mod view;
 
-use self::inputs::{estimates, grid};
+use self::inputs::{estimates, grid, latest_end};
 
 pub use self::measures::MEASURES;
 pub use self::settings::*;
@@ -68,12 +68,7 @@ impl Simulation for CoReservationSimulation {
             return Err(SimulationError::Unfinished(name_of(STRATEGY).to_owned()));
         }
         let run = CoReservationRun::of(played, &self.inputs);
-        Ok(grid_result(
-            &self.inputs,
-            &self.settings,
-            run,
-            keep_outcomes,
-        ))
+        Ok(self.result(run, keep_outcomes))
     }
 
     /// How far a start may be moved and how cost weighs are settings.
@@ -105,31 +100,41 @@ impl Simulation for CoReservationSimulation {
     }
 }
 
-/// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the
-/// outcomes of the simulation.
-#[must_use]
-pub fn grid_result(
-    inputs: &CoReservationInputs,
-    settings: &CoReservationSettings,
-    mut run: CoReservationRun,
-    keep_outcomes: bool,
-) -> SimulationResult {
-    let (measured, values) = co_reservation_measures(inputs, settings, &run);
-    SimulationResult {
-        metrics: run.metrics,
-        measured,
-        outcomes: if keep_outcomes {
-            std::mem::take(&mut run.jobs)
+impl CoReservationSimulation {
+    /// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the
+    /// outcomes of the simulation.
+    #[must_use]
+    pub fn result(&self, mut run: CoReservationRun, keep_outcomes: bool) -> SimulationResult {
+        let inputs = &self.inputs;
+        let (measured, values) = co_reservation_measures(inputs, &self.settings, &run);
+        let (outcomes, outages) = if keep_outcomes {
+            (std::mem::take(&mut run.jobs), self.outages())
         } else {
-            Vec::new()
-        },
-        estimates: inputs.estimates.clone(),
-        rows: StudyRows::of(Rows {
-            clusters: ClusterSummary::of(inputs),
-            values,
-            run: keep_outcomes.then_some(run),
-        }),
-        ..SimulationResult::default()
+            Default::default()
+        };
+        SimulationResult {
+            metrics: run.metrics,
+            measured,
+            outcomes,
+            failures: Arc::clone(&inputs.failures),
+            estimates: inputs.estimates.clone(),
+            rows: StudyRows::of(Rows {
+                clusters: ClusterSummary::of(inputs),
+                values,
+                outages,
+                run: keep_outcomes.then_some(run),
+            }),
+            ..SimulationResult::default()
+        }
+    }
+
+    /// The outages that are drawn while it runs. They never end, and how far they are drawn depends
+    /// on the algorithm; so they are drawn once more until an instant that does not.
+    fn outages(&self) -> Vec<ClusterOutage> {
+        let clusters = &self.inputs.clusters;
+        let sizes: Vec<Nodes> = clusters.iter().map(|cluster| cluster.nodes).collect();
+        let mut outages = OutageEvents::new(self.settings.failures.as_ref(), &sizes, &self.seed);
+        outages.before(latest_end(clusters, &self.inputs.requests))
     }
 }
 

@@ -13,7 +13,7 @@ pub use self::settings::*;
 use crate::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
-use bookahead_core::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
+use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
@@ -63,18 +63,10 @@ impl Simulation for MarketSimulation {
         } else {
             Vec::new()
         };
-        let over = outcomes.iter().filter_map(|outcome| outcome.end).max();
-        let happened = |event: &&NodeEvent| over.is_some_and(|over| event.time <= over);
         Ok(SimulationResult {
             metrics: std::mem::take(&mut run.metrics),
             measured: std::mem::take(&mut run.measured),
-            node_events: self
-                .failures
-                .events
-                .iter()
-                .filter(happened)
-                .copied()
-                .collect(),
+            failures: Arc::clone(&self.failures),
             outcomes,
             estimates: self.inputs.estimates.clone(),
             rows: StudyRows::of(Rows::of(run, keep_outcomes)),

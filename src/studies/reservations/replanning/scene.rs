@@ -25,14 +25,12 @@ pub struct ReplanningRun {
     pub jobs: Vec<JobOutcome>,
     /// One outcome a request, in order of request.
     pub reservations: Vec<ReservationOutcome>,
-    /// The failures and repairs of its nodes until the last job or reservation was over.
-    pub node_events: Vec<NodeEvent>,
 }
 
 impl ReplanningRun {
-    /// What a [`replanning_scene`] with these failures came to.
+    /// What a [`replanning_scene`] came to.
     #[must_use]
-    pub fn of(played: Played<ReplanningMachine>, failures: &FailureTrace) -> Self {
+    pub fn of(played: Played<ReplanningMachine>) -> Self {
         let (mut jobs, mut reservations) = (Vec::new(), Vec::new());
         for output in played.outputs {
             jobs.extend(output.jobs);
@@ -40,22 +38,12 @@ impl ReplanningRun {
         }
         jobs.sort_unstable_by_key(|outcome| outcome.job.id);
         reservations.sort_unstable_by_key(|outcome| outcome.request.id);
-        let ends = jobs.iter().map(|outcome| outcome.end);
-        let last = ends
-            .chain(reservations.iter().map(|outcome| outcome.end))
-            .max()
-            .flatten();
         let machine = played.machine;
-        let nodes = machine.cluster().nodes();
-        let happened = |event: &&NodeEvent| {
-            event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last)
-        };
         Self {
             metrics: machine.metrics(),
             totals: machine.reservation_totals(),
             jobs,
             reservations,
-            node_events: failures.events.iter().filter(happened).copied().collect(),
         }
     }
 }

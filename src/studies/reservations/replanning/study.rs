@@ -64,12 +64,12 @@ impl Simulation for ReplanningSimulation {
             &self.failures,
         );
         let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
-        let run = ReplanningRun::of(played, &self.failures);
+        let run = ReplanningRun::of(played);
         Ok(SimulationResult {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
             outcomes: run.jobs,
-            node_events: run.node_events,
+            failures: Arc::clone(&self.failures),
             rows: StudyRows::of(Rows(run.reservations)),
             ..SimulationResult::default()
         })

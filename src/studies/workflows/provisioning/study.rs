@@ -97,6 +97,7 @@ pub fn provisioning_result(
         }
         rows.site_jobs = run.site_jobs(inputs);
         rows.run = Some(run);
+        result.failures = Arc::new(inputs.failures());
     }
     result.rows = StudyRows::of(rows);
     result

@@ -25,6 +25,18 @@ CREATE TABLE cluster_measure (
     FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE cluster_event (
+    simulation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    first_node INTEGER,
+    nodes INTEGER,
+    up INTEGER NOT NULL CHECK (up IN (0, 1)),
+    PRIMARY KEY (simulation, sequence),
+    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE co_verdict (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -141,6 +153,17 @@ pub(super) const VIEWS: &[View] = &[
          JOIN point p ON p.id = rp.point
          JOIN cluster_measure d ON d.simulation = p.simulation
          JOIN measure q ON q.code = d.measure",
+    ),
+    (
+        "v_cluster_event",
+        "SELECT e.simulation, e.time, e.cluster, e.first_node IS NULL AS whole, coalesce(e.first_node, 0) AS first_node,
+            coalesce(e.nodes, c.nodes) AS nodes, e.up
+         FROM cluster_event e JOIN cluster c ON c.simulation = e.simulation AND c.cluster = e.cluster
+         UNION ALL
+         SELECT n.simulation, n.time, c.cluster, 0, n.node - c.first, 1, n.up
+         FROM (SELECT simulation, cluster, nodes,
+                sum(nodes) OVER (PARTITION BY simulation ORDER BY cluster) - nodes AS first FROM cluster) c
+         JOIN node_event n ON n.simulation = c.simulation AND n.node >= c.first AND n.node < c.first + c.nodes",
     ),
     (
         "v_co_request",
