@@ -77,7 +77,10 @@ fn run(settings: &MarketSettings, seed: u64) -> MarketRun {
 fn a_quote_is_what_the_job_is_promised() {
     let settings = settings(DelegationRule::Promised);
     let inputs = inputs(300, 1);
-    let mut provider = market_scene(&settings, &inputs, true).unwrap().services.remove(0);
+    let mut provider = market_scene(&settings, &inputs, true)
+        .unwrap()
+        .services
+        .remove(0);
     let (mut quotes, mut overbooked) = (Vec::new(), 0);
     for job in inputs.jobs.iter() {
         provider.machine.settle(job.submit);
@@ -133,7 +136,7 @@ fn a_market_needs_clusters_whose_policy_quotes_jobs() {
 fn scores_are_those_of_the_formula_by_hand() {
     let settings = settings(DelegationRule::Reputation);
     let inputs = inputs(1, 1);
-    let mut all = Broker::new(&settings, &inputs).providers;
+    let mut all = Broker::new(&settings, &inputs, true).providers;
     assert_eq!(
         all.iter().map(|one| one.optimism).collect::<Vec<_>>(),
         [1.0, 1.0, 0.2, 0.2]
