@@ -13,6 +13,7 @@ mod curves;
 mod durability;
 mod error;
 mod export;
+mod held;
 mod history;
 mod journal;
 mod measures;
@@ -48,6 +49,7 @@ pub use aggregates::{
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
+pub use held::{Held, MachineUse};
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::MeasureColumn;
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};

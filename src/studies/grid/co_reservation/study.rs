@@ -21,8 +21,8 @@ use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, canonical_text, latest_work};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
-    Strategy, Study, StudyRows, name_of,
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, name_of,
 };
 use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
@@ -297,48 +297,6 @@ impl Study for CoReservationStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
-    }
-
-    fn machines(
-        &self,
-        _spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let Some(rows) = result.rows.get::<Rows>() else {
-            return Ok(Vec::new());
-        };
-        let parts = |cluster: usize| {
-            let run = rows
-                .run
-                .iter()
-                .filter_map(move |run| run.parts.get(cluster));
-            run.flatten().map(|part| Held {
-                kind: if part.lost {
-                    "parts of co-reservations that were lost"
-                } else {
-                    "parts of co-reservations"
-                },
-                start: part.order.start,
-                end: (part.order.start + part.order.duration)
-                    .min(part.gone.unwrap_or(Seconds::FAR)),
-                nodes: part.order.nodes,
-            })
-        };
-        let machines = rows.clusters.iter().enumerate().map(|(number, cluster)| {
-            let first = cluster.first_job as usize;
-            let jobs = result.outcomes.get(first..first + cluster.jobs as usize);
-            // A part that was given back before its start held nothing.
-            let parts = parts(number).filter(|part| part.start < part.end);
-            MachineUse {
-                name: format!("cluster {number}"),
-                nodes: cluster.nodes,
-                held: Held::by_jobs(jobs.unwrap_or_default())
-                    .chain(parts)
-                    .collect(),
-            }
-        });
-        Ok(machines.collect())
     }
 }
 

@@ -15,15 +15,15 @@ use crate::market::{
 };
 use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability};
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
-    Strategy, Study, StudyRows, jobs_of,
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, jobs_of,
 };
 use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
@@ -217,28 +217,6 @@ impl Study for MarketStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
-    }
-
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let delegations = result.rows.get::<Rows>().map(|rows| &rows.delegations[..]);
-        let machine = |number: usize| {
-            let own = delegations.unwrap_or_default().iter();
-            let own = own.filter(|delegation| delegation.cluster == number);
-            let outcomes: Vec<JobOutcome> = own
-                .filter_map(|delegation| delegation.outcome.clone())
-                .collect();
-            MachineUse {
-                name: format!("cluster {number}"),
-                nodes: spec.workload.nodes,
-                held: Held::by_jobs(&outcomes).collect(),
-            }
-        };
-        Ok((0..self.settings.clusters as usize).map(machine).collect())
     }
 }
 

@@ -11,8 +11,8 @@ use rusqlite::{Connection, params};
 use self::exports::EXPORTS;
 use self::schema::{OUTCOMES, SQL, VIEWS};
 use super::measures::{CLUSTER_MEASURES, ClusterMeasureName};
-use crate::co_reservation::measures::{ClusterSummary, ClusterValue};
 use crate::co_reservation::local::OutageEvent;
+use crate::co_reservation::measures::{ClusterSummary, ClusterValue};
 use crate::co_reservation::{
     AttemptFate, ClusterOutage, CoOutcome, CoReservationRun, CoVerdict, TimeLine,
 };

@@ -26,6 +26,15 @@ pub(super) const TABLES: Definition = Definition {
             "(SELECT d.cluster FROM market_delegation d
               WHERE d.simulation = j.simulation AND d.job = j.job AND d.buyer IS NULL)",
         ),
+        machines: Some(
+            "SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, m.spec ->> '$.workload.nodes'
+             FROM market_cluster c JOIN simulation m ON m.id = c.simulation",
+        ),
+        // A rest that moved is held where it went.
+        held: Some(
+            "SELECT d.simulation, d.cluster, 'jobs', d.start, d.\"end\", j.nodes FROM market_delegation d
+             JOIN simulation m ON m.id = d.simulation JOIN job j ON j.workload = m.workload AND j.job = d.job",
+        ),
         ..Outcomes::NONE
     },
     ..Definition::NONE

@@ -233,4 +233,14 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
             q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
          FROM v_co_request q",
     ),
+    machines: Some("SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, c.nodes FROM cluster c"),
+    // A part that was given back before its start held nothing.
+    held: Some(
+        "SELECT c.simulation, c.cluster, 'jobs', j.start, j.\"end\", j.nodes FROM cluster c
+         JOIN v_job j ON j.simulation = c.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs
+         UNION ALL SELECT a.simulation, a.cluster,
+            CASE a.fate WHEN 'lost' THEN 'parts of co-reservations that were lost' ELSE 'parts of co-reservations' END,
+            a.start, min(a.\"end\", coalesce(a.given_up, a.\"end\")), a.nodes FROM v_co_attempt a
+         WHERE a.fate IN ('reserved', 'cancelled', 'lost') AND a.start < coalesce(a.given_up, a.\"end\")",
+    ),
 };
