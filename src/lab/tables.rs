@@ -99,6 +99,8 @@ pub struct Outcomes {
     /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this
     /// order.
     pub reservations: Option<&'static str>,
+    /// Whether nodes of its machines can fail: what fails are rows of `node_event`.
+    pub nodes_fail: bool,
     /// A query whose rows are its machines, with the columns [`MACHINE_COLUMNS`] in this order.
     /// Nothing where there is one of the workload's size.
     pub machines: Option<&'static str>,
@@ -108,13 +110,15 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Those of a study with one cluster and without reservations, whose strategy decides.
+    /// Those of a study with one cluster whose nodes do not fail and without reservations, whose
+    /// strategy decides.
     pub const NONE: Self = Self {
         algorithm: None,
         clusters: None,
         cluster_of_job: None,
         jobs: None,
         reservations: None,
+        nodes_fail: false,
         machines: None,
         held: None,
     };

@@ -137,6 +137,7 @@ impl Study for OverbookingStudy {
     const TABLES: Definition = Definition {
         outcomes: Outcomes {
             reservations: Some(FIXED_JOBS),
+            nodes_fail: true,
             ..Outcomes::NONE
         },
         ..Definition::NONE

@@ -26,6 +26,7 @@ pub(super) const TABLES: Definition = Definition {
             "(SELECT d.cluster FROM market_delegation d
               WHERE d.simulation = j.simulation AND d.job = j.job AND d.buyer IS NULL)",
         ),
+        nodes_fail: true,
         machines: Some(
             "SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, m.spec ->> '$.workload.nodes'
              FROM market_cluster c JOIN simulation m ON m.id = c.simulation",

@@ -115,6 +115,7 @@ const OUTCOMES: Outcomes = Outcomes {
             q.verdict, NULL, q.start, q.\"end\", q.price_su, NULL
          FROM v_reservation q",
     ),
+    nodes_fail: true,
     machines: None,
     held: Some(
         "SELECT j.simulation, 0, 'jobs', j.start, j.\"end\", j.nodes FROM v_job j

@@ -233,6 +233,7 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
             q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
          FROM v_co_request q",
     ),
+    nodes_fail: true,
     machines: Some("SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, c.nodes FROM cluster c"),
     // A part that was given back before its start held nothing.
     held: Some(

@@ -239,6 +239,7 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
          FROM workflow_submission b
          CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
     ),
+    nodes_fail: true,
     machines: Some("SELECT i.simulation, i.site, 'site ' || i.site, i.nodes FROM workflow_site i"),
     held: Some(
         "SELECT j.simulation, j.site, 'jobs of the site, without applications', j.undisturbed_start,
