@@ -50,7 +50,7 @@ pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
 pub use held::{Held, MachineUse};
-pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
+pub use history::{DecisionTiming, JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::MeasureColumn;
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};

@@ -90,8 +90,11 @@ const OF_13: [&str; 4] = [
     "market_cluster",
 ];
 
-fn drop_tables_of_13(file: &Connection) {
-    for table in OF_13 {
+/// The tables that version 14 added.
+const OF_14: [&str; 2] = ["cluster_event", "decision_timing"];
+
+fn drop_tables_since_13(file: &Connection) {
+    for table in OF_13.into_iter().chain(OF_14) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
 }
@@ -107,7 +110,7 @@ fn drop_views(file: &Connection) {
 /// Makes a store one of version 7, as far as a step forward sees it.
 fn make_version_7(file: &Connection) {
     drop_views(file);
-    drop_tables_of_13(file);
+    drop_tables_since_13(file);
     for table in OF_8 {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
@@ -202,7 +205,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     drop_views(&file);
-    drop_tables_of_13(&file);
+    drop_tables_since_13(&file);
     file.execute_batch(
         "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
          DELETE FROM request_verdict WHERE name = 'lost';
@@ -237,8 +240,12 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
+    for table in OF_14 {
+        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
     file.execute_batch(
-        "INSERT INTO market_cluster VALUES (1, 0, 1.0, 2, 0, 1, 0.5, 0.0, 0.0);
+        "PRAGMA foreign_keys = OFF;
+         INSERT INTO market_cluster VALUES (1, 0, 1.0, 2, 0, 1, 0.5, 0.0, 0.0);
          DROP TABLE market_delegation;
          CREATE TABLE market_delegation (simulation INTEGER, cluster INTEGER, number INTEGER, job INTEGER, buyer INTEGER,
             buyer_number INTEGER, fee REAL, price REAL, pof REAL, verdict TEXT, start INTEGER, \"end\" INTEGER);

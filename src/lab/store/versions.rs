@@ -36,7 +36,8 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
 
-/// Verdicts of delegations are codes, as verdicts are everywhere; what fails at clusters.
+/// Verdicts of delegations are codes, as verdicts are everywhere; what fails at clusters; how
+/// long decisions took.
 const TO_14: &str = "
 CREATE TEMPORARY TABLE market_delegation_13 AS SELECT * FROM market_delegation;
 DROP TABLE market_delegation;
@@ -70,6 +71,16 @@ CREATE TABLE cluster_event (
     up INTEGER NOT NULL CHECK (up IN (0, 1)),
     PRIMARY KEY (simulation, sequence),
     FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE decision_timing (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    decision TEXT NOT NULL CHECK (decision IN ('admission', 'request', 'quote')),
+    decisions INTEGER NOT NULL,
+    p50_seconds REAL NOT NULL,
+    p99_seconds REAL NOT NULL,
+    longest_seconds REAL NOT NULL,
+    PRIMARY KEY (simulation, decision)
 ) STRICT, WITHOUT ROWID;
 ";
 

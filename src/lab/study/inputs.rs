@@ -192,6 +192,8 @@ pub struct Inputs {
     pub keep_outcomes: bool,
     /// Whether they also keep what a study samples, of which there is much.
     pub keep_samples: bool,
+    /// Whether it is measured how long their decisions take.
+    pub time_decisions: bool,
     pub(crate) records: Cache<ParsedTrace>,
     /// Of logs whose fresh replications share them.
     usable: Cache<UsableJobs>,
@@ -213,6 +215,7 @@ impl Inputs {
             sources,
             keep_outcomes,
             keep_samples: false,
+            time_decisions: false,
             records: Cache::default(),
             usable: Cache::default(),
             workloads: Cache::default(),

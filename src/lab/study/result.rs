@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
+use crate::kernel::{Decision, DecisionTimes};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{Allocation, JobOutcome, SimulationMetrics};
 use crate::study::inputs::{Handed, InputError, Seen};
@@ -52,6 +53,9 @@ pub struct SimulationResult {
     pub rows: StudyRows,
     /// What it saw, where that was asked for.
     pub seen: Seen,
+    /// How long its decisions took by the real clock, by kind, where that was measured: no part of
+    /// what is reproducible.
+    pub decision_times: Vec<(Decision, DecisionTimes)>,
 }
 
 /// A simulation carried out once more on one cluster whose nodes have numbers, with everything that

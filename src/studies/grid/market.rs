@@ -56,7 +56,7 @@ pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
-use bookahead_core::kernel::ServiceChannel;
+use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
@@ -132,6 +132,7 @@ struct Broker {
     /// How many jobs came, and the sum of their fees in node-seconds.
     submitted: u64,
     offered: f64,
+    stopwatch: Stopwatch,
 }
 
 impl Broker {
@@ -147,6 +148,7 @@ impl Broker {
             quotes: Vec::new(),
             submitted: 0,
             offered: 0.0,
+            stopwatch: Stopwatch::default(),
         }
     }
 
@@ -158,7 +160,10 @@ impl Broker {
         until: Seconds,
     ) {
         for job in jobs {
+            let stopwatch = self.stopwatch.clone();
+            let begun = stopwatch.begin();
             self.offer(channel, job).await;
+            stopwatch.end(Decision::Request, begun);
         }
         if self.settings.migration.is_some() {
             self.migrate_before(channel, until).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent, SharedEvents};
-use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step};
+use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step, Stopwatch};
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
@@ -97,6 +97,10 @@ impl Machine for ReplanningMachine {
             jobs: self.take_outcomes(),
             reservations: self.take_reservation_outcomes(),
         }
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        (**self).time_decisions(stopwatch);
     }
 }
 
