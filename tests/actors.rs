@@ -61,13 +61,14 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
         let actors = inputs
             .run(true, &Player::by_actors())
             .expect("a sound simulation");
+        let hit = direct.1.iter().any(|outcome| outcome.node_failures > 0);
+        assert!(hit, "no job of {} met a failure", strategy.name);
         assert_eq!(
             (actors.metrics, actors.outcomes),
             direct,
             "{}",
             strategy.name
         );
-        assert!(!actors.node_events.is_empty(), "{}", strategy.name);
     }
 }
 

@@ -1,9 +1,14 @@
 //! What a study leaves beside its totals, held against these: nothing is missing, and nothing is
 //! there that was not asked for.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use bookahead::failures::FailureSource;
+use bookahead::studies::STUDIES;
+use bookahead::study::AnyStudy;
+use bookahead::sweep::Experiment;
 use rusqlite::Connection;
 
 use crate::support::program::run;
@@ -14,6 +19,140 @@ fn experiment(study: &str) -> String {
         .join("tests/goldens/experiments")
         .join(format!("{study}.toml"));
     fs::read_to_string(file).expect("an experiment")
+}
+
+/// The small experiments of all studies.
+fn experiments() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    files
+}
+
+/// The kinds of rows that a study says it has, each with a question for their number.
+fn kinds(study: &dyn AnyStudy) -> BTreeMap<String, String> {
+    let (name, tables) = (study.name(), study.tables());
+    let own = tables.sql.split("CREATE TABLE ").skip(1);
+    let own = own.filter_map(|text| text.split_whitespace().next());
+    let views = tables.views.iter().map(|(view, _)| *view);
+    let mut kinds: BTreeMap<String, String> = own
+        .chain(views)
+        .map(|table| (table.to_owned(), format!("SELECT count(*) FROM {table}")))
+        .collect();
+    let mut of_all = vec!["v_all_jobs"];
+    of_all.extend(tables.outcomes.reservations.map(|_| "v_all_reservations"));
+    for view in of_all {
+        let rows = format!("SELECT count(*) FROM {view} WHERE study = '{name}'");
+        kinds.insert(view.to_owned(), rows);
+    }
+    if tables.outcomes.nodes_fail {
+        let rows = format!(
+            "SELECT count(*) FROM node_event JOIN v_run_simulation USING (simulation) WHERE study = '{name}'"
+        );
+        kinds.insert("node_event".to_owned(), rows);
+    }
+    kinds
+}
+
+#[test]
+fn every_study_stores_rows_of_every_kind_that_it_declares_and_every_simulation_has_jobs() {
+    let mut missing: BTreeMap<&str, BTreeMap<String, String>> = STUDIES
+        .iter()
+        .map(|study| (study.name(), kinds(study)))
+        .collect();
+    for file in experiments() {
+        let text = fs::read_to_string(&file).expect("an experiment");
+        let (_folder, store) = stored(&text, "all");
+        let studies: BTreeSet<String> = store
+            .prepare("SELECT DISTINCT study FROM v_run_simulation")
+            .and_then(|mut rows| rows.query_map([], |row| row.get(0))?.collect())
+            .expect("the studies of a run");
+        for study in &studies {
+            let kinds = missing.get_mut(study.as_str()).expect("a known study");
+            kinds.retain(|_, question| number(&store, question) == 0.0);
+        }
+        let without_jobs = "SELECT count(*) FROM v_run_simulation s WHERE NOT EXISTS
+            (SELECT 1 FROM v_all_jobs j WHERE j.run = s.run AND j.simulation = s.simulation)";
+        assert_eq!(number(&store, without_jobs), 0.0, "{}", file.display());
+    }
+    for (study, kinds) in missing {
+        let kinds: Vec<&String> = kinds.keys().collect();
+        assert!(
+            kinds.is_empty(),
+            "no experiment of the goldens leaves a row of these kinds of the study {study}: {kinds:?}"
+        );
+    }
+}
+
+#[test]
+fn a_study_that_stores_no_failures_of_nodes_reads_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut seen = BTreeSet::new();
+    for file in experiments() {
+        let text = fs::read_to_string(&file).expect("an experiment");
+        let path = folder.path().join("failing.toml");
+        let failing = match text.contains("[failures]") {
+            true => text,
+            false => text + "\n[failures]\nsource = \"generated\"\n",
+        };
+        fs::write(&path, failing).expect("written");
+        let experiment = Experiment::load(STUDIES, &path, None).expect("a sound experiment");
+        for spec in experiment.sweep.simulations.iter() {
+            let study = STUDIES.of_strategy(&spec.scheduling.strategy);
+            let study = study.expect("a known study");
+            seen.insert(study.name());
+            let reads = spec.failures.source != FailureSource::None;
+            assert_eq!(
+                reads,
+                study.tables().outcomes.nodes_fail,
+                "{}: {}",
+                file.display(),
+                study.name()
+            );
+        }
+    }
+    let known: BTreeSet<&str> = STUDIES.iter().map(AnyStudy::name).collect();
+    assert_eq!(seen, known);
+}
+
+#[test]
+fn the_failures_of_a_battery_are_the_same_for_every_strategy_and_go_on_past_the_last_end() {
+    for (experiment_name, table, strategies) in [
+        ("overbooking", "node_event", 4.0),
+        ("market", "node_event", 8.0),
+        ("reservations-failures", "node_event", 2.0),
+        ("co-reservation-failures", "node_event", 2.0),
+        ("co-reservation-failures", "cluster_event", 2.0),
+        ("provisioning-advertised", "node_event", 2.0),
+    ] {
+        let (_folder, store) = stored(&experiment(experiment_name), "all");
+        let columns = match table {
+            "node_event" => "node",
+            _ => "cluster || ' ' || coalesce(first_node, '') || ' ' || coalesce(nodes, '')",
+        };
+        let lists = format!(
+            "SELECT m.replication, count(*) AS simulations, count(DISTINCT e.list) AS lists, min(length(e.list)) AS least
+             FROM simulation m LEFT JOIN (
+                SELECT simulation, group_concat(time || ' ' || {columns} || ' ' || up, ';' ORDER BY sequence) AS list
+                FROM {table} GROUP BY simulation
+             ) e ON e.simulation = m.id GROUP BY m.replication"
+        );
+        let differ = format!("SELECT sum(lists <> 1 OR least IS NULL) FROM ({lists})");
+        assert_eq!(number(&store, &differ), 0.0, "{experiment_name}: {table}");
+        let fewest = format!("SELECT min(simulations) FROM ({lists})");
+        assert!(
+            number(&store, &fewest) >= strategies,
+            "{experiment_name} compares strategies"
+        );
+        let ended = format!(
+            "SELECT sum((SELECT max(j.\"end\") FROM v_all_jobs j WHERE j.simulation = m.id) >
+                (SELECT max(e.time) FROM {table} e WHERE e.simulation = m.id)) FROM simulation m"
+        );
+        assert_eq!(number(&store, &ended), 0.0, "{experiment_name}: {table}");
+    }
 }
 
 /// An experiment, stored with this detail.
@@ -316,7 +455,7 @@ fn rests_that_move_in_a_market_are_delegations_of_the_cluster_that_they_left() {
     // What became of a job is what became of its last rest.
     compare(
         &store,
-        "SELECT simulation, job, verdict, start, \"end\" FROM market_delegation WHERE verdict IS NOT NULL",
+        "SELECT simulation, job, verdict, start, \"end\" FROM v_market_delegation WHERE verdict IS NOT NULL",
         "SELECT simulation, job, reason, start, \"end\" FROM v_job WHERE outcome <> 'dropped'",
     );
 }

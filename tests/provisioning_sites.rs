@@ -86,7 +86,7 @@ fn simulate(nodes: Nodes, settings: &ReplanningSettings, jobs: &[Job]) -> Replan
     let (jobs, failures) = (jobs.into(), Arc::default());
     let nothing = Arc::default();
     let scene = replanning_scene(nodes, settings, &jobs, &nothing, &Arc::default(), &failures);
-    ReplanningRun::of(drive(scene, true), &failures)
+    ReplanningRun::of(drive(scene, true))
 }
 
 #[test]

@@ -71,7 +71,6 @@ fn totals(fees: i64, forfeited: i64) -> SimulationResult {
             ..SimulationMetrics::default()
         },
         outcomes: Vec::new(),
-        node_events: Vec::new(),
         ..SimulationResult::default()
     }
 }

@@ -193,9 +193,9 @@ fn closed_loops_come_to_the_same_by_actors_and_by_plain_calls() {
                 let machine = ClusterMachine::new(NODES, (strategy.build)(NODES, &policy, None));
                 cluster_scene(machine, Work::Clients(Box::new(clients.clone())), &failures)
             });
-            let acted = ClusterRun::of(acted, &failures);
+            let acted = ClusterRun::of(acted);
             failed += acted.metrics.failed;
-            let called = ClusterRun::of(called, &failures);
+            let called = ClusterRun::of(called);
             assert_eq!(acted, called, "{number} {}", strategy.name);
         }
     }
@@ -236,7 +236,7 @@ fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_run
         QueueSettings::default(),
     )))
     .unwrap();
-    let run = ClusterRun::of(played, &Arc::default());
+    let run = ClusterRun::of(played);
     assert_eq!(run.outcomes.len(), 60);
 }
 

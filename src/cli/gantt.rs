@@ -1,7 +1,7 @@
 //! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or, for machines that only
-//! count nodes, the number of held nodes over time. This is the only command besides `run` that
-//! simulates: the store does not keep the nodes of jobs, so the point is replayed and checked
-//! against the stored results.
+//! count nodes, the number of held nodes over time. The store keeps what counted machines held; it
+//! does not keep the nodes of jobs, so a point with a plan of nodes is replayed and checked against
+//! the stored results. No other command than `run` simulates.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::output::write_file;
-use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
-use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
+use crate::store::{MachineUse, ReplaySource, RunId, RunSelector, Store, StoreError};
+use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 use bookahead_report::gantt::Gantt;
 use bookahead_report::{PlanSection, Profile};
@@ -44,7 +44,7 @@ pub struct GanttArguments {
     /// The file to write: .svg, or .html for a page that zooms [default: gantt-RUN-PLACE.html]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Draw it even if inputs or totals no longer match the store
+    /// Draw a plan of nodes even if inputs or totals no longer match the store
     #[arg(long)]
     pub force: bool,
 }
@@ -93,6 +93,18 @@ pub enum GanttError {
         /// Why.
         source: ReplayError,
     },
+    /// What its machines held was not stored.
+    #[error(
+        "what became of the jobs of point {0} was not stored, and its plan is drawn from that: `bookahead run CONFIG --outcomes all` \
+         with the same store computes it again and keeps it"
+    )]
+    NoOutcomes(u32),
+    /// No machine held anything.
+    #[error(
+        "nothing held a node of a machine of `{0}`, so there is no plan to draw; its results are in the view v_measure \
+         (`bookahead sql`)"
+    )]
+    Nothing(String),
     /// The ending says neither.
     #[error("`{0}` ends neither in .svg nor in .html, which decides what is drawn")]
     Ending(PathBuf),
@@ -112,14 +124,15 @@ pub enum GanttError {
 ///
 /// When the point cannot be found or replayed, or the file cannot be written.
 pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
-    let (run, source) = source(&arguments.store, &arguments.run, arguments.point)?;
+    let store = Store::open_read_only(studies(), &arguments.store)?;
+    let (run, source) = source(&store, &arguments.run, arguments.point)?;
     let folders = InputFolders {
         memory: arguments.memory.budget(),
         ..InputFolders::from_environment()
     };
-    let point = replayed(&source, &folders, arguments.force)?;
+    let plan = Plan::of(&store, &source, &folders, arguments.force)?;
     let drawing = Drawing::new(
-        &point,
+        &plan,
         title(&source),
         arguments.cluster,
         (arguments.from, arguments.to),
@@ -130,7 +143,7 @@ pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
         .unwrap_or_else(|| PathBuf::from(format!("gantt-{}-{}.html", run.0, source.place)));
     let text = match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => drawing.svg(),
-        Some("html") => drawing.page(&drawing.note(point.agrees)),
+        Some("html") => drawing.page(&drawing.note(&plan)),
         _ => return Err(GanttError::Ending(path)),
     };
     write(&path, &text)?;
@@ -141,11 +154,10 @@ pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
 
 /// The point with this place, or the one with the highest gain of the first strategy.
 fn source(
-    store: &Path,
+    store: &Store,
     run: &RunSelector,
     place: Option<u32>,
 ) -> Result<(RunId, ReplaySource), GanttError> {
-    let store = Store::open_read_only(studies(), store)?;
     let run = store.run(run)?.id;
     let place = match place {
         Some(place) => Some(place),
@@ -173,10 +185,11 @@ pub fn page(
     cluster: u32,
     folders: &InputFolders,
 ) -> Result<String, GanttError> {
-    let (_, source) = source(store, run, place)?;
-    let point = replayed(&source, folders, false)?;
-    let drawing = Drawing::new(&point, title(&source), cluster, (None, None))?;
-    Ok(drawing.page(&drawing.note(point.agrees)))
+    let store = Store::open_read_only(studies(), store)?;
+    let (_, source) = source(&store, run, place)?;
+    let plan = Plan::of(&store, &source, folders, false)?;
+    let drawing = Drawing::new(&plan, title(&source), cluster, (None, None))?;
+    Ok(drawing.page(&drawing.note(&plan)))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), GanttError> {
@@ -187,15 +200,39 @@ fn write(path: &Path, text: &str) -> Result<(), GanttError> {
     write_file(path, text).map_err(fault)
 }
 
-fn replayed(
-    source: &ReplaySource,
-    folders: &InputFolders,
-    force: bool,
-) -> Result<ReplayedPoint, GanttError> {
-    replay_point(studies(), source, folders, force).map_err(|error| GanttError::Replay {
-        place: source.place,
-        source: error,
-    })
+/// What was held when.
+enum Plan {
+    /// One cluster whose nodes are known: carried out once more.
+    Nodes(Box<ReplayedPoint>),
+    /// Machines that count their nodes, one at least of which held something.
+    Counts(Vec<MachineUse>),
+}
+
+impl Plan {
+    /// That of a point.
+    fn of(
+        store: &Store,
+        source: &ReplaySource,
+        folders: &InputFolders,
+        force: bool,
+    ) -> Result<Self, GanttError> {
+        let failed = |error| GanttError::Replay {
+            place: source.place,
+            source: error,
+        };
+        if source.names_nodes(studies()).map_err(failed)? {
+            let point = replay_point(studies(), source, folders, force).map_err(failed)?;
+            return Ok(Self::Nodes(Box::new(point)));
+        }
+        if !source.has_outcomes {
+            return Err(GanttError::NoOutcomes(source.place));
+        }
+        let machines = store.held_by_machines(&source.strategy, source.simulation)?;
+        if machines.iter().all(|machine| machine.held.is_empty()) {
+            return Err(GanttError::Nothing(source.strategy.clone()));
+        }
+        Ok(Self::Counts(machines))
+    }
 }
 
 /// The drawing of a plan.
@@ -207,14 +244,15 @@ enum Drawing<'d> {
 impl<'d> Drawing<'d> {
     /// Of one of the clusters, between two times: by default from the first start to the last end.
     fn new(
-        point: &'d ReplayedPoint,
+        plan: &'d Plan,
         title: String,
         cluster: u32,
         wanted: (Option<Seconds>, Option<Seconds>),
     ) -> Result<Self, GanttError> {
         let missing = |count| GanttError::Cluster { cluster, count };
-        match &point.plan {
-            ReplayedPlan::Nodes(replay) => {
+        match plan {
+            Plan::Nodes(point) => {
+                let replay = &point.plan;
                 if cluster != 0 {
                     return Err(missing(1));
                 }
@@ -231,7 +269,7 @@ impl<'d> Drawing<'d> {
                     events: &replay.failures.events,
                 }))
             }
-            ReplayedPlan::Counts(machines) => {
+            Plan::Counts(machines) => {
                 let machine = machines.get(cluster as usize);
                 let machine = machine.ok_or_else(|| missing(machines.len()))?;
                 let held = machine.held.iter().map(|held| (held.start, held.end));
@@ -263,11 +301,15 @@ impl<'d> Drawing<'d> {
         }
     }
 
-    fn note(&self, agrees: bool) -> String {
-        let checked = if agrees {
-            "Replayed from the stored specification; its totals agree with the store."
-        } else {
-            "FORCED: replayed from the stored specification, but inputs or totals are NOT those of the store."
+    fn note(&self, plan: &Plan) -> String {
+        let checked = match plan {
+            Plan::Counts(_) => "Read off the stored outcomes.",
+            Plan::Nodes(point) if point.agrees => {
+                "Replayed from the stored specification; its totals agree with the store."
+            }
+            Plan::Nodes(_) => {
+                "FORCED: replayed from the stored specification, but inputs or totals are NOT those of the store."
+            }
         };
         let of_picture = match self {
             Self::Nodes(gantt) => gantt.note(),
@@ -335,16 +377,16 @@ pub fn plan_sections(
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
-        // Counted plans are drawn when somebody asks for them: their simulations may take minutes.
+        // Counted plans are drawn when somebody asks for them: one a machine.
         if studies().is_strategy(&strategy) {
             continue;
         }
         let Some(source) = store.replay_source(run, place)? else {
             continue;
         };
-        let drawn = replayed(&source, folders, false).and_then(|point| {
-            let drawing = Drawing::new(&point, title(&source), 0, (None, None))?;
-            let note = drawing.note(point.agrees);
+        let drawn = Plan::of(&store, &source, folders, false).and_then(|plan| {
+            let drawing = Drawing::new(&plan, title(&source), 0, (None, None))?;
+            let note = drawing.note(&plan);
             match drawing {
                 Drawing::Nodes(gantt) => {
                     let to = gantt.to.min(gantt.from + REPORT_WINDOW);

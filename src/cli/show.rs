@@ -13,8 +13,8 @@ use super::screen::{
 };
 use crate::cli::studies;
 use crate::store::{
-    ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
-    RunSummary, SqlValue, Store,
+    DecisionTiming, ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail,
+    QueryError, RunSelector, RunSummary, SqlValue, Store,
 };
 use crate::sweep::{Axis, shown};
 use bookahead_report::{Cell, Column, Table, moment};
@@ -76,13 +76,32 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
         return Ok(print_json(&as_json(&run, &axes, &failed, &missing, rows))?);
     }
     let workloads = store.workload_labels(run.id)?;
-    let text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
+    let mut text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
+    for timing in store.decision_timing(run.id, None)? {
+        let _ = writeln!(text, "{:<14} {}", timing.decision, decided_within(&timing));
+    }
     super::print(&text)?;
     if let Some((names, rows)) = rows {
         println_empty()?;
         print_table(&points_table(&names, &rows, &axes))?;
     }
     Ok(())
+}
+
+/// How long decisions took, in words.
+fn decided_within(timing: &DecisionTiming) -> String {
+    let shown = |seconds: f64| match seconds {
+        0.0..1e-3 => format!("{:.1} µs", seconds * 1e6),
+        1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.1} s"),
+    };
+    format!(
+        "{} decisions: half within {}, 99 % within {}, the longest {}",
+        timing.decisions,
+        shown(timing.p50_seconds),
+        shown(timing.p99_seconds),
+        shown(timing.longest_seconds)
+    )
 }
 
 fn println_empty() -> io::Result<()> {
@@ -332,8 +351,9 @@ fn show_point(
     } else {
         Vec::new()
     };
+    let decided = store.decision_timing(run.id, Some(place))?;
     if arguments.json {
-        return Ok(print_json(&point_json(run, &point, &jobs))?);
+        return Ok(print_json(&point_json(run, &point, &jobs, &decided))?);
     }
     let mut text = format!(
         "run {} {}, point {}: {}\n",
@@ -354,6 +374,9 @@ fn show_point(
     line("attempts", &point.attempts.to_string());
     if let Some(wall) = point.wall_seconds {
         line("simulated in", &format!("{wall:.3} s"));
+    }
+    for timing in &decided {
+        line(&timing.decision, &decided_within(timing));
     }
     line("identity", &point.identity);
     line("simulation", &point.simulation.to_string());
@@ -416,8 +439,8 @@ fn jobs_table(jobs: &[JobDetail]) -> Table {
                     job.pof.map_or(Cell::Missing, Cell::Number),
                     Cell::Text(job.reason.clone()),
                     whole(job.waiting),
-                    Cell::Number(job.fee),
-                    Cell::Number(job.penalty),
+                    job.fee.map_or(Cell::Missing, Cell::Number),
+                    job.penalty.map_or(Cell::Missing, Cell::Number),
                 ]
             })
             .collect(),
@@ -426,7 +449,20 @@ fn jobs_table(jobs: &[JobDetail]) -> Table {
     }
 }
 
-fn point_json(run: &RunSummary, point: &PlaceDetail, jobs: &[JobDetail]) -> Value {
+fn point_json(
+    run: &RunSummary,
+    point: &PlaceDetail,
+    jobs: &[JobDetail],
+    decided: &[DecisionTiming],
+) -> Value {
+    let decided: serde_json::Map<String, Value> = decided
+        .iter()
+        .map(|timing| {
+            let times = json!({"decisions": timing.decisions, "p50_seconds": timing.p50_seconds,
+                "p99_seconds": timing.p99_seconds, "longest_seconds": timing.longest_seconds});
+            (timing.decision.clone(), times)
+        })
+        .collect();
     let metrics: serde_json::Map<String, Value> = point
         .values
         .iter()
@@ -445,6 +481,6 @@ fn point_json(run: &RunSummary, point: &PlaceDetail, jobs: &[JobDetail]) -> Valu
         "state": point.state, "error": point.error, "attempts": point.attempts, "strategy": point.strategy,
         "workload": point.workload, "replication": point.replication, "penalty_ratio": point.penalty_ratio,
         "axes": axes_json(&point.axes), "outcomes_stored": point.has_jobs, "wall_seconds": point.wall_seconds,
-        "metrics": metrics, "jobs": jobs,
+        "decision_times": decided, "metrics": metrics, "jobs": jobs,
     })
 }

@@ -13,6 +13,7 @@ mod drive;
 mod machine;
 mod questions;
 mod source;
+mod stopwatch;
 
 pub use agenda::Agenda;
 pub use clock::{Clock, Pending, REACTION};
@@ -20,3 +21,4 @@ pub use drive::{NamedSource, Played, Scene, drive};
 pub use machine::{Machine, NoService, Service, Step};
 pub use questions::{Questions, ServiceChannel};
 pub use source::{BoxedSource, Listed, Source};
+pub use stopwatch::{Begun, Decision, DecisionTimes, Stopwatch};

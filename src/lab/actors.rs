@@ -13,18 +13,21 @@ pub mod messages;
 
 use std::cell::Cell;
 use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 pub use clock::ClockActor;
 pub use conduct::conduct;
 pub use members::{MachineActor, ServiceActor, SourceActor};
 
-use crate::kernel::{Machine, Played, Scene, drive};
+use crate::kernel::{Decision, DecisionTimes, Machine, Played, Scene, Service, Stopwatch, drive};
 
 /// What plays simulations: actors, or plain calls where a simulation is only looked at once more.
 #[derive(Debug, Default)]
 pub struct Player {
     by_calls: bool,
     messages: Cell<u64>,
+    stopwatch: Option<Stopwatch>,
 }
 
 impl Player {
@@ -43,6 +46,22 @@ impl Player {
         }
     }
 
+    /// The same, which measures how long decisions take.
+    #[must_use]
+    pub fn timing_decisions(self) -> Self {
+        Self {
+            stopwatch: Some(Stopwatch::started(nanoseconds)),
+            ..self
+        }
+    }
+
+    /// How long decisions took so far, by kind; none where that is not measured.
+    #[must_use]
+    pub fn decision_times(&self) -> Vec<(Decision, DecisionTimes)> {
+        let stopwatch = self.stopwatch.as_ref();
+        stopwatch.map(Stopwatch::times).unwrap_or_default()
+    }
+
     /// Plays a scene to its end. Keeps what the machine hands out where that is wanted.
     ///
     /// # Errors
@@ -51,10 +70,16 @@ impl Player {
     /// names, has lost something.
     pub fn play<M: Machine>(
         &self,
-        scene: Scene<M>,
+        mut scene: Scene<M>,
         keep: bool,
         strategy: &str,
     ) -> Result<Played<M>, SimulationError> {
+        if let Some(stopwatch) = &self.stopwatch {
+            scene.machine.time_decisions(stopwatch);
+            for service in &mut scene.services {
+                service.time_decisions(stopwatch);
+            }
+        }
         let played = if self.by_calls {
             drive(scene, keep)
         } else {
@@ -74,6 +99,13 @@ impl Player {
     pub fn messages(&self) -> u64 {
         self.messages.get()
     }
+}
+
+/// Nanoseconds of the real clock since it was first asked.
+fn nanoseconds() -> u64 {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let begun = BEGUN.get_or_init(Instant::now);
+    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Why a simulation could not be carried out.

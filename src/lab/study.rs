@@ -7,7 +7,6 @@
 
 mod common;
 mod erased;
-mod held;
 pub mod inputs;
 mod list;
 mod result;
@@ -24,7 +23,6 @@ use serde::de::DeserializeOwned;
 
 pub use self::common::{Asked, CommonSettings};
 pub use self::erased::{AnyStudy, StudyKeys, StudySpec, study};
-pub use self::held::{Held, MachineUse};
 pub use self::list::Studies;
 pub use self::result::{NodeReplay, ReplayFailure, Simulation, SimulationResult, StudyRows};
 pub use self::spec::{SimulationSpec, jobs_of, with_copies};
@@ -196,25 +194,6 @@ pub trait Study:
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>>;
-
-    /// What each machine held in a simulation that had this result, with its outcomes; by default
-    /// its jobs, on the machine of the workload.
-    ///
-    /// # Errors
-    ///
-    /// When something that the simulation reads cannot be made.
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        Ok(vec![MachineUse {
-            name: "machine".to_owned(),
-            nodes: spec.workload.nodes,
-            held: Held::by_jobs(&result.outcomes).collect(),
-        }])
-    }
 
     /// Carries a simulation out once more where its plan names nodes; `None` for studies whose
     /// machines count them.

@@ -50,7 +50,7 @@ pub use interrupt::{GRACE, INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
 pub use point_axes::PointAxes;
 pub use progress::{Progress, above_bar, describe, shown, while_working};
-pub use replay::{ReplayError, ReplaySource, ReplayedPlan, ReplayedPoint, replay_point};
+pub use replay::{ReplayError, ReplaySource, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use results::{
     Durability, EarlierWork, FailedSimulation, FinishedSimulation, OutcomeDetail, RunState,

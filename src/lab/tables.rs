@@ -102,10 +102,19 @@ pub struct Outcomes {
     /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this
     /// order.
     pub reservations: Option<&'static str>,
+    /// Whether nodes of its machines can fail: what fails are rows of `node_event`.
+    pub nodes_fail: bool,
+    /// A query whose rows are its machines, with the columns [`MACHINE_COLUMNS`] in this order.
+    /// Nothing where there is one of the workload's size.
+    pub machines: Option<&'static str>,
+    /// A query whose rows are what its machines held, with the columns [`HELD_COLUMNS`] in this
+    /// order. Nothing where one machine held the jobs of `v_job`.
+    pub held: Option<&'static str>,
 }
 
 impl Outcomes {
-    /// Those of a study with one cluster and without reservations, whose strategy decides.
+    /// Those of a study with one cluster whose nodes do not fail and without reservations, whose
+    /// strategy decides.
     pub const NONE: Self = Self {
         algorithm: None,
         clusters: None,
@@ -113,8 +122,19 @@ impl Outcomes {
         penalty_ratio: None,
         jobs: None,
         reservations: None,
+        nodes_fail: false,
+        machines: None,
+        held: None,
     };
 }
+
+/// The columns of a study's machines: which simulation, which machine from 0, what it is called,
+/// and its size.
+pub const MACHINE_COLUMNS: [&str; 4] = ["simulation", "machine", "name", "nodes"];
+
+/// The columns of what a study's machines held: by what (in the plural), from when until when, and
+/// on how many nodes. Where a time is missing, nothing was held.
+pub const HELD_COLUMNS: [&str; 6] = ["simulation", "machine", "kind", "start", "end", "nodes"];
 
 /// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`).
 pub const JOB_COLUMNS: [&str; 13] = [

@@ -10,7 +10,7 @@ use super::svg::{
 };
 use super::table::grouped;
 use bookahead_core::units::Seconds;
-use bookahead_lab::study::{Held, MachineUse};
+use bookahead_lab::store::{Held, MachineUse};
 
 const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 84.0;
@@ -39,8 +39,8 @@ pub(super) fn page_style() -> String {
 }
 
 /// One layer: what holds nodes, and how many it holds in each column.
-struct Layer {
-    kind: &'static str,
+struct Layer<'p> {
+    kind: &'p str,
     columns: Vec<f64>,
 }
 
@@ -76,19 +76,19 @@ impl Profile<'_> {
     }
 
     /// The layers in the order in which kinds first appear, jobs first.
-    fn layers(&self) -> Vec<Layer> {
+    fn layers(&self) -> Vec<Layer<'_>> {
         let (width, length) = (self.width(), (self.to - self.from).0);
         let columns = ((length + width - 1) / width) as usize;
-        let mut layers: Vec<Layer> = Vec::new();
+        let mut layers: Vec<Layer<'_>> = Vec::new();
         for held in &self.machine.held {
             let (start, end) = (held.start.max(self.from), held.end.min(self.to));
             if start >= end {
                 continue;
             }
-            let known = layers.iter().position(|layer| layer.kind == held.kind);
+            let known = layers.iter().position(|layer| layer.kind == &*held.kind);
             let place = known.unwrap_or_else(|| {
                 layers.push(Layer {
-                    kind: held.kind,
+                    kind: &held.kind,
                     columns: vec![0.0; columns],
                 });
                 layers.len() - 1
@@ -225,7 +225,7 @@ mod tests {
             held: held
                 .iter()
                 .map(|&(kind, start, end, nodes)| Held {
-                    kind,
+                    kind: kind.into(),
                     start: Seconds(start),
                     end: Seconds(end),
                     nodes: Nodes(nodes),
@@ -251,7 +251,8 @@ mod tests {
             ("jobs", 2, 9, 4),
             ("jobs", 50, 60, 1),
         ]);
-        let layers = profile(&machine, 1, 6).layers();
+        let profile = profile(&machine, 1, 6);
+        let layers = profile.layers();
         let found: Vec<(&str, &[f64])> = layers
             .iter()
             .map(|layer| (layer.kind, &layer.columns[..]))

@@ -4,9 +4,10 @@ pub mod grid;
 pub mod provisioning;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bookahead_core::failures::{FailureSettings, FailureSource, NodeEvent};
+use bookahead_core::failures::{FailureSettings, FailureSource, FailureTrace, NodeEvent};
 use bookahead_core::scheduling::{
     JobOutcome, PolicySpec, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
 };
@@ -200,18 +201,20 @@ pub fn result(jobs: u32) -> SimulationResult {
     SimulationResult {
         metrics,
         outcomes,
-        node_events: vec![
-            NodeEvent {
-                time: Seconds(100),
-                node: NodeIndex(3),
-                up: false,
-            },
-            NodeEvent {
-                time: Seconds(700),
-                node: NodeIndex(3),
-                up: true,
-            },
-        ],
+        failures: Arc::new(FailureTrace {
+            events: vec![
+                NodeEvent {
+                    time: Seconds(100),
+                    node: NodeIndex(3),
+                    up: false,
+                },
+                NodeEvent {
+                    time: Seconds(700),
+                    node: NodeIndex(3),
+                    up: true,
+                },
+            ],
+        }),
         ..SimulationResult::default()
     }
 }

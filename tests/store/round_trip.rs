@@ -126,7 +126,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap();
-    assert_eq!(events, stored.node_events);
+    assert_eq!(events, stored.failures.events);
     let metrics = connection
         .query_row("SELECT * FROM simulation_metrics", [], |row| {
             let number = |name: &str| row.get::<_, i64>(name).map(i64::unsigned_abs);

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{connection, count, folder};
+use bookahead::scheduling::Verdict;
 use bookahead::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
 use bookahead::studies::STUDIES;
 use bookahead::units::Seconds;
@@ -81,19 +82,25 @@ fn columns(file: &Connection, table: &str) -> String {
     file.query_row(columns, [table], |row| row.get(0)).unwrap()
 }
 
-/// The tables that versions 13 and 14 added.
-const OF_13_AND_14: [&str; 7] = [
-    "run_tag",
-    "run_note",
-    "run_gone",
+/// The tables that version 13 added.
+const OF_13: [&str; 4] = [
     "market_move",
     "market_delegation",
     "market_quote",
     "market_cluster",
 ];
 
-fn drop_tables_of_13_and_14(file: &Connection) {
-    for table in OF_13_AND_14 {
+/// The tables that version 14 added.
+const OF_14: [&str; 5] = [
+    "decision_timing",
+    "cluster_event",
+    "run_tag",
+    "run_note",
+    "run_gone",
+];
+
+fn drop_tables_since_13(file: &Connection) {
+    for table in OF_14.into_iter().chain(OF_13) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
 }
@@ -109,7 +116,7 @@ fn drop_views(file: &Connection) {
 /// Makes a store one of version 7, as far as a step forward sees it.
 fn make_version_7(file: &Connection) {
     drop_views(file);
-    drop_tables_of_13_and_14(file);
+    drop_tables_since_13(file);
     for table in OF_8 {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
@@ -204,7 +211,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     drop_views(&file);
-    drop_tables_of_13_and_14(&file);
+    drop_tables_since_13(&file);
     file.execute_batch(
         "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
          DELETE FROM request_verdict WHERE name = 'lost';
@@ -227,5 +234,50 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
             "SELECT count(*) FROM measure WHERE name = 'promise_error_seconds'"
         ),
         1
+    );
+}
+
+#[test]
+fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let simulation = finished("s", "fcfs", 0, result(2), vec![point("p", &[], 0, 1.0)]);
+    write_run(&path, &record("kept", vec![], 1), vec![simulation]);
+    let file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    drop_views(&file);
+    for table in OF_14 {
+        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    file.execute_batch(
+        "PRAGMA foreign_keys = OFF;
+         INSERT INTO market_cluster VALUES (1, 0, 1.0, 2, 0, 1, 0.5, 0.0, 0.0);
+         DROP TABLE market_delegation;
+         CREATE TABLE market_delegation (simulation INTEGER, cluster INTEGER, number INTEGER, job INTEGER, buyer INTEGER,
+            buyer_number INTEGER, fee REAL, price REAL, pof REAL, verdict TEXT, start INTEGER, \"end\" INTEGER);
+         INSERT INTO market_delegation VALUES (1, 0, 0, 0, NULL, NULL, 36.0, 18.0, 0.5, 'failed-nodes', 10, 20),
+            (1, 0, 1, 1, NULL, NULL, 36.0, 18.0, 0.5, NULL, NULL, NULL);
+         PRAGMA user_version = 13",
+    )
+    .unwrap();
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(definitions(&file), new);
+    let verdicts: Vec<(Option<i64>, Option<String>)> = file
+        .prepare(
+            "SELECT d.verdict, v.verdict FROM market_delegation d
+             JOIN v_market_delegation v USING (simulation, cluster, number) ORDER BY number",
+        )
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let failed = Verdict::FailedNodes;
+    assert_eq!(
+        verdicts,
+        [
+            (Some(failed as i64), Some("failed-nodes".to_owned())),
+            (None, None)
+        ]
     );
 }

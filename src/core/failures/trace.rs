@@ -1,5 +1,6 @@
 //! A sorted list of node failures and repairs, from recorded outages or from a model.
 
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -72,13 +73,13 @@ impl FailureTrace {
             .collect()
     }
 
-    /// The outages that begin before an instant, each with its repair, which may come later.
+    /// The outages that begin within a span, each with its repair, which may come later.
     #[must_use]
-    pub fn beginning_before(&self, instant: Seconds) -> Self {
+    pub fn beginning_within(&self, span: impl RangeBounds<Seconds>) -> Self {
         let mut down = std::collections::BTreeSet::new();
         let counts = |event: &&NodeEvent| match event.up {
             true => down.remove(&event.node),
-            false => event.time < instant && down.insert(event.node),
+            false => span.contains(&event.time) && down.insert(event.node),
         };
         Self {
             events: self.events.iter().filter(counts).copied().collect(),
@@ -106,6 +107,23 @@ impl FailureTrace {
             });
         }
         each
+    }
+
+    /// The events of several machines of these sizes in one list, with nodes numbered one machine
+    /// after the other: what [`Self::by_machine`] takes apart again.
+    #[must_use]
+    pub fn of_machines(machines: impl IntoIterator<Item = (Nodes, Self)>) -> Self {
+        let mut begin = 0;
+        let mut events = Vec::new();
+        for (size, trace) in machines {
+            events.extend(trace.events.iter().map(|event| NodeEvent {
+                node: NodeIndex(event.node.0 + begin),
+                ..*event
+            }));
+            begin += size.0;
+        }
+        events.sort_unstable_by_key(order_of_events);
+        Self { events }
     }
 
     /// The events of these outages, in any order. Outages of one node that overlap or touch are

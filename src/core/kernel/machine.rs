@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use super::Stopwatch;
 use crate::units::Seconds;
 
 /// A state machine of a simulation. It never reads a clock: time passes when [`Machine::advance`]
@@ -39,6 +40,10 @@ pub trait Machine: Send + 'static {
 
     /// The results that became final since the last call.
     fn hand_out(&mut self) -> Self::Output;
+
+    /// From now on measures with this stopwatch how long each of its decisions takes. By default it
+    /// decides nothing.
+    fn time_decisions(&mut self, _stopwatch: &Stopwatch) {}
 }
 
 /// The result of a call of [`Machine::advance`].
@@ -59,6 +64,10 @@ pub trait Service: Send + 'static {
 
     /// Answers a question. Time passes for the service only as far as the question says.
     fn answer(&mut self, question: Self::Question) -> Self::Answer;
+
+    /// From now on measures with this stopwatch how long each of its decisions takes. By default it
+    /// decides nothing.
+    fn time_decisions(&mut self, _stopwatch: &Stopwatch) {}
 }
 
 /// The service of machines that ask none.

@@ -81,6 +81,8 @@ type NamedValues = Vec<(&'static str, f64)>;
 /// One place of a run, done or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceDetail {
+    /// The run.
+    pub run: RunId,
     /// Its place in the sweep of the run, from 0.
     pub place: i64,
     /// Its content hash.
@@ -132,10 +134,25 @@ pub struct JobDetail {
     pub reason: String,
     /// Last start − release, seconds.
     pub waiting: Option<i64>,
-    /// What it earned, coins.
-    pub fee: f64,
+    /// What it earned, coins; `None` where nothing was promised to anybody.
+    pub fee: Option<f64>,
     /// What it cost, coins, at the point's penalty ratio.
-    pub penalty: f64,
+    pub penalty: Option<f64>,
+}
+
+/// How long decisions of one kind took by the clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionTiming {
+    /// What was decided: `admission`, `request` or `quote`.
+    pub decision: String,
+    /// How many.
+    pub decisions: u64,
+    /// The median, seconds; of several simulations the longest one.
+    pub p50_seconds: f64,
+    /// The 99th percentile, seconds; of several simulations the longest one.
+    pub p99_seconds: f64,
+    /// The longest, seconds.
+    pub longest_seconds: f64,
 }
 
 /// The metrics as columns of `v_point v`.
@@ -318,13 +335,14 @@ impl Store {
                 &format!(
                     "SELECT v.place, v.identity, v.simulation, v.state, v.error, m.attempts, v.strategy,
                         v.workload_label, v.replication, v.penalty_ratio,
-                        EXISTS (SELECT 1 FROM job_outcome o WHERE o.simulation = v.simulation),
+                        EXISTS (SELECT 1 FROM v_all_jobs o WHERE o.run = ?1 AND o.simulation = v.simulation),
                         (SELECT wall_seconds FROM simulation_timing t WHERE t.simulation = v.simulation), {metrics}
                      FROM v_point v JOIN simulation m ON m.id = v.simulation WHERE v.run = ?1 AND v.place = ?2"
                 ),
                 params![run.0, place],
                 |row| {
                     Ok(PlaceDetail {
+                        run,
                         place: row.get(0)?,
                         identity: row.get(1)?,
                         simulation: row.get(2)?,
@@ -357,6 +375,38 @@ impl Store {
             .map_err(sql)
     }
 
+    /// How long decisions took in the simulation of one place of a run, or in all of them; none
+    /// where that was not measured.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn decision_timing(
+        &self,
+        run: RunId,
+        place: Option<i64>,
+    ) -> Result<Vec<DecisionTiming>, StoreError> {
+        let timing = |row: &rusqlite::Row<'_>| {
+            Ok(DecisionTiming {
+                decision: row.get(0)?,
+                decisions: row.get::<_, i64>(1)?.unsigned_abs(),
+                p50_seconds: row.get(2)?,
+                p99_seconds: row.get(3)?,
+                longest_seconds: row.get(4)?,
+            })
+        };
+        self.connection
+            .prepare(
+                "SELECT decision, sum(decisions), max(p50_seconds), max(p99_seconds), max(longest_seconds)
+                 FROM decision_timing WHERE simulation IN (
+                    SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point
+                    WHERE rp.run = ?1 AND (?2 IS NULL OR rp.place = ?2)
+                 ) GROUP BY decision ORDER BY decision",
+            )
+            .and_then(|mut rows| rows.query_map(params![run.0, place], timing)?.collect())
+            .map_err(|error| self.error("reading how long decisions took", error))
+    }
+
     /// The jobs behind a point, the dearest penalties first, then the dearest fees.
     ///
     /// # Errors
@@ -371,14 +421,15 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(
-                "SELECT job, trace_number, nodes, estimate, runtime, slot_length, pof, reason, waiting, fee,
-                    penalty * ?2
-                 FROM v_job WHERE simulation = ?1 ORDER BY penalty DESC, fee DESC, job LIMIT ?3",
+                "SELECT job, trace_number, nodes, estimate, runtime, planned_end - planned_start, pof, reason, waiting,
+                    fee, penalty * ?2
+                 FROM v_all_jobs WHERE run = ?4 AND simulation = ?1
+                 ORDER BY penalty DESC, fee DESC, cluster, job LIMIT ?3",
             )
             .map_err(sql)?;
         statement
             .query_map(
-                params![point.simulation, point.penalty_ratio, most],
+                params![point.simulation, point.penalty_ratio, most, point.run.0],
                 |row| {
                     Ok(JobDetail {
                         job: row.get(0)?,

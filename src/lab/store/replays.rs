@@ -6,7 +6,7 @@ use super::{RunId, Store, StoreError};
 pub use crate::sweep::ReplaySource;
 
 const SOURCE: &str = "SELECT v.place, m.identity, m.spec, v.strategy, v.axes, v.replication, c.program_version,
-        c.program_commit, k.accepted, k.successful, k.failed, k.dropped, k.fees, k.forfeited, k.makespan
+        c.program_commit, k.accepted, k.successful, k.failed, k.dropped, k.fees, k.forfeited, k.makespan, m.id, m.detail = 2
     FROM v_point v JOIN simulation m ON m.id = v.simulation JOIN simulation_metrics k ON k.simulation = m.id
     LEFT JOIN run c ON c.id = m.computed_by";
 
@@ -18,6 +18,8 @@ fn source(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReplaySource> {
     }
     Ok(ReplaySource {
         place: row.get(0)?,
+        simulation: row.get(15)?,
+        has_outcomes: row.get(16)?,
         identity: row.get(1)?,
         spec: row.get(2)?,
         strategy: row.get(3)?,

@@ -196,7 +196,7 @@ impl Rows {
         self.moment(connection)?;
         self.summary.simulations += 1;
         self.summary.job_rows += finished.result.outcomes.len() as u64;
-        self.summary.node_event_rows += finished.result.node_events.len() as u64;
+        self.summary.node_event_rows += finished.result.failures.events.len() as u64;
         Ok(rows + 1 + 2 * finished.points.len() as u64)
     }
 

@@ -36,9 +36,10 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14],
 };
 
-/// What people say of runs, and where runs are that are not here any more. Axes are shown by the
-/// present names of their keys, and the penalty ratio of a point is the one that its simulation
-/// read: those are views, which are made anew.
+/// What people say of runs, and where runs are that are not here any more; verdicts of delegations
+/// are codes, as verdicts are everywhere; what fails at clusters; how long decisions took. Axes are
+/// shown by the present names of their keys, and the penalty ratio of a point is the one that its
+/// simulation read: those are views, which are made anew.
 const TO_14: &str = "
 CREATE TABLE run_tag (
     run INTEGER NOT NULL REFERENCES run (id),
@@ -58,6 +59,50 @@ CREATE TABLE run_gone (
     gone INTEGER NOT NULL,
     archive TEXT
 ) STRICT;
+
+CREATE TEMPORARY TABLE market_delegation_13 AS SELECT * FROM market_delegation;
+DROP TABLE market_delegation;
+CREATE TABLE market_delegation (
+    simulation INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    buyer INTEGER,
+    buyer_number INTEGER,
+    fee REAL NOT NULL,
+    price REAL NOT NULL,
+    pof REAL NOT NULL,
+    verdict INTEGER REFERENCES verdict (code),
+    start INTEGER,
+    \"end\" INTEGER,
+    PRIMARY KEY (simulation, cluster, number),
+    FOREIGN KEY (simulation, cluster) REFERENCES market_cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+INSERT INTO market_delegation SELECT d.simulation, d.cluster, d.number, d.job, d.buyer, d.buyer_number, d.fee, d.price,
+    d.pof, (SELECT v.code FROM verdict v WHERE v.name = d.verdict), d.start, d.\"end\" FROM market_delegation_13 d;
+DROP TABLE market_delegation_13;
+
+CREATE TABLE cluster_event (
+    simulation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    first_node INTEGER,
+    nodes INTEGER,
+    up INTEGER NOT NULL CHECK (up IN (0, 1)),
+    PRIMARY KEY (simulation, sequence),
+    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE decision_timing (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    decision TEXT NOT NULL CHECK (decision IN ('admission', 'request', 'quote')),
+    decisions INTEGER NOT NULL,
+    p50_seconds REAL NOT NULL,
+    p99_seconds REAL NOT NULL,
+    longest_seconds REAL NOT NULL,
+    PRIMARY KEY (simulation, decision)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// What a market leaves beside its totals.

@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    Asked, CommonSettings, MachineUse, NodeReplay, ReplayFailure, Simulation, SimulationResult,
-    SimulationSpec, Starter, Strategy, Study,
+    Asked, CommonSettings, NodeReplay, ReplayFailure, Simulation, SimulationSpec, Starter,
+    Strategy, Study,
 };
 use crate::keys::declaration::{GivenTable, Section, Tables};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -308,8 +308,6 @@ settings! {
     prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>>;
     simulation(&self, spec: &SimulationSpec, inputs: &Inputs)
         -> Result<Box<dyn Simulation>, Arc<InputError>>;
-    machines(&self, spec: &SimulationSpec, inputs: &Inputs, result: &SimulationResult)
-        -> Result<Vec<MachineUse>, Arc<InputError>>;
     replay(&self, spec: &SimulationSpec, inputs: &Inputs)
         -> Result<Option<NodeReplay>, ReplayFailure>;
 }

@@ -192,6 +192,8 @@ pub struct Inputs {
     pub keep_outcomes: bool,
     /// Whether they also keep what a study samples, of which there is much.
     pub keep_samples: bool,
+    /// Whether it is measured how long their decisions take.
+    pub time_decisions: bool,
     pub(crate) records: Cache<ParsedTrace>,
     /// Of logs whose fresh replications share them.
     usable: Cache<UsableJobs>,
@@ -213,6 +215,7 @@ impl Inputs {
             sources,
             keep_outcomes,
             keep_samples: false,
+            time_decisions: false,
             records: Cache::default(),
             usable: Cache::default(),
             workloads: Cache::default(),
@@ -427,6 +430,23 @@ impl Inputs {
         let key = self.records_key(spec);
         self.shared::<Cache<JobLog>>()
             .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
+    }
+
+    /// The statistics that a simulation reads, learned from the jobs before its own; `None` where it
+    /// reads none.
+    ///
+    /// # Errors
+    ///
+    /// When its workload cannot be prepared, or nothing can be learned from it.
+    pub fn estimates(
+        &self,
+        spec: &SimulationSpec,
+    ) -> Result<Option<Arc<EstimateModel>>, Arc<InputError>> {
+        let Some(settings) = &spec.estimates else {
+            return Ok(None);
+        };
+        let workload = self.workload(spec)?;
+        self.model(spec, &workload, settings).map(Some)
     }
 
     /// The statistics that are learned from the jobs before the evaluated ones.

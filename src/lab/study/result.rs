@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
-use crate::failures::{FailureTrace, NodeEvent};
+use crate::failures::FailureTrace;
+use crate::kernel::{Decision, DecisionTimes};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{Allocation, JobOutcome, SimulationMetrics};
 use crate::study::inputs::{Handed, InputError, Seen};
@@ -41,15 +42,20 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// One outcome a job in order of job id; empty unless asked for.
     pub outcomes: Vec<JobOutcome>,
-    /// The node events that happened before the simulation ended; empty unless outcomes were asked
-    /// for.
-    pub node_events: Vec<NodeEvent>,
+    /// The failures of nodes that it was handed, with the numbers that nodes have before a policy
+    /// orders them; of several machines together, numbered one machine after the other. They are
+    /// stored as they are: when a simulation ends depends on its strategy, and what is stored of
+    /// the failures of a battery must not.
+    pub failures: Arc<FailureTrace>,
     /// The statistics whose classes the outcomes name, where the simulation had any.
     pub estimates: Option<Arc<EstimateModel>>,
     /// What only its study knows.
     pub rows: StudyRows,
     /// What it saw, where that was asked for.
     pub seen: Seen,
+    /// How long its decisions took by the real clock, by kind, where that was measured: no part of
+    /// what is reproducible.
+    pub decision_times: Vec<(Decision, DecisionTimes)>,
 }
 
 /// A simulation carried out once more on one cluster whose nodes have numbers, with everything that

@@ -76,11 +76,16 @@ impl Inputs {
 impl Simulate for Inputs {
     fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
         let simulation = self.simulation(spec).map_err(|error| error.to_string())?;
+        let mut player = Player::by_actors();
+        if self.time_decisions {
+            player = player.timing_decisions();
+        }
         let result = simulation
-            .run(self.keep_outcomes, &Player::by_actors())
+            .run(self.keep_outcomes, &player)
             .map_err(|error| error.to_string())?;
         Ok(SimulationResult {
             seen: self.seen.seen(|handed| simulation.handed(handed)),
+            decision_times: player.decision_times(),
             ..result
         })
     }

@@ -1,23 +1,28 @@
-//! One simulation of a store once more, with everything that can be seen of it.
+//! One simulation of a store once more, to see which nodes its jobs ran on.
 //!
-//! The store keeps what each job experienced, not which nodes it ran on, which would take more room
-//! than all the rest. A simulation is determined by its specification and inputs, so it can be
-//! carried out again and checked against what was stored.
+//! The store keeps what each job experienced, not its nodes, which would take more room than all
+//! the rest. A simulation is determined by its specification and inputs, so it can be carried out
+//! again and checked against what was stored. What machines held that only count their nodes is
+//! read off the store.
 
 use std::sync::Arc;
 
 use super::spec::{SimulationSpec, Sweep};
-use crate::actors::{Player, SimulationError};
+use crate::actors::SimulationError;
 use crate::scheduling::SimulationMetrics;
 use crate::study::inputs::InputSources;
 use crate::study::inputs::{InputError, InputFolders, Inputs};
-use crate::study::{MachineUse, NodeReplay, ReplayFailure, Studies};
+use crate::study::{NodeReplay, ReplayFailure, Studies};
 
 /// A done point of a run, with what determines it and what it came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplaySource {
     /// Place in the sweep.
     pub place: u32,
+    /// Its simulation: a number that means something inside one store only.
+    pub simulation: i64,
+    /// Whether the store keeps what became of every job.
+    pub has_outcomes: bool,
     /// The simulation's content hash.
     pub identity: String,
     /// What determines it, as JSON.
@@ -66,18 +71,9 @@ pub enum ReplayError {
         /// The program that computed the stored result.
         program: String,
     },
-    /// No machine held anything.
-    #[error(
-        "nothing held a node of a machine of `{0}`, so there is no plan to draw; its results are in the view v_measure \
-         (`bookahead sql`)"
-    )]
-    Nothing(String),
-    /// `bookahead simulate` counts nodes and names none.
-    #[error(
-        "this simulation was stored by `bookahead simulate`, which counts nodes and names none of them, so there is no plan of nodes \
-         to draw; its jobs are in the view v_job (`bookahead sql`)"
-    )]
-    Streamed,
+    /// Its machines count their nodes.
+    #[error("machines of `{0}` count their nodes and name none, so there is no plan of nodes")]
+    Counted(String),
     /// The simulation fails.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -86,19 +82,26 @@ pub enum ReplayError {
 /// A replayed point.
 #[derive(Clone, Debug)]
 pub struct ReplayedPoint {
-    /// What was held when.
-    pub plan: ReplayedPlan,
+    /// Which nodes were held when.
+    pub plan: NodeReplay,
     /// Whether it agrees with the store: always, unless it was forced.
     pub agrees: bool,
 }
 
-/// What was held when.
-#[derive(Clone, Debug)]
-pub enum ReplayedPlan {
-    /// One cluster whose nodes are known.
-    Nodes(Box<NodeReplay>),
-    /// Machines that count their nodes, one at least of which held something.
-    Counts(Vec<MachineUse>),
+impl ReplaySource {
+    /// Whether its machines name their nodes, so that a plan of nodes can be drawn: those of
+    /// policies do. Studies with machines of their own count nodes, and so does
+    /// `bookahead simulate`.
+    ///
+    /// # Errors
+    ///
+    /// When the specification cannot be read.
+    pub fn names_nodes(&self, studies: Studies) -> Result<bool, ReplayError> {
+        let spec = SimulationSpec::read(&self.spec, studies)?;
+        // No experiment file can ask for this: its laxity is at least 1.
+        let is_streamed = spec.workload.whole.is_some() && spec.workload.laxity < 1.0;
+        Ok(!is_streamed && !studies.is_strategy(&spec.scheduling.strategy))
+    }
 }
 
 /// Carries out a stored simulation once more and checks it against the store.
@@ -114,11 +117,7 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec = SimulationSpec::read(&source.spec, studies)?;
-    // No experiment file can ask for this: its laxity is at least 1.
-    if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
-        return Err(ReplayError::Streamed);
-    }
-    let inputs = Inputs::new(studies, InputSources::new(folders), true).keeping_samples(true);
+    let inputs = Inputs::new(studies, InputSources::new(folders), true);
     let mut sweep = Sweep {
         name: String::new(),
         description: String::new(),
@@ -142,33 +141,16 @@ pub fn replay_point(
             found: found.to_string(),
         });
     }
-    let study = &spec.study;
-    let replay = study
+    let replay = (spec.study)
         .replay(&spec, &inputs)
         .map_err(|failure| match failure {
             ReplayFailure::Input(error) => ReplayError::Input(error),
             ReplayFailure::Simulation(error) => ReplayError::Simulation(error),
         })?;
-    let (plan, totals) = match replay {
-        Some(replay) => {
-            let totals = totals(&replay.metrics);
-            (ReplayedPlan::Nodes(Box::new(replay)), totals)
-        }
-        None => {
-            let simulation = study
-                .simulation(&spec, &inputs)
-                .map_err(ReplayError::Input)?;
-            let result = simulation.run(true, &Player::by_calls())?;
-            let machines = study
-                .machines(&spec, &inputs, &result)
-                .map_err(ReplayError::Input)?;
-            if machines.iter().all(|machine| machine.held.is_empty()) {
-                return Err(ReplayError::Nothing(spec.scheduling.strategy));
-            }
-            (ReplayedPlan::Counts(machines), totals(&result.metrics))
-        }
+    let Some(plan) = replay else {
+        return Err(ReplayError::Counted(spec.scheduling.strategy));
     };
-    let agrees = same_inputs && totals == source.totals;
+    let agrees = same_inputs && totals(&plan.metrics) == source.totals;
     if !agrees && !force {
         return Err(ReplayError::OtherTotals {
             program: source

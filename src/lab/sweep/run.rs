@@ -41,6 +41,8 @@ pub struct SweepOptions {
     pub retry_failed: bool,
     /// Whether everything is computed anew, whatever the store has; older runs keep their results.
     pub fresh: bool,
+    /// Whether it is measured how long decisions take.
+    pub time_decisions: bool,
     /// The share of the sweep that is run; `None` for all of it.
     pub shard: Option<Shard>,
     /// No bar, only a log line now and then.
@@ -63,6 +65,7 @@ impl SweepOptions {
             durability: Durability::default(),
             retry_failed: false,
             fresh: false,
+            time_decisions: false,
             shard: None,
             quiet: false,
             folders: InputFolders::from_environment(),
@@ -280,12 +283,13 @@ pub fn load_inputs(
     options: &SweepOptions,
 ) -> Result<Inputs, SweepError> {
     let begun = Instant::now();
-    let inputs = Inputs::new(
+    let mut inputs = Inputs::new(
         options.studies,
         sources,
         options.outcomes != OutcomeDetail::None,
     )
     .keeping_samples(options.outcomes == OutcomeDetail::All);
+    inputs.time_decisions = options.time_decisions;
     while_working("reading the inputs", options.quiet, || {
         inputs.identify_with(sweep, options.workers)
     })

@@ -29,7 +29,10 @@ impl Earned {
         combinations: &[Combination],
     ) -> Option<Self> {
         let first = combinations.first()?;
-        if combinations.iter().any(|it| !studies.is_strategy(&it.strategy)) {
+        if combinations
+            .iter()
+            .any(|it| !studies.is_strategy(&it.strategy))
+        {
             return Some(Self::Gain);
         }
         if combinations.iter().any(|it| it.strategy != first.strategy) {

@@ -34,8 +34,11 @@ pub(super) fn best_table(
     columns.extend(studies::columns(analysis, &measures));
     columns.push(Column::plain("replications", "n"));
     let best = analysis.best();
-    let quantity = (analysis.measures.iter().position(|it| it.name == earned.name))
-        .map(|index| Drawn::measure(analysis, index, &run.configuration_hash));
+    let quantity = (analysis
+        .measures
+        .iter()
+        .position(|it| it.name == earned.name))
+    .map(|index| Drawn::measure(analysis, index, &run.configuration_hash));
     let rows = best.iter().map(|combination| {
         let mut row: Vec<Cell> = (given.iter())
             .map(|axis| analysis.value(combination, *axis).into())
@@ -43,9 +46,11 @@ pub(super) fn best_table(
         row.push(Cell::Text(analysis.policy(combination).to_owned()));
         row.push(analysis.earned(combination).into());
         let baseline = baseline(analysis, &given, &best, combination);
-        let surplus = baseline.zip(quantity.as_ref()).and_then(|(below, quantity)| {
-            Some(pairs.difference(quantity, combination, below)?.estimate)
-        });
+        let surplus = baseline
+            .zip(quantity.as_ref())
+            .and_then(|(below, quantity)| {
+                Some(pairs.difference(quantity, combination, below)?.estimate)
+            });
         row.push(surplus.into());
         // A threshold says nothing about a policy that does not look at it.
         let overbooks = analysis.studies.overbooks(analysis.policy(combination));

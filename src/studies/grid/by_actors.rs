@@ -303,7 +303,6 @@ fn market_inputs(seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(EstimateModel::learn(&jobs, &everybody()).unwrap())),
         jobs: jobs.into(),
         ties: random::stream(seed, "market", 0, "ties"),
-        keep_outcomes: true,
     }
 }
 
@@ -350,7 +349,7 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     latency: Seconds(60),
                 }),
             };
-            let (acted, called) = both(|| market_scene(&settings, &inputs).unwrap());
+            let (acted, called) = both(|| market_scene(&settings, &inputs, true).unwrap());
             assert!(acted.is_over && called.is_over);
             let called = MarketRun::of(called);
             assert_eq!(MarketRun::of(acted), called, "{seed} {rule:?} {migrates}");

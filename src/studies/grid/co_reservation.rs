@@ -43,7 +43,7 @@ mod worst_case;
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
 pub use cluster_setup::clusters;
 pub use exchange::{Exchange, Task};
-pub use failures::OutageEvents;
+pub use failures::{ClusterOutage, OutageEvents};
 pub use inputs::{ClusterWorkload, CoReservationInputs, CoReservationRun};
 pub use machine::{
     ClusterAnswer, ClusterProgress, ClusterQuestion, CoReservationInput, CoReservationOutput,

@@ -42,9 +42,8 @@
 //!     estimates: None,
 //!     failures: Vec::new(),
 //!     ties: stream(1, "market", 0, "ties"),
-//!     keep_outcomes: false,
 //! };
-//! let scene = market_scene(&settings, &inputs).expect("a registered strategy");
+//! let scene = market_scene(&settings, &inputs, false).expect("a registered strategy");
 //! let run = MarketRun::of(drive(scene, false));
 //! // One each; nobody can take the third, which could only start when another one has ended.
 //! let promises: Vec<_> = run.providers.iter().map(|provider| provider.jobs).collect();

@@ -56,7 +56,7 @@ pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
-use bookahead_core::kernel::ServiceChannel;
+use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
@@ -75,8 +75,6 @@ pub struct MarketInputs {
     pub failures: Vec<FailureTrace>,
     /// Decides between equal quotes.
     pub ties: Stream,
-    /// Whether the outcome of every job is kept.
-    pub keep_outcomes: bool,
 }
 
 /// A cluster as the broker knows it.
@@ -134,14 +132,15 @@ struct Broker {
     /// How many jobs came, and the sum of their fees in node-seconds.
     submitted: u64,
     offered: f64,
+    stopwatch: Stopwatch,
 }
 
 impl Broker {
-    fn new(settings: &MarketSettings, inputs: &MarketInputs) -> Self {
+    fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
         let provider = |number| Provider::new(settings, settings.optimism_of(number));
         Self {
             settings: settings.clone(),
-            keep_outcomes: inputs.keep_outcomes,
+            keep_outcomes,
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
             customers: 0.0,
@@ -149,6 +148,7 @@ impl Broker {
             quotes: Vec::new(),
             submitted: 0,
             offered: 0.0,
+            stopwatch: Stopwatch::default(),
         }
     }
 
@@ -160,7 +160,10 @@ impl Broker {
         until: Seconds,
     ) {
         for job in jobs {
+            let stopwatch = self.stopwatch.clone();
+            let begun = stopwatch.begin();
             self.offer(channel, job).await;
+            stopwatch.end(Decision::Request, begun);
         }
         if self.settings.migration.is_some() {
             self.migrate_before(channel, until).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bookahead_core::estimates::EstimateModel;
-use bookahead_core::failures::{FailureTrace, NodeEvent};
+use bookahead_core::failures::FailureTrace;
 use bookahead_core::kernel::{Played, Scene, drive};
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{
@@ -47,28 +47,20 @@ pub struct ClusterRun {
     pub metrics: SimulationMetrics,
     /// One outcome a job in order of job id; empty unless they were kept.
     pub outcomes: Vec<JobOutcome>,
-    /// The node events that happened before the last job ended; empty unless outcomes were kept.
-    pub node_events: Vec<NodeEvent>,
     /// What clients did that wait for answers.
     pub of_clients: Measured,
 }
 
 impl ClusterRun {
-    /// What a [`cluster_scene`] with these failures came to.
+    /// What a [`cluster_scene`] came to.
     #[must_use]
-    pub fn of(mut played: Played<ClusterMachine>, failures: &FailureTrace) -> Self {
-        let machine = &played.machine;
-        let (metrics, nodes) = (machine.metrics(), machine.cluster().nodes());
+    pub fn of(mut played: Played<ClusterMachine>) -> Self {
+        let metrics = played.machine.metrics();
         let outcomes = outcomes_by_job(&mut played);
-        let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
-        let happened = |event: &&NodeEvent| {
-            event.node.0 < nodes.0 && last_end.is_some_and(|end| event.time <= end)
-        };
         let clients = played.take_source::<ClosedLoop>();
         Self {
             metrics,
             outcomes,
-            node_events: failures.events.iter().filter(happened).copied().collect(),
             of_clients: clients.map(|it| it.measures()).unwrap_or_default(),
         }
     }
@@ -144,7 +136,7 @@ pub fn replay(
     let mut played = play(machine, work, &failures);
     let mut allocations = played.machine.take_allocations();
     allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
-    let run = ClusterRun::of(played, &failures);
+    let run = ClusterRun::of(played);
     Replay {
         metrics: run.metrics,
         outcomes: run.outcomes,

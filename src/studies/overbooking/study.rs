@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use self::keys::{RawClient, RawReleases};
 pub use self::measures::MEASURES;
-pub use self::settings::*;
 use self::settings::per_job;
+pub use self::settings::*;
 use crate::{
     ClientSettings, ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, cluster_scene,
     learn_from_batteries, registry, replay,
@@ -93,7 +93,7 @@ impl Simulation for PolicySimulation {
         };
         let scene = cluster_scene(machine, work, &self.failures);
         let played = player.play(scene, keep_outcomes, name)?;
-        let run = ClusterRun::of(played, &self.failures);
+        let run = ClusterRun::of(played);
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
         measured.extend(&run.of_clients);
@@ -110,7 +110,7 @@ impl Simulation for PolicySimulation {
             metrics: run.metrics,
             measured,
             outcomes: run.outcomes,
-            node_events: run.node_events,
+            failures: Arc::clone(&self.recorded),
             estimates: self.estimates.clone(),
             ..SimulationResult::default()
         })
@@ -137,6 +137,7 @@ impl Study for OverbookingStudy {
     const TABLES: Definition = Definition {
         outcomes: Outcomes {
             reservations: Some(FIXED_JOBS),
+            nodes_fail: true,
             ..Outcomes::NONE
         },
         ..Definition::NONE
@@ -232,10 +233,7 @@ impl Study for OverbookingStudy {
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        if let Some(settings) = &spec.estimates {
-            inputs.model(spec, &workload, settings)?;
-        }
+        inputs.estimates(spec)?;
         failures(self, spec, inputs).map(drop)
     }
 
@@ -408,10 +406,7 @@ fn with_inputs(
         recorded,
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
-        estimates: match &spec.estimates {
-            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
-            None => None,
-        },
+        estimates: inputs.estimates(spec)?,
     })
 }
 

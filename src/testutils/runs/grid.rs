@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::{JobOutcome, Verdict};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 use bookahead_grid::co_reservation::local::{
     ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Refusal,
 };
-use bookahead_grid::co_reservation::study::grid_result;
+use bookahead_grid::co_reservation::study::CoReservationSimulation;
 use bookahead_grid::co_reservation::{
     AttemptFate, ClusterWorkload, CoAttempt, CoOutcome, CoReservationInputs, CoReservationRun,
     CoReservationSettings, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine,
@@ -60,7 +61,12 @@ pub fn grid(clusters: u16, requests: u32, granted: impl Fn(u32) -> bool) -> Simu
     for outcome in &run.jobs {
         run.metrics.count(outcome);
     }
-    grid_result(&inputs, &CoReservationSettings::default(), run, true)
+    let simulation = CoReservationSimulation {
+        inputs: Arc::new(inputs),
+        settings: CoReservationSettings::default(),
+        seed: StreamSeed::default(),
+    };
+    simulation.result(run, true)
 }
 
 fn cluster(id: u16) -> ClusterWorkload {

@@ -19,6 +19,10 @@ fn event(time: i64, node: u32, up: bool) -> NodeEvent {
     }
 }
 
+fn trace(outages: &[Outage]) -> FailureTrace {
+    FailureTrace::from_outages(outages.iter().copied()).unwrap()
+}
+
 fn generate(nodes: u32, horizon: i64) -> FailureTrace {
     let survival = SurvivalModel::Poisson {
         rate_per_hour: 0.02,
@@ -55,6 +59,36 @@ fn each_machine_meets_the_failures_of_its_own_nodes() {
         seen([0, 6, 2, 1]),
         [vec![], vec![(1, 0), (3, 5)], vec![], vec![]]
     );
+}
+
+#[test]
+fn machines_in_one_list_are_numbered_one_after_the_other_and_taken_apart_again() {
+    let sizes = [Nodes(2), Nodes(0), Nodes(3)];
+    let each = [
+        trace(&[outage(1, 10, 20)]),
+        FailureTrace::default(),
+        trace(&[outage(0, 5, 10), outage(2, 10, 40)]),
+    ];
+    let all = FailureTrace::of_machines(sizes.into_iter().zip(each.clone()));
+    // At 10 the repair comes first.
+    let expected = [
+        event(5, 2, false),
+        event(10, 2, true),
+        event(10, 1, false),
+        event(10, 4, false),
+        event(20, 1, true),
+        event(40, 4, true),
+    ];
+    assert_eq!(all.events, expected);
+    assert_eq!(all.by_machine(sizes), each);
+}
+
+#[test]
+fn outages_of_a_span_come_with_their_repairs_and_repairs_of_earlier_ones_do_not() {
+    let all = trace(&[outage(0, 10, 60), outage(1, 50, 90), outage(0, 70, 80)]);
+    let expected = trace(&[outage(1, 50, 90)]);
+    assert_eq!(all.beginning_within(Seconds(50)..Seconds(70)), expected);
+    assert_eq!(all.beginning_within(..), all);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The events of a cluster, and their order in one instant.
 
 use super::ClusterMachine;
+use crate::kernel::Decision;
 use crate::scheduling::outcome::Verdict;
 use crate::scheduling::policy::Policy;
 use crate::units::NodeIndex;
@@ -53,6 +54,11 @@ impl Event {
 }
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
+    fn admit(&mut self, job: JobId) {
+        let (policy, cluster) = (&mut self.policy, &mut self.cluster);
+        (self.stopwatch).time(Decision::Admission, || policy.arrived(cluster, job));
+    }
+
     /// Lets it happen.
     pub(super) fn handle(&mut self, event: Event) {
         let cluster = &mut self.cluster;
@@ -60,14 +66,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
             Event::Arrival(job) => {
                 if job.request().is_some() {
                     // Every request is answered with a reason.
-                    self.policy.arrived(cluster, job);
+                    self.admit(job);
                 } else if cluster.job(job).nodes > cluster.nodes {
                     cluster.drop(job, Verdict::DroppedTooWide);
                 } else if cluster.is_reservation(job) && cluster.job(job).release < cluster.now {
                     // No policy can start it in the past.
                     cluster.drop(job, Verdict::DroppedNoSlot);
                 } else {
-                    self.policy.arrived(cluster, job);
+                    self.admit(job);
                 }
             }
             Event::Start(job, _) => self.policy.start_due(cluster, job),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{Allocation, Cluster, Event};
 use crate::failures::NodeEvent;
-use crate::kernel::{Machine, NoService, REACTION, Step};
+use crate::kernel::{Machine, NoService, REACTION, Step, Stopwatch};
 use crate::scheduling::learned::Learned;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
 use crate::scheduling::policy::Policy;
@@ -77,6 +77,7 @@ pub struct ClusterMachine<P: Policy + ?Sized = dyn Policy> {
     pub(super) told: usize,
     /// Outcomes that clients wait for, if any.
     pub(super) awaited: Option<Awaited>,
+    pub(super) stopwatch: Stopwatch,
 }
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
@@ -92,7 +93,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
             policy,
             told: 0,
             awaited: None,
+            stopwatch: Stopwatch::default(),
         }
+    }
+
+    /// From now on measures with this stopwatch how long the policy takes to admit or refuse what
+    /// is submitted.
+    pub fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.stopwatch = stopwatch.clone();
     }
 
     /// Records from now on which nodes jobs hold and when: [`ClusterMachine::take_allocations`].
@@ -304,5 +312,9 @@ impl Machine for ClusterMachine {
             outcomes: self.take_outcomes(),
             cancelled: self.take_cancelled(),
         }
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.time_decisions(stopwatch);
     }
 }

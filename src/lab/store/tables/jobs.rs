@@ -9,6 +9,7 @@
 mod workload;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
@@ -73,24 +74,27 @@ impl TableGroup for Jobs {
 
     fn strip(&self, result: &mut SimulationResult) {
         result.outcomes = Vec::new();
-        result.node_events = Vec::new();
+        result.failures = Arc::default();
     }
 
     fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         let result = &prepared.finished.result;
         write_outcomes(writer, &result.outcomes)?;
         let classes = write_classes(writer, result)?;
-        let mut insert = writer.table("node_event")?;
-        for (sequence, event) in result.node_events.iter().enumerate() {
-            insert.insert(params![
-                writer.simulation(),
-                sequence as i64,
-                event.time.0,
-                event.node.0,
-                event.up
-            ])?;
-        }
-        Ok((result.outcomes.len() + result.node_events.len()) as u64 + classes)
+        let events = result.failures.events.iter().zip(0_i64..);
+        let events = writer.write_many(
+            "node_event",
+            events.map(|(event, sequence)| {
+                [
+                    writer.simulation(),
+                    sequence,
+                    event.time.0,
+                    i64::from(event.node.0),
+                    i64::from(event.up),
+                ]
+            }),
+        )?;
+        Ok(result.outcomes.len() as u64 + classes + events)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use rusqlite::params;
 
 use super::TableGroup;
+use crate::kernel::{Decision, DecisionTimes};
 use crate::scheduling::SimulationMetrics;
 use crate::store::rows::Prepared;
 use crate::store::runs::unix_milliseconds;
@@ -17,7 +18,7 @@ impl TableGroup for Simulations {
     fn definition(&self) -> Definition {
         Definition {
             sql: SQL,
-            results: &[],
+            results: &["decision_timing"],
             views: VIEWS,
             exports: EXPORTS,
             ..Definition::NONE
@@ -27,8 +28,30 @@ impl TableGroup for Simulations {
     fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         let finished = &prepared.finished;
         let metrics = &finished.result.metrics;
-        write_totals(writer, metrics, finished.wall)
+        let totals = write_totals(writer, metrics, finished.wall)?;
+        Ok(totals + write_decision_times(writer, &finished.result.decision_times)?)
     }
+}
+
+/// Writes how long decisions took, which is no part of any digest; returns the rows.
+fn write_decision_times(
+    writer: &RowWriter<'_>,
+    measured: &[(Decision, DecisionTimes)],
+) -> rusqlite::Result<u64> {
+    let mut insert = writer
+        .connection()
+        .prepare_cached("INSERT INTO decision_timing VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for (decision, times) in measured {
+        insert.execute(params![
+            writer.simulation(),
+            decision.name(),
+            times.decisions() as i64,
+            times.quantile_seconds(0.5),
+            times.quantile_seconds(0.99),
+            times.longest_seconds()
+        ])?;
+    }
+    Ok(measured.len() as u64)
 }
 
 /// Writes the totals of a simulation and how long it took; returns the rows.
@@ -116,6 +139,16 @@ CREATE TABLE simulation_timing (
     finished INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE decision_timing (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    decision TEXT NOT NULL CHECK (decision IN ('admission', 'request', 'quote')),
+    decisions INTEGER NOT NULL,
+    p50_seconds REAL NOT NULL,
+    p99_seconds REAL NOT NULL,
+    longest_seconds REAL NOT NULL,
+    PRIMARY KEY (simulation, decision)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE simulation_metrics (
     simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
     submitted INTEGER NOT NULL,
@@ -162,12 +195,21 @@ const VIEWS: &[View] = &[
     ),
 ];
 
-const EXPORTS: &[ExportKind] = &[ExportKind {
-    name: "simulations",
-    about: "One row for each simulation",
-    of_outcomes: false,
-    source: ExportSource::Simulations("v_simulation"),
-    columns: "simulation, identity text, generation, state text, outcomes text, attempts, error text, workload_label text, workload, \
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "simulations",
+        about: "One row for each simulation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_simulation"),
+        columns: "simulation, identity text, generation, state text, outcomes text, attempts, error text, workload_label text, workload, \
             strategy text, replication, jobs_hash text, failures_hash text, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
             finished_utc text",
-}];
+    },
+    ExportKind {
+        name: "decision-times",
+        about: "One row for each kind of decision whose time was measured, of each simulation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("decision_timing"),
+        columns: "simulation, decision text, decisions, p50_seconds number, p99_seconds number, longest_seconds number",
+    },
+];

@@ -194,7 +194,7 @@ impl<'c> Handed<'c> {
     /// does not make them the same.
     pub fn failures(&mut self, failures: &Arc<FailureTrace>, certain: Seconds) {
         let hash = self.cache.failures.get(failures, certain, |failures| {
-            let early = failures.beginning_before(certain);
+            let early = failures.beginning_within(..certain);
             let counted = if early.events.is_empty() {
                 failures
             } else {

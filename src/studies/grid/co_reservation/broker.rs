@@ -10,6 +10,7 @@ mod process;
 
 use std::collections::BTreeMap;
 
+use bookahead_core::kernel::{Begun, Decision, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId};
@@ -71,6 +72,9 @@ pub struct Broker {
     rules: Rules,
     processes: BTreeMap<CoRequestId, Process>,
     effects: Vec<Effect>,
+    stopwatch: Stopwatch,
+    /// Nanoseconds that were spent on requests without a verdict, where that is measured.
+    spent: BTreeMap<CoRequestId, u64>,
 }
 
 impl Broker {
@@ -91,14 +95,36 @@ impl Broker {
             },
             processes: BTreeMap::new(),
             effects: Vec::new(),
+            stopwatch: Stopwatch::default(),
+            spent: BTreeMap::new(),
+        }
+    }
+
+    /// From now on measures with this stopwatch how long it computes for each request.
+    pub fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.stopwatch = stopwatch.clone();
+    }
+
+    /// Adds what was spent on a request since `begun`; when it needs nothing more, that is what its
+    /// decision took.
+    fn spend(&mut self, id: CoRequestId, begun: Option<Begun>) {
+        let Some(nanoseconds) = self.stopwatch.since(begun) else {
+            return;
+        };
+        let spent = self.spent.entry(id).or_default();
+        *spent += nanoseconds;
+        if self.processes.get(&id).is_some_and(Process::is_idle) {
+            self.stopwatch.count(Decision::Request, *spent);
+            self.spent.remove(&id);
         }
     }
 
     /// A client asks (step 1).
     pub fn submit(&mut self, now: Seconds, request: CoRequest) {
-        let id = request.id;
+        let (id, begun) = (request.id, self.stopwatch.begin());
         let process = Process::begin(&self.rules, now, request, &mut self.effects);
         self.processes.insert(id, process);
+        self.spend(id, begun);
     }
 
     /// A cluster answers.
@@ -109,16 +135,20 @@ impl Broker {
             | Answer::Cancelled { request, .. } => *request,
             Answer::Lost(part) => part.request,
         };
+        let begun = self.stopwatch.begin();
         if let Some(process) = self.processes.get_mut(&request) {
             process.receive(&self.rules, now, from, answer, &mut self.effects);
         }
+        self.spend(request, begun);
     }
 
     /// A timer that was asked for by [`Effect::Wake`] has run out.
     pub fn expire(&mut self, now: Seconds, timer: Timer) {
+        let begun = self.stopwatch.begin();
         if let Some(process) = self.processes.get_mut(&timer.request) {
             process.expire(&self.rules, now, timer.wait, &mut self.effects);
         }
+        self.spend(timer.request, begun);
     }
 
     /// What is to be done since the last call, in order.

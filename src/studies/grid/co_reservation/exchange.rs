@@ -6,7 +6,7 @@
 //! around it ([`CoReservations`](super::CoReservations)) has the clusters carry them out and hands
 //! the reports back.
 
-use bookahead_core::kernel::Agenda;
+use bookahead_core::kernel::{Agenda, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::CoRequest;
@@ -85,6 +85,11 @@ impl Exchange {
             asked: None,
             loses_parts: settings.risk.is_some(),
         }
+    }
+
+    /// From now on measures with this stopwatch how long the broker computes for each request.
+    pub(super) fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.broker.time_decisions(stopwatch);
     }
 
     /// Prepares for outages: a cluster may lose parts that it has promised.

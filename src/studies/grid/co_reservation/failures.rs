@@ -9,6 +9,9 @@ use bookahead_core::units::{Nodes, Seconds};
 use super::{ClusterFailureSettings, CoReservationInput, CoReservationOutput};
 use crate::co_reservation::local::{ClusterId, OutageEvent};
 
+/// What hits which cluster when.
+pub type ClusterOutage = (Seconds, ClusterId, OutageEvent);
+
 /// The outages of a simulation, drawn as they are asked for; they never end.
 ///
 /// Every cluster and every node draws its up-times and repairs from a stream of its own, so that
@@ -89,7 +92,7 @@ impl OutageEvents {
 
     /// Every outage before `until` that was not handed out yet, in the order of (time, cluster,
     /// cluster before nodes, node).
-    pub fn before(&mut self, until: Seconds) -> Vec<(Seconds, ClusterId, OutageEvent)> {
+    pub fn before(&mut self, until: Seconds) -> Vec<ClusterOutage> {
         let mut outages = Vec::new();
         while let Some((at, index)) = self.next.pop_before(until) {
             let source = &mut self.sources[index];

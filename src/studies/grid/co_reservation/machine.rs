@@ -1,6 +1,6 @@
 //! The broker of a simulation of several clusters, as a machine whose services are the clusters.
 
-use bookahead_core::kernel::{Machine, Service, Step};
+use bookahead_core::kernel::{Machine, Service, Step, Stopwatch};
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{CoRequest, Job};
@@ -100,6 +100,10 @@ impl Service for Site {
                 })
             }
         }
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.time_decisions(stopwatch);
     }
 }
 
@@ -253,5 +257,9 @@ impl Machine for CoReservations {
 
     fn hand_out(&mut self) -> CoReservationOutput {
         std::mem::take(&mut self.output)
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.exchange.time_decisions(stopwatch);
     }
 }

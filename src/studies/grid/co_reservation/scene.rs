@@ -11,6 +11,7 @@ use bookahead_core::workload::{CoRequest, Job};
 
 use super::cluster_setup::clusters;
 use super::exchange::Exchange;
+use super::failures::ClusterOutage;
 use super::machine::{CoReservationInput, CoReservations, WINDOW};
 use super::waiting::count_waiting;
 use super::{CoReservationInputs, CoReservationRun, CoReservationSettings, OutageEvents, Site};
@@ -76,9 +77,6 @@ pub(super) fn scene_of(
             Listed::new(node_outages, |outage: &ClusterOutage| outage.0, fail).beside(),
         )
 }
-
-/// What hits which cluster when.
-type ClusterOutage = (Seconds, ClusterId, OutageEvent);
 
 /// The failures of nodes as outages of clusters, in order of time and of cluster.
 fn node_outages(inputs: &CoReservationInputs) -> Vec<ClusterOutage> {

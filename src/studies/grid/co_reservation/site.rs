@@ -1,5 +1,6 @@
 //! A cluster of a simulation, as a service of the broker.
 
+use bookahead_core::kernel::{Decision, Stopwatch};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Job;
 
@@ -13,6 +14,7 @@ pub struct Site {
     service: Box<dyn LocalService>,
     line: TimeLine,
     next_look: Seconds,
+    stopwatch: Stopwatch,
 }
 
 impl Site {
@@ -26,7 +28,13 @@ impl Site {
                 samples: Vec::new(),
             },
             next_look: Seconds::ZERO,
+            stopwatch: Stopwatch::default(),
         }
+    }
+
+    /// From now on measures with this stopwatch how long its answers to the broker take.
+    pub fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.stopwatch = stopwatch.clone();
     }
 
     /// Hands over jobs, in order of submission.
@@ -57,7 +65,8 @@ impl Site {
             Command::Settle => {}
             Command::Deliver(instruction) => {
                 if service.is_up() {
-                    report.answer = Some(answer(service, now, instruction));
+                    let answer = || answer(service, now, instruction);
+                    report.answer = Some(self.stopwatch.time(Decision::Quote, answer));
                 }
             }
         }

@@ -7,23 +7,23 @@ use crate::cluster_policy::cluster_policy;
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
-    CoReservationInputs, CoReservationRun, CoReservationSettings, Order, Repair, SortBy,
-    co_reservation_scene,
+    ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
+    OutageEvents, Repair, SortBy, co_reservation_scene,
 };
 use bookahead_core::estimates::LearningSettings;
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::Reliability;
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Excerpts, FurtherParts, Preference};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, canonical_text, latest_work};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
-    Strategy, Study, StudyRows, name_of,
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, name_of,
 };
 use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
@@ -38,7 +38,7 @@ pub mod stored;
 mod tables;
 pub mod view;
 
-use self::inputs::{estimates, grid};
+use self::inputs::{estimates, grid, latest_end};
 
 pub use self::measures::MEASURES;
 pub use self::settings::*;
@@ -69,12 +69,7 @@ impl Simulation for CoReservationSimulation {
             return Err(SimulationError::Unfinished(name_of(STRATEGY).to_owned()));
         }
         let run = CoReservationRun::of(played, &self.inputs);
-        Ok(grid_result(
-            &self.inputs,
-            &self.settings,
-            run,
-            keep_outcomes,
-        ))
+        Ok(self.result(run, keep_outcomes))
     }
 
     /// How far a start may be moved and how cost weighs are settings.
@@ -106,31 +101,41 @@ impl Simulation for CoReservationSimulation {
     }
 }
 
-/// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the
-/// outcomes of the simulation.
-#[must_use]
-pub fn grid_result(
-    inputs: &CoReservationInputs,
-    settings: &CoReservationSettings,
-    mut run: CoReservationRun,
-    keep_outcomes: bool,
-) -> SimulationResult {
-    let (measured, values) = co_reservation_measures(inputs, settings, &run);
-    SimulationResult {
-        metrics: run.metrics,
-        measured,
-        outcomes: if keep_outcomes {
-            std::mem::take(&mut run.jobs)
+impl CoReservationSimulation {
+    /// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the
+    /// outcomes of the simulation.
+    #[must_use]
+    pub fn result(&self, mut run: CoReservationRun, keep_outcomes: bool) -> SimulationResult {
+        let inputs = &self.inputs;
+        let (measured, values) = co_reservation_measures(inputs, &self.settings, &run);
+        let (outcomes, outages) = if keep_outcomes {
+            (std::mem::take(&mut run.jobs), self.outages())
         } else {
-            Vec::new()
-        },
-        estimates: inputs.estimates.clone(),
-        rows: StudyRows::of(Rows {
-            clusters: ClusterSummary::of(inputs),
-            values,
-            run: keep_outcomes.then_some(run),
-        }),
-        ..SimulationResult::default()
+            Default::default()
+        };
+        SimulationResult {
+            metrics: run.metrics,
+            measured,
+            outcomes,
+            failures: Arc::clone(&inputs.failures),
+            estimates: inputs.estimates.clone(),
+            rows: StudyRows::of(Rows {
+                clusters: ClusterSummary::of(inputs),
+                values,
+                outages,
+                run: keep_outcomes.then_some(run),
+            }),
+            ..SimulationResult::default()
+        }
+    }
+
+    /// The outages that are drawn while it runs. They never end, and how far they are drawn depends
+    /// on the algorithm; so they are drawn once more until an instant that does not.
+    fn outages(&self) -> Vec<ClusterOutage> {
+        let clusters = &self.inputs.clusters;
+        let sizes: Vec<Nodes> = clusters.iter().map(|cluster| cluster.nodes).collect();
+        let mut outages = OutageEvents::new(self.settings.failures.as_ref(), &sizes, &self.seed);
+        outages.before(latest_end(clusters, &self.inputs.requests))
     }
 }
 
@@ -306,48 +311,6 @@ impl Study for CoReservationStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
-    }
-
-    fn machines(
-        &self,
-        _spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let Some(rows) = result.rows.get::<Rows>() else {
-            return Ok(Vec::new());
-        };
-        let parts = |cluster: usize| {
-            let run = rows
-                .run
-                .iter()
-                .filter_map(move |run| run.parts.get(cluster));
-            run.flatten().map(|part| Held {
-                kind: if part.lost {
-                    "parts of co-reservations that were lost"
-                } else {
-                    "parts of co-reservations"
-                },
-                start: part.order.start,
-                end: (part.order.start + part.order.duration)
-                    .min(part.gone.unwrap_or(Seconds::FAR)),
-                nodes: part.order.nodes,
-            })
-        };
-        let machines = rows.clusters.iter().enumerate().map(|(number, cluster)| {
-            let first = cluster.first_job as usize;
-            let jobs = result.outcomes.get(first..first + cluster.jobs as usize);
-            // A part that was given back before its start held nothing.
-            let parts = parts(number).filter(|part| part.start < part.end);
-            MachineUse {
-                name: format!("cluster {number}"),
-                nodes: cluster.nodes,
-                held: Held::by_jobs(jobs.unwrap_or_default())
-                    .chain(parts)
-                    .collect(),
-            }
-        });
-        Ok(machines.collect())
     }
 }
 

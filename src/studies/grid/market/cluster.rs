@@ -1,7 +1,7 @@
 //! A cluster of a market: the questions of the broker, and the cluster's answers.
 
 use bookahead_core::failures::NodeEvent;
-use bookahead_core::kernel::Service;
+use bookahead_core::kernel::{Decision, Service, Stopwatch};
 use bookahead_core::scheduling::{ClusterMachine, JobOutcome, JobQuote, MovedJob};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
@@ -9,6 +9,7 @@ use bookahead_core::workload::{Job, JobId};
 /// A cluster behind the broker of a market.
 pub struct MarketCluster {
     pub(super) machine: ClusterMachine,
+    pub(super) stopwatch: Stopwatch,
 }
 
 /// What comes to a cluster of a market.
@@ -77,7 +78,7 @@ impl MarketCluster {
         match question {
             BrokerQuestion::Quote(job) => {
                 machine.settle(job.submit);
-                answer.quote = machine.quote_job(&job);
+                answer.quote = (self.stopwatch).time(Decision::Quote, || machine.quote_job(&job));
             }
             BrokerQuestion::WorkOff(before) => {
                 while !machine.is_idle()
@@ -134,5 +135,10 @@ impl Service for MarketCluster {
         answer.next_event = self.machine.next_event();
         answer.is_idle = self.machine.is_idle();
         answer
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.machine.time_decisions(stopwatch);
+        self.stopwatch = stopwatch.clone();
     }
 }

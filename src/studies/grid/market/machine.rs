@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookahead_core::failures::NodeEvent;
-use bookahead_core::kernel::{Listed, Machine, Played, Questions, Scene, Step};
+use bookahead_core::kernel::{Listed, Machine, Played, Questions, Scene, Step, Stopwatch};
 use bookahead_core::scheduling::ClusterMachine;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Job;
@@ -114,10 +114,16 @@ impl Machine for Market {
     }
 
     fn hand_out(&mut self) {}
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        if let Some(broker) = &mut self.broker {
+            broker.stopwatch = stopwatch.clone();
+        }
+    }
 }
 
 /// A broker, the clusters that it asks, the client that submits the jobs, and what fails at each
-/// cluster when.
+/// cluster when. Quotes, delegations and the outcomes of jobs are kept where that is wanted.
 ///
 /// # Errors
 ///
@@ -125,13 +131,14 @@ impl Machine for Market {
 pub fn market_scene(
     settings: &MarketSettings,
     inputs: &MarketInputs,
+    keep_outcomes: bool,
 ) -> Result<Scene<Market>, MarketError> {
     let name = &settings.policy.strategy;
     let Some(strategy) = registry::strategy(name) else {
         return Err(MarketError::UnknownStrategy { name: name.clone() });
     };
     let market = Market {
-        broker: Some(Broker::new(settings, inputs)),
+        broker: Some(Broker::new(settings, inputs, keep_outcomes)),
         at_work: None,
         jobs: Vec::new(),
         node_events: Vec::new(),
@@ -148,7 +155,10 @@ pub fn market_scene(
         if settings.migration.is_some() {
             machine.record_interruptions();
         }
-        Ok(MarketCluster { machine })
+        Ok(MarketCluster {
+            machine,
+            stopwatch: Stopwatch::default(),
+        })
     };
     scene.services = (0..settings.clusters)
         .map(cluster)

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Move;
 use bookahead_core::scheduling::measures::Measured;
-use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
+use bookahead_core::scheduling::{JobOutcome, SimulationMetrics, Verdict};
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::JobId;
+use bookahead_core::workload::{Job, JobId};
 
 /// The outcome of a market.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,23 +70,25 @@ pub struct Delegation {
 }
 
 impl MarketRun {
-    /// What became of every job that a customer delegated, with its number at the customers, in
-    /// their order: of one that moved, what became of its last rest. Empty where outcomes were not
-    /// kept.
+    /// What became of each of these jobs, which are those that customers brought: of one that moved,
+    /// what became of its last rest; one that nobody took was dropped. Outcomes must have been kept.
     #[must_use]
-    pub fn job_outcomes(&self) -> Vec<JobOutcome> {
-        let mut last: BTreeMap<JobId, &JobOutcome> = BTreeMap::new();
-        for outcome in &self.delegations {
-            if let Some(own) = &outcome.outcome {
-                last.insert(outcome.job, own);
-            }
-        }
-        let of_job = |(id, outcome): (JobId, &JobOutcome)| {
-            let mut outcome = outcome.clone();
-            outcome.job.id = id;
-            outcome
+    pub fn job_outcomes(&self, jobs: &[Job]) -> Vec<JobOutcome> {
+        // A job has one delegation that decided it; those whose rest moved on have no outcome.
+        let decided: BTreeMap<JobId, &JobOutcome> = (self.delegations.iter())
+            .filter_map(|delegation| Some((delegation.job, delegation.outcome.as_ref()?)))
+            .collect();
+        let of_job = |job: &Job| match decided.get(&job.id) {
+            Some(outcome) => JobOutcome {
+                job: job.clone(),
+                ..(*outcome).clone()
+            },
+            None => JobOutcome {
+                verdict: Verdict::DroppedNoSlot,
+                ..JobOutcome::unpromised(job.clone(), None)
+            },
         };
-        last.into_iter().map(of_job).collect()
+        jobs.iter().map(of_job).collect()
     }
 }
 

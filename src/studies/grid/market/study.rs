@@ -14,18 +14,17 @@ use crate::cluster_policy::cluster_policy;
 use crate::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
-use bookahead_core::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
+use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
-use bookahead_core::scheduling::{Acceptance, JobOutcome, PolicySpec, Reliability, Verdict};
+use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::Job;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
-    Strategy, Study, StudyRows, jobs_of,
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, jobs_of,
 };
 use bookahead_lab::tables::Definition;
 use bookahead_overbooking::registry;
@@ -47,31 +46,9 @@ struct MarketSimulation {
 impl MarketSimulation {
     fn play(&self, keep_outcomes: bool, player: &Player) -> Result<MarketRun, SimulationError> {
         let strategy = &self.settings.policy.strategy;
-        let inputs = MarketInputs {
-            keep_outcomes,
-            ..self.inputs.clone()
-        };
-        let scene = market_scene(&self.settings, &inputs).map_err(SimulationError::of_study)?;
+        let scene = market_scene(&self.settings, &self.inputs, keep_outcomes)
+            .map_err(SimulationError::of_study)?;
         Ok(MarketRun::of(player.play(scene, false, strategy)?))
-    }
-
-    /// What became of every job; one that nobody took was dropped.
-    fn job_outcomes(&self, run: &MarketRun) -> Vec<JobOutcome> {
-        let mut delegated = run.job_outcomes().into_iter().peekable();
-        let of_job = |job: &Job| {
-            let own = delegated.next_if(|outcome| outcome.job.id == job.id);
-            own.map_or_else(
-                || JobOutcome {
-                    verdict: Verdict::DroppedNoSlot,
-                    ..JobOutcome::unpromised(job.clone(), None)
-                },
-                |outcome| JobOutcome {
-                    job: job.clone(),
-                    ..outcome
-                },
-            )
-        };
-        self.inputs.jobs.iter().map(of_job).collect()
     }
 }
 
@@ -83,22 +60,14 @@ impl Simulation for MarketSimulation {
     ) -> Result<SimulationResult, SimulationError> {
         let mut run = self.play(keep_outcomes, player)?;
         let outcomes = if keep_outcomes {
-            self.job_outcomes(&run)
+            run.job_outcomes(&self.inputs.jobs)
         } else {
             Vec::new()
         };
-        let over = outcomes.iter().filter_map(|outcome| outcome.end).max();
-        let happened = |event: &&NodeEvent| over.is_some_and(|over| event.time <= over);
         Ok(SimulationResult {
             metrics: std::mem::take(&mut run.metrics),
             measured: std::mem::take(&mut run.measured),
-            node_events: self
-                .failures
-                .events
-                .iter()
-                .filter(happened)
-                .copied()
-                .collect(),
+            failures: Arc::clone(&self.failures),
             outcomes,
             estimates: self.inputs.estimates.clone(),
             rows: StudyRows::of(Rows::of(run, keep_outcomes)),
@@ -234,6 +203,11 @@ impl Study for MarketStudy {
         1e-5
     }
 
+    /// 1: outcomes are kept, which simulations that were stored before do not have.
+    fn revision(&self) -> Option<u32> {
+        Some(1)
+    }
+
     /// A job, its quotes, and what was delegated.
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
         let of_job = JOB_BYTES + DELEGATION_BYTES + QUOTE_BYTES * f64::from(self.settings.clusters);
@@ -249,10 +223,7 @@ impl Study for MarketStudy {
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        if let Some(settings) = &spec.estimates {
-            inputs.model(spec, &workload, settings)?;
-        }
+        inputs.estimates(spec)?;
         failures(self, spec, inputs).map(drop)
     }
 
@@ -262,28 +233,6 @@ impl Study for MarketStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
-    }
-
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let delegations = result.rows.get::<Rows>().map(|rows| &rows.delegations[..]);
-        let machine = |number: usize| {
-            let own = delegations.unwrap_or_default().iter();
-            let own = own.filter(|delegation| delegation.cluster == number);
-            let outcomes: Vec<JobOutcome> = own
-                .filter_map(|delegation| delegation.outcome.clone())
-                .collect();
-            MachineUse {
-                name: format!("cluster {number}"),
-                nodes: spec.workload.nodes,
-                held: Held::by_jobs(&outcomes).collect(),
-            }
-        };
-        Ok((0..self.settings.clusters as usize).map(machine).collect())
     }
 }
 
@@ -300,10 +249,6 @@ fn with_inputs(
     inputs: &Inputs,
 ) -> Result<MarketSimulation, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
-    let estimates = match &spec.estimates {
-        Some(settings) => Some(inputs.model(spec, &workload, settings)?),
-        None => None,
-    };
     let nodes = spec.workload.nodes;
     let mut settings = study.settings.clone();
     if spec.failures.source == FailureSource::None {
@@ -317,10 +262,9 @@ fn with_inputs(
         inputs: MarketInputs {
             nodes,
             jobs: inputs.battery(&workload, spec)?,
-            estimates,
+            estimates: inputs.estimates(spec)?,
             failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
             ties: inputs.seed(spec).stream(TIES),
-            keep_outcomes: false,
         },
         settings,
         failures: all,

@@ -62,12 +62,11 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(model)),
         failures: Vec::new(),
         ties: random::stream(seed, "market", 0, "ties"),
-        keep_outcomes: true,
     }
 }
 
 fn simulate(settings: &MarketSettings, inputs: &MarketInputs) -> MarketRun {
-    MarketRun::of(drive(market_scene(settings, inputs).unwrap(), false))
+    MarketRun::of(drive(market_scene(settings, inputs, true).unwrap(), false))
 }
 
 fn run(settings: &MarketSettings, seed: u64) -> MarketRun {
@@ -78,7 +77,10 @@ fn run(settings: &MarketSettings, seed: u64) -> MarketRun {
 fn a_quote_is_what_the_job_is_promised() {
     let settings = settings(DelegationRule::Promised);
     let inputs = inputs(300, 1);
-    let mut provider = market_scene(&settings, &inputs).unwrap().services.remove(0);
+    let mut provider = market_scene(&settings, &inputs, true)
+        .unwrap()
+        .services
+        .remove(0);
     let (mut quotes, mut overbooked) = (Vec::new(), 0);
     for job in inputs.jobs.iter() {
         provider.machine.settle(job.submit);
@@ -117,13 +119,13 @@ fn a_market_needs_clusters_whose_policy_quotes_jobs() {
     let mut settings = settings(DelegationRule::Promised);
     let inputs = inputs(1, 1);
     settings.policy.strategy = "easy-backfilling".to_owned();
-    let refused = market_scene(&settings, &inputs).err().unwrap();
+    let refused = market_scene(&settings, &inputs, true).err().unwrap();
     assert!(
         matches!(refused, MarketError::QuotesNoJobs { .. }),
         "{refused}"
     );
     settings.policy.strategy = "luck".to_owned();
-    let refused = market_scene(&settings, &inputs).err().unwrap();
+    let refused = market_scene(&settings, &inputs, true).err().unwrap();
     assert!(
         matches!(refused, MarketError::UnknownStrategy { .. }),
         "{refused}"
@@ -134,7 +136,7 @@ fn a_market_needs_clusters_whose_policy_quotes_jobs() {
 fn scores_are_those_of_the_formula_by_hand() {
     let settings = settings(DelegationRule::Reputation);
     let inputs = inputs(1, 1);
-    let mut all = Broker::new(&settings, &inputs).providers;
+    let mut all = Broker::new(&settings, &inputs, true).providers;
     assert_eq!(
         all.iter().map(|one| one.optimism).collect::<Vec<_>>(),
         [1.0, 1.0, 0.2, 0.2]

@@ -119,7 +119,7 @@ fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutc
         true,
     );
     assert!(played.is_over);
-    let run = ClusterRun::of(played, &failures);
+    let run = ClusterRun::of(played);
     (run.metrics, run.outcomes, run.of_clients)
 }
 

@@ -154,7 +154,9 @@ fn row(
     let best = curve
         .iter()
         .fold(None::<&(f64, &Combination)>, |best, entry| match best {
-            Some(best) if analysis.mean_earned(best.1) >= analysis.mean_earned(entry.1) => Some(best),
+            Some(best) if analysis.mean_earned(best.1) >= analysis.mean_earned(entry.1) => {
+                Some(best)
+            }
             _ => Some(entry),
         })?;
     let optimal = curve

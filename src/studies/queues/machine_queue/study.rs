@@ -24,9 +24,9 @@ use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use bookahead_lab::study::{
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of,
-    name_of,
+    Asked, Simulation, SimulationResult, Starter, Strategy, Study, jobs_of, name_of,
 };
+use bookahead_lab::tables::{Definition, Outcomes};
 
 /// None of its own.
 pub type Rows = ();
@@ -99,6 +99,17 @@ impl Study for MachineQueueStudy {
     const STRATEGY: Option<Strategy> = settings::STRATEGY;
 
     const MEASURES: &'static [Measure] = measures::MEASURES;
+
+    const TABLES: Definition = Definition {
+        outcomes: Outcomes {
+            // Sizes are cores, which the machine's own description says.
+            machines: Some(
+                "SELECT k.simulation, 0, 'machine', k.capacity / k.makespan FROM simulation_metrics k WHERE k.makespan > 0",
+            ),
+            ..Outcomes::NONE
+        },
+        ..Definition::NONE
+    };
 
     const OWNER: Option<&'static str> =
         Some("this table belongs to the queue of a machine as its operators configure it");
@@ -207,21 +218,6 @@ impl Study for MachineQueueStudy {
             added,
             outcomes,
         }))
-    }
-
-    /// Widths are cores.
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let site = Site::of(&self.settings, spec, inputs)?;
-        Ok(vec![MachineUse {
-            name: site.machine.name.clone(),
-            nodes: site::cores(&site.machine),
-            held: Held::by_jobs(&result.outcomes).collect(),
-        }])
     }
 }
 

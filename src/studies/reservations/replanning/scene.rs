@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent, SharedEvents};
-use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step};
+use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step, Stopwatch};
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
@@ -25,14 +25,12 @@ pub struct ReplanningRun {
     pub jobs: Vec<JobOutcome>,
     /// One outcome a request, in order of request.
     pub reservations: Vec<ReservationOutcome>,
-    /// The failures and repairs of its nodes until the last job or reservation was over.
-    pub node_events: Vec<NodeEvent>,
 }
 
 impl ReplanningRun {
-    /// What a [`replanning_scene`] with these failures came to.
+    /// What a [`replanning_scene`] came to.
     #[must_use]
-    pub fn of(played: Played<ReplanningMachine>, failures: &FailureTrace) -> Self {
+    pub fn of(played: Played<ReplanningMachine>) -> Self {
         let (mut jobs, mut reservations) = (Vec::new(), Vec::new());
         for output in played.outputs {
             jobs.extend(output.jobs);
@@ -40,22 +38,12 @@ impl ReplanningRun {
         }
         jobs.sort_unstable_by_key(|outcome| outcome.job.id);
         reservations.sort_unstable_by_key(|outcome| outcome.request.id);
-        let ends = jobs.iter().map(|outcome| outcome.end);
-        let last = ends
-            .chain(reservations.iter().map(|outcome| outcome.end))
-            .max()
-            .flatten();
         let machine = played.machine;
-        let nodes = machine.cluster().nodes();
-        let happened = |event: &&NodeEvent| {
-            event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last)
-        };
         Self {
             metrics: machine.metrics(),
             totals: machine.reservation_totals(),
             jobs,
             reservations,
-            node_events: failures.events.iter().filter(happened).copied().collect(),
         }
     }
 }
@@ -109,6 +97,10 @@ impl Machine for ReplanningMachine {
             jobs: self.take_outcomes(),
             reservations: self.take_reservation_outcomes(),
         }
+    }
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        (**self).time_decisions(stopwatch);
     }
 }
 

@@ -14,8 +14,8 @@ pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
-    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, ReservationOutcome,
-    preemptible_jobs, replanning_scene, reservation_measures,
+    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, preemptible_jobs,
+    replanning_scene, reservation_measures,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -27,8 +27,8 @@ use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Held, JOB_BYTES, MachineUse, Simulation, SimulationResult, Starter,
-    Strategy, Study, StudyRows, jobs_of, name_of, with_copies,
+    Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
+    StudyRows, jobs_of, name_of, with_copies,
 };
 use bookahead_lab::tables::Definition;
 
@@ -64,12 +64,12 @@ impl Simulation for ReplanningSimulation {
             &self.failures,
         );
         let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
-        let run = ReplanningRun::of(played, &self.failures);
+        let run = ReplanningRun::of(played);
         Ok(SimulationResult {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
             outcomes: run.jobs,
-            node_events: run.node_events,
+            failures: Arc::clone(&self.failures),
             rows: StudyRows::of(Rows(run.reservations)),
             ..SimulationResult::default()
         })
@@ -211,36 +211,6 @@ impl Study for ReservationsStudy {
             jobs,
             requests,
         }))
-    }
-
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let asked: &[ReservationOutcome] = result
-            .rows
-            .get::<Rows>()
-            .map_or(&[], |rows| rows.0.as_slice());
-        let kept = asked
-            .iter()
-            .filter(|outcome| !outcome.verdict.is_rejected());
-        let reservations = kept.filter_map(|outcome| {
-            Some(Held {
-                kind: "reservations",
-                start: outcome.start?,
-                end: outcome.end?,
-                nodes: outcome.request.nodes,
-            })
-        });
-        Ok(vec![MachineUse {
-            name: "machine".to_owned(),
-            nodes: spec.workload.nodes,
-            held: Held::by_jobs(&result.outcomes)
-                .chain(reservations)
-                .collect(),
-        }])
     }
 }
 

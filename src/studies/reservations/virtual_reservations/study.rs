@@ -19,7 +19,6 @@ use crate::virtual_reservations::{
 };
 use bookahead_core::estimates::WaitPredictorSettings;
 use bookahead_core::random::StreamSeed;
-use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::{Nodes, Seconds};
@@ -31,8 +30,7 @@ use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs};
 use bookahead_lab::study::{
-    Asked, Held, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
-    name_of,
+    Asked, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows, name_of,
 };
 use bookahead_lab::tables::Definition;
 
@@ -156,22 +154,6 @@ impl Study for VirtualReservationsStudy {
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             seed: inputs.seed(spec),
         }))
-    }
-
-    /// Its jobs without any request: each trial is another future of theirs.
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        _inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let rows = result.rows.get::<Rows>();
-        let jobs: &[JobOutcome] = rows.map_or(&[], |rows| &rows.background);
-        Ok(vec![MachineUse {
-            name: "machine".to_owned(),
-            nodes: spec.workload.nodes,
-            held: Held::by_jobs(jobs).collect(),
-        }])
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bookahead_core::kernel::ServiceChannel;
+use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{NodeSeconds, Seconds};
 
@@ -42,6 +42,7 @@ pub(super) async fn provision(
     settings: &ProvisioningSettings,
     seed: &StreamSeed,
     channel: ServiceChannel<ProviderSite>,
+    stopwatch: Stopwatch,
 ) -> Result<ProvisioningRun, BrokerError> {
     let submissions: Vec<Seconds> = inputs
         .instants
@@ -66,9 +67,11 @@ pub(super) async fn provision(
         broker.environment.pass_to(submitted).await?;
         let offers = broker.offers_to_all().await?;
         for place in 0..together.len() {
+            let begun = stopwatch.begin();
             broker
                 .submit(group * brokers + place, submitted, offers.clone())
                 .await?;
+            stopwatch.end(Decision::Request, begun);
         }
     }
     broker.apply_failures_until(None).await?;

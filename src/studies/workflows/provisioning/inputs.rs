@@ -77,6 +77,21 @@ pub struct ProvisioningInputs {
 }
 
 impl ProvisioningInputs {
+    /// The failures of nodes at all sites since the first submission, with their repairs; nodes are
+    /// numbered one site after the other.
+    #[must_use]
+    pub fn failures(&self) -> FailureTrace {
+        let instants = (self.instants.iter()).filter_map(|at| self.background.instants.get(*at));
+        let Some(first) = instants.min() else {
+            return FailureTrace::default();
+        };
+        // Failures of the second of the submission strike before it.
+        let since = *first + Seconds(1);
+        let sites = self.sites.iter();
+        let failures = sites.map(|site| (site.nodes, site.failures.beginning_within(since..)));
+        FailureTrace::of_machines(failures)
+    }
+
     /// The application of a submission with the run times that its tasks really have.
     #[must_use]
     pub fn real(&self, submission: usize) -> &Application {

@@ -1,9 +1,9 @@
 //! The scene of a simulation of provisioning: a broker that buys for applications, the sites that
 //! it asks, and the result.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use bookahead_core::kernel::{Machine, Played, Questions, Scene, Service, Step};
+use bookahead_core::kernel::{Machine, Played, Questions, Scene, Service, Step, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::Seconds;
 
@@ -70,6 +70,8 @@ impl Service for ProviderSite {
 pub struct ProvisioningBroker {
     begin: Seconds,
     progress: Progress,
+    /// Read when the broker begins.
+    stopwatch: Arc<OnceLock<Stopwatch>>,
 }
 
 enum Progress {
@@ -109,6 +111,10 @@ impl Machine for ProvisioningBroker {
     }
 
     fn hand_out(&mut self) {}
+
+    fn time_decisions(&mut self, stopwatch: &Stopwatch) {
+        self.stopwatch.get_or_init(|| stopwatch.clone());
+    }
 }
 
 /// A broker before the submissions of one replication, and the sites as they are then.
@@ -124,11 +130,16 @@ pub fn provisioning_scene(
     let sites = sites_at_begin(inputs)?;
     let begin = sites.iter().map(ProviderSite::now).max();
     let (inputs, settings, seed) = (Arc::clone(inputs), settings.clone(), seed.clone());
-    let questions =
-        Questions::new(async move |channel| provision(&inputs, &settings, &seed, channel).await);
+    let stopwatch: Arc<OnceLock<Stopwatch>> = Arc::default();
+    let given = Arc::clone(&stopwatch);
+    let questions = Questions::new(async move |channel| {
+        let stopwatch = given.get().cloned().unwrap_or_default();
+        provision(&inputs, &settings, &seed, channel, stopwatch).await
+    });
     let broker = ProvisioningBroker {
         begin: begin.unwrap_or(Seconds::ZERO),
         progress: Progress::Running(questions),
+        stopwatch,
     };
     let mut scene = Scene::new("broker", broker);
     scene.services = sites;

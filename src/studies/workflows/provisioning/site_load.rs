@@ -156,7 +156,7 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
             &Arc::default(),
             &failures,
         );
-        let run = ReplanningRun::of(drive(scene, true), &failures);
+        let run = ReplanningRun::of(drive(scene, true));
         let runs = run.jobs.iter().filter_map(|outcome| {
             let (start, end) = (outcome.start?, outcome.end?);
             Some(within(outcome.job.nodes, start, end, window))

@@ -19,14 +19,13 @@ use bookahead_lab::study::inputs::{
     ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text,
 };
 use bookahead_lab::study::{
-    Asked, CommonSettings, MachineUse, Simulation, SimulationResult, Starter, Strategy, Study,
-    StudyRows, name_of,
+    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, StudyRows,
+    name_of,
 };
 use bookahead_lab::tables::Definition;
 use bookahead_reservations::slots::SlotSource;
 use std::sync::Arc;
 
-mod held;
 mod keys;
 mod made;
 pub mod measures;
@@ -97,6 +96,7 @@ pub fn provisioning_result(
         }
         rows.site_jobs = run.site_jobs(inputs);
         rows.run = Some(run);
+        result.failures = Arc::new(inputs.failures());
     }
     result.rows = StudyRows::of(rows);
     result
@@ -286,17 +286,6 @@ impl Study for ProvisioningStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
-    }
-
-    /// Its sites' own jobs as they run without applications, and every slot that was bought.
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        inputs: &Inputs,
-        result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let simulation = with_inputs(self, spec, inputs)?;
-        Ok(held::by_site(&simulation.inputs, result))
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::settings::CoReservationStudy;
 use crate::co_reservation::{ClusterWorkload, CoReservationInputs};
 use bookahead_core::estimates::{EstimateModel, EstimateSettings};
-use bookahead_core::failures::FailureTrace;
 use bookahead_core::random;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{
@@ -61,25 +60,22 @@ pub(super) fn grid(
             .map_err(failed)?
         }
     };
-    let failures = failures(spec, inputs, &excerpts, &requests)?;
+    let clusters: Vec<ClusterWorkload> = excerpts.clusters.iter().map(cluster_workload).collect();
+    let nodes = clusters.iter().map(|cluster| cluster.nodes.0).sum();
+    let until = latest_end(&clusters, &requests);
     Ok(Arc::new(CoReservationInputs {
-        failures,
-        clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
+        failures: inputs.failures_until(spec, Nodes(nodes), spec.replication, until)?,
+        clusters,
         requests: requests.into(),
         stop: excerpts.stop,
         estimates,
     }))
 }
 
-/// The failures of the nodes of all clusters, until each would have worked off its jobs and all
-/// requests.
-fn failures(
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    excerpts: &ClusterExcerpts,
-    requests: &[CoRequest],
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-    let until = excerpts.clusters.iter().map(|cluster| {
+/// When each cluster would have worked off its jobs and all requests: whatever the broker does,
+/// nothing of them is under way then. What fails is known until this instant.
+pub(super) fn latest_end(clusters: &[ClusterWorkload], requests: &[CoRequest]) -> Seconds {
+    let until = clusters.iter().map(|cluster| {
         let jobs = cluster
             .jobs
             .iter()
@@ -90,13 +86,7 @@ fn failures(
         });
         worked_off(jobs.chain(parts), cluster.nodes)
     });
-    let until = until.max().unwrap_or(Seconds::ZERO);
-    let nodes = excerpts
-        .clusters
-        .iter()
-        .map(|cluster| cluster.nodes.0)
-        .sum();
-    inputs.failures_until(spec, Nodes(nodes), spec.replication, until)
+    until.max().unwrap_or(Seconds::ZERO)
 }
 
 fn excerpts(

@@ -112,11 +112,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     })
 }
 
-fn clusters(
-    raw: &RawClusters,
-    laxity: f64,
-    problems: &mut Problems,
-) -> Option<ClusterSettings> {
+fn clusters(raw: &RawClusters, laxity: f64, problems: &mut Problems) -> Option<ClusterSettings> {
     let count = raw.count().or_default(problems);
     let days = raw.days().or_default(problems);
     let most = raw.merge_at_most().or_default(problems);

@@ -11,8 +11,11 @@ use rusqlite::{Connection, params};
 use self::exports::EXPORTS;
 use self::schema::{OUTCOMES, SQL, VIEWS};
 use super::measures::{CLUSTER_MEASURES, ClusterMeasureName};
+use crate::co_reservation::local::OutageEvent;
 use crate::co_reservation::measures::{ClusterSummary, ClusterValue};
-use crate::co_reservation::{AttemptFate, CoOutcome, CoReservationRun, CoVerdict, TimeLine};
+use crate::co_reservation::{
+    AttemptFate, ClusterOutage, CoOutcome, CoReservationRun, CoVerdict, TimeLine,
+};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Seconds;
 use bookahead_lab::tables::{Definition, RowWriter, Rows};
@@ -27,6 +30,7 @@ pub(super) const TABLES: Definition = Definition {
         "co_part",
         "co_request",
         "cluster_measure",
+        "cluster_event",
         "cluster",
     ],
     views: VIEWS,
@@ -44,6 +48,8 @@ pub struct CoReservationRows {
     pub clusters: Vec<ClusterSummary>,
     /// What was measured at each of them.
     pub values: Vec<ClusterValue>,
+    /// The outages that were drawn; empty unless outcomes were asked for.
+    pub outages: Vec<ClusterOutage>,
     /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked
     /// for.
     pub run: Option<CoReservationRun>,
@@ -57,6 +63,7 @@ impl Rows for CoReservationRows {
     /// Requests are few, and pairs of runs are compared by them; of their probes one replication is
     /// enough to look at.
     fn strip(&mut self, replication: u32) {
+        self.outages = Vec::new();
         for outcome in self.run.iter_mut().flat_map(|run| &mut run.requests) {
             outcome.attempts = Vec::new();
             if replication > 0 {
@@ -67,6 +74,7 @@ impl Rows for CoReservationRows {
 
     fn write(&self, writer: &RowWriter<'_>, replication: u32) -> rusqlite::Result<u64> {
         let mut rows = write_clusters(writer, &self.clusters, &self.values)?;
+        rows += write_outages(writer, &self.outages)?;
         if let Some(run) = &self.run {
             rows += write_co_requests(writer, run)?;
             // Time lines are kept of the first replication only, which bounds the file.
@@ -153,6 +161,29 @@ fn write_clusters(
         ])?;
     }
     Ok((clusters.len() + values.len()) as u64)
+}
+
+/// Writes what failed and was repaired at clusters; returns the rows.
+fn write_outages(writer: &RowWriter<'_>, outages: &[ClusterOutage]) -> rusqlite::Result<u64> {
+    let rows = (0_i64..).zip(outages).map(|(sequence, outage)| {
+        let (time, cluster, event) = outage;
+        let (nodes, up) = match *event {
+            OutageEvent::ClusterDown => (None, false),
+            OutageEvent::ClusterUp => (None, true),
+            OutageEvent::NodesDown { first, count } => (Some((first, count)), false),
+            OutageEvent::NodesUp { first, count } => (Some((first, count)), true),
+        };
+        [
+            Some(writer.simulation()),
+            Some(sequence),
+            Some(time.0),
+            Some(i64::from(cluster.0)),
+            nodes.map(|(first, _)| i64::from(first)),
+            nodes.map(|(_, count)| i64::from(count)),
+            Some(i64::from(up)),
+        ]
+    });
+    writer.write_many("cluster_event", rows)
 }
 
 /// Writes what became of every request; returns the rows. Times but the first are seconds after it,

@@ -27,6 +27,16 @@ pub(super) const TABLES: Definition = Definition {
               WHERE d.simulation = j.simulation AND d.job = j.job AND d.buyer IS NULL)",
         ),
         penalty_ratio: Some("m.spec ->> '$.study.penalty'"),
+        nodes_fail: true,
+        machines: Some(
+            "SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, m.spec ->> '$.workload.nodes'
+             FROM market_cluster c JOIN simulation m ON m.id = c.simulation",
+        ),
+        // A rest that moved is held where it went.
+        held: Some(
+            "SELECT d.simulation, d.cluster, 'jobs', d.start, d.\"end\", j.nodes FROM market_delegation d
+             JOIN simulation m ON m.id = d.simulation JOIN job j ON j.workload = m.workload AND j.job = d.job",
+        ),
         ..Outcomes::NONE
     },
     ..Definition::NONE
@@ -128,7 +138,7 @@ impl Rows for MarketRows {
                 delegation.fee,
                 delegation.price,
                 delegation.pof,
-                outcome.map(|outcome| outcome.verdict.name()),
+                outcome.map(|outcome| outcome.verdict as i64),
                 outcome
                     .and_then(|outcome| outcome.start)
                     .map(|start| start.0),
@@ -193,7 +203,7 @@ CREATE TABLE market_delegation (
     fee REAL NOT NULL,
     price REAL NOT NULL,
     pof REAL NOT NULL,
-    verdict TEXT,
+    verdict INTEGER REFERENCES verdict (code),
     start INTEGER,
     \"end\" INTEGER,
     PRIMARY KEY (simulation, cluster, number),
@@ -230,7 +240,8 @@ const VIEWS: &[View] = &[
     (
         "v_market_delegation",
         "SELECT d.simulation, d.cluster, d.number, d.job, d.buyer, d.buyer_number, d.fee / 3600.0 AS fee,
-            d.price / 3600.0 AS price, d.pof, d.verdict, d.start, d.\"end\" FROM market_delegation d",
+            d.price / 3600.0 AS price, d.pof, v.name AS verdict, d.start, d.\"end\" FROM market_delegation d
+         LEFT JOIN verdict v ON v.code = d.verdict",
     ),
     (
         "v_market_move",

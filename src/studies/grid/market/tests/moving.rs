@@ -196,7 +196,7 @@ fn jobs_that_move_run_at_one_place_at_a_time_and_no_work_is_lost_on_the_way() {
     ] {
         for seed in 0..4 {
             let (settings, inputs) = troubled(policy, seed, gap_end);
-            let mut scene = market_scene(&settings, &inputs).unwrap();
+            let mut scene = market_scene(&settings, &inputs, true).unwrap();
             for cluster in &mut scene.services {
                 cluster.machine.record_allocations();
             }

@@ -116,6 +116,13 @@ const OUTCOMES: Outcomes = Outcomes {
             q.verdict, NULL, q.start, q.\"end\", q.price_su, NULL
          FROM v_reservation q",
     ),
+    nodes_fail: true,
+    machines: None,
+    held: Some(
+        "SELECT j.simulation, 0, 'jobs', j.start, j.\"end\", j.nodes FROM v_job j
+         UNION ALL SELECT q.simulation, 0, 'reservations', q.start, q.\"end\", q.nodes FROM v_reservation q
+         WHERE q.granted OR q.verdict = 'lost'",
+    ),
 };
 
 const EXPORTS: &[ExportKind] = &[

@@ -250,6 +250,9 @@ const OUTCOMES: Outcomes = Outcomes {
             CASE q.scheme WHEN 'neither' THEN NULL ELSE q.wanted_start + q.duration END, q.combined_cost_su, NULL
          FROM v_virtual_trial q",
     ),
+    nodes_fail: false,
+    machines: None,
+    held: Some("SELECT q.simulation, 0, 'jobs', q.start, q.\"end\", q.nodes FROM v_virtual_job q"),
 };
 
 const EXPORTS: &[ExportKind] = &[

@@ -29,6 +29,13 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         columns: "simulation, cluster, measure text, class text, unit text, title text, value number",
     },
     ExportKind {
+        name: "cluster-events",
+        about: "One row for each failure and repair of a cluster, or of nodes of one",
+        of_outcomes: true,
+        source: ExportSource::Simulations("v_cluster_event"),
+        columns: "simulation, time, cluster, whole flag, first_node, nodes, up flag",
+    },
+    ExportKind {
         name: "co-requests",
         about: "One row for each request for a co-reservation",
         of_outcomes: false,

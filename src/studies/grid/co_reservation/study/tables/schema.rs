@@ -25,6 +25,18 @@ CREATE TABLE cluster_measure (
     FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE cluster_event (
+    simulation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    first_node INTEGER,
+    nodes INTEGER,
+    up INTEGER NOT NULL CHECK (up IN (0, 1)),
+    PRIMARY KEY (simulation, sequence),
+    FOREIGN KEY (simulation, cluster) REFERENCES cluster (simulation, cluster)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE co_verdict (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -143,6 +155,17 @@ pub(super) const VIEWS: &[View] = &[
          JOIN measure q ON q.code = d.measure",
     ),
     (
+        "v_cluster_event",
+        "SELECT e.simulation, e.time, e.cluster, e.first_node IS NULL AS whole, coalesce(e.first_node, 0) AS first_node,
+            coalesce(e.nodes, c.nodes) AS nodes, e.up
+         FROM cluster_event e JOIN cluster c ON c.simulation = e.simulation AND c.cluster = e.cluster
+         UNION ALL
+         SELECT n.simulation, n.time, c.cluster, 0, n.node - c.first, 1, n.up
+         FROM (SELECT simulation, cluster, nodes,
+                sum(nodes) OVER (PARTITION BY simulation ORDER BY cluster) - nodes AS first FROM cluster) c
+         JOIN node_event n ON n.simulation = c.simulation AND n.node >= c.first AND n.node < c.first + c.nodes",
+    ),
+    (
         "v_co_request",
         "SELECT o.simulation, o.request, o.trace_number, o.user, o.submit, o.submit + o.earliest AS earliest,
             o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
@@ -210,5 +233,16 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
             CASE WHEN NOT q.granted THEN 'rejected' WHEN q.lost_parts > q.replaced_parts THEN 'lost' ELSE 'granted' END,
             q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
          FROM v_co_request q",
+    ),
+    nodes_fail: true,
+    machines: Some("SELECT c.simulation, c.cluster, 'cluster ' || c.cluster, c.nodes FROM cluster c"),
+    // A part that was given back before its start held nothing.
+    held: Some(
+        "SELECT c.simulation, c.cluster, 'jobs', j.start, j.\"end\", j.nodes FROM cluster c
+         JOIN v_job j ON j.simulation = c.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs
+         UNION ALL SELECT a.simulation, a.cluster,
+            CASE a.fate WHEN 'lost' THEN 'parts of co-reservations that were lost' ELSE 'parts of co-reservations' END,
+            a.start, min(a.\"end\", coalesce(a.given_up, a.\"end\")), a.nodes FROM v_co_attempt a
+         WHERE a.fate IN ('reserved', 'cancelled', 'lost') AND a.start < coalesce(a.given_up, a.\"end\")",
     ),
 };

@@ -29,7 +29,7 @@ fn simulate_replanning_with(
     let failures = Arc::new(failures.clone());
     let (jobs, requests) = (jobs.into(), requests.into());
     let scene = replanning_scene(nodes, settings, &jobs, &requests, &preemptible, &failures);
-    ReplanningRun::of(drive(scene, true), &failures)
+    ReplanningRun::of(drive(scene, true))
 }
 
 prop_compose! {
@@ -249,7 +249,6 @@ fn a_failure_costs_a_job_its_run_and_a_wide_one_waits_for_the_repair() {
     assert_eq!((ran.jobs[0].restarts, ran.jobs[0].node_failures), (1, 1));
     assert_eq!(ran.jobs[1].start, Some(Seconds(30)));
     assert_eq!(ran.totals.lost_to_failures, NodeSeconds(8));
-    assert_eq!(ran.node_events.len(), 2);
 }
 
 #[test]

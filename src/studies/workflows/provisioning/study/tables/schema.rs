@@ -240,4 +240,11 @@ pub(super) const OUTCOMES: Outcomes = Outcomes {
          FROM workflow_submission b
          CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
     ),
+    nodes_fail: true,
+    machines: Some("SELECT i.simulation, i.site, 'site ' || i.site, i.nodes FROM workflow_site i"),
+    held: Some(
+        "SELECT j.simulation, j.site, 'jobs of the site, without applications', j.undisturbed_start,
+            j.undisturbed_start + min(j.runtime, j.estimate), j.nodes FROM v_workflow_site_job j
+         UNION ALL SELECT s.simulation, s.site, 'slots that applications bought', s.start, s.\"end\", s.nodes FROM v_workflow_slot s",
+    ),
 };
