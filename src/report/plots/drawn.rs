@@ -164,9 +164,16 @@ impl Drawn {
     }
 }
 
-/// Everything that is drawn of a run, what a study measures first. What was measured to be 0
-/// throughout is left to the tables.
+/// Everything that is drawn of a run: what is earned first, then what a study measures. What was
+/// measured to be 0 throughout is left to the tables.
 pub fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
+    let mut drawn = in_order_of_declaration(analysis, configuration_hash);
+    let earned = analysis.earned_measure().map(|measure| &measure.name);
+    drawn.sort_by_key(|quantity| earned.is_some_and(|earned| *earned != quantity.key));
+    drawn
+}
+
+fn in_order_of_declaration(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
         // It stands beside the makespan of plans.
