@@ -98,6 +98,12 @@ pub trait Study:
     /// Seconds that one of them takes on one core, about, before anything was measured.
     fn seconds_per_job(&self, strategy: &str) -> f64;
 
+    /// Bytes that a simulation takes in a store beside its totals where outcomes are not kept,
+    /// about.
+    fn measured_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        0.0
+    }
+
     /// Bytes that the outcomes of a simulation take in a store, about; by default those of its
     /// jobs.
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {

@@ -293,6 +293,7 @@ macro_rules! settings {
 settings! {
     work(&self, simulation: &SimulationSpec) -> f64;
     seconds_per_job(&self, strategy: &str) -> f64;
+    measured_bytes(&self, simulation: &SimulationSpec) -> f64;
     outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
     jobs_are_background(&self) -> bool;
     takes_reservations(&self) -> bool;

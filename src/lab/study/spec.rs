@@ -6,7 +6,7 @@ use super::{CommonSettings, JOBS_A_DAY, Studies, StudySpec, spec_format};
 use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::FailureSettings;
 use crate::scheduling::PolicySpec;
-use crate::workload::{RequestOrigin, RequestSettings, WorkloadSettings};
+use crate::workload::{RequestOrigin, RequestSettings, WorkloadSettings, WorkloadSource};
 
 /// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's
 /// identity, and kept in the store.
@@ -89,13 +89,22 @@ impl SimulationSpec {
     }
 }
 
-/// Jobs of a battery, or of a whole trace, about: that is not known before it is read.
+/// Jobs of a log, about.
+const JOBS_OF_A_LOG: f64 = 75_000.0;
+
+/// Jobs of a battery, or of a whole trace, about: how many a log has is not known before it is read.
 #[must_use]
 pub fn jobs_of(workload: &WorkloadSettings) -> f64 {
     match &workload.whole {
         None => f64::from(workload.battery_jobs),
         Some(whole) => {
-            let all = whole.days.map_or(75_000.0, |days| days * JOBS_A_DAY);
+            let of_source = match workload.source {
+                WorkloadSource::Trace { .. } => JOBS_OF_A_LOG,
+                WorkloadSource::LublinFeitelson { jobs }
+                | WorkloadSource::UniformRatio { jobs }
+                | WorkloadSource::Arminius { jobs } => f64::from(jobs),
+            };
+            let all = (whole.days).map_or(of_source, |days| of_source.min(days * JOBS_A_DAY));
             all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
         }
     }

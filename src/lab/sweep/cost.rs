@@ -51,8 +51,10 @@ pub fn megabytes<'a>(
     let bytes: f64 = specs
         .map(|spec| match detail {
             OutcomeDetail::None => 0.0,
-            OutcomeDetail::Metrics => SIMULATION_BYTES,
-            OutcomeDetail::All => SIMULATION_BYTES + spec.study.outcome_bytes(spec),
+            OutcomeDetail::Metrics => SIMULATION_BYTES + spec.study.measured_bytes(spec),
+            OutcomeDetail::All => {
+                SIMULATION_BYTES + spec.study.measured_bytes(spec) + spec.study.outcome_bytes(spec)
+            }
         })
         .sum();
     // An empty sum of floats is −0.

@@ -16,11 +16,14 @@ pub(super) fn note() -> String {
     format!("Means over replications. {INTERVALS}")
 }
 
-/// Indices of the measures that a table shows, with details or without.
+/// Indices of the measures that a table shows, with details or without; what is earned comes first.
 pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
-    (0..analysis.measures.len())
+    let earned = analysis.earned_measure().map(|measure| &measure.name);
+    let mut shown: Vec<usize> = (0..analysis.measures.len())
         .filter(|index| details || analysis.measures[*index].topic != Topic::Detail)
-        .collect()
+        .collect();
+    shown.sort_by_key(|index| earned.is_some_and(|name| *name != analysis.measures[*index].name));
+    shown
 }
 
 /// Their columns.

@@ -277,6 +277,10 @@ impl Study for CoReservationStudy {
         1e-5
     }
 
+    fn measured_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        Self::measured_bytes(self)
+    }
+
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * self.jobs_and_requests()
     }

@@ -36,6 +36,15 @@ pub struct CoReservationStudy {
     pub requests: Option<CoRequestSettings>,
 }
 
+/// Bytes of a stored request, about.
+const REQUEST_BYTES: f64 = 85.0;
+
+/// Bytes of a stored part of one, about.
+const PART_BYTES: f64 = 17.0;
+
+/// Bytes of what is measured of a cluster, about, with a share of the time lines.
+const CLUSTER_BYTES: f64 = 2_000.0;
+
 fn named<S: Serializer>(
     settings: &CoReservationSettings,
     serializer: S,
@@ -44,16 +53,23 @@ fn named<S: Serializer>(
 }
 
 impl CoReservationStudy {
+    fn requests(&self) -> f64 {
+        let selection = self.requests.as_ref().map(|requests| &requests.selection);
+        selection.map_or(0.0, |selection| match selection {
+            TemplateSelection::Count { count } => f64::from(*count),
+            TemplateSelection::Chance { probability } => probability * self.clusters.days * 150.0,
+        })
+    }
+
     pub(super) fn jobs_and_requests(&self) -> f64 {
-        let days = self.clusters.days;
-        let requests = self
-            .requests
-            .as_ref()
-            .map_or(0.0, |requests| match requests.selection {
-                TemplateSelection::Count { count } => f64::from(count),
-                TemplateSelection::Chance { probability } => probability * days * 150.0,
-            });
         // A request asks every cluster.
-        f64::from(self.clusters.count) * (days * 150.0 + requests)
+        f64::from(self.clusters.count) * (self.clusters.days * 150.0 + self.requests())
+    }
+
+    /// Requests with their parts, and the measures of clusters, which are kept with metrics, too.
+    pub(super) fn measured_bytes(&self) -> f64 {
+        let parts = self.requests.as_ref().map_or(0, |requests| requests.parts);
+        let of_request = REQUEST_BYTES + f64::from(parts) * PART_BYTES;
+        self.requests() * of_request + f64::from(self.clusters.count) * CLUSTER_BYTES
     }
 }
