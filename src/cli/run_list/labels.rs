@@ -17,10 +17,10 @@ Examples:
   bookahead runs --tag paper --state done")]
 pub struct TagArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest")]
+    #[arg(index = 1, value_name = "RUN|latest")]
     pub run: RunSelector,
     /// Words without spaces and commas
-    #[arg(required = true, value_name = "TAG")]
+    #[arg(index = 2, required = true, value_name = "TAG")]
     pub tags: Vec<Tag>,
     /// Take these tags away
     #[arg(long)]
@@ -38,9 +38,10 @@ Examples:
   bookahead runs note 3 \"\"")]
 pub struct NoteArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest")]
+    #[arg(index = 1, value_name = "RUN|latest")]
     pub run: RunSelector,
     /// The note
+    #[arg(index = 2)]
     pub text: String,
     /// The store
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]

@@ -1,15 +1,15 @@
 //! Moving runs into a store of their own.
 //!
-//! What is moved is verified, copied under its numbers, compared with the copy on the disk, and only
-//! then removed: a kill at any instant leaves every run whole in one of the two stores at least. An
-//! archive is a store like others; `merge` brings its runs back.
+//! What is moved is verified, copied under its numbers, compared with the copy on the disk, and
+//! only then removed: a kill at any instant leaves every run whole in one of the two stores at
+//! least. An archive is a store like others; `merge` brings its runs back.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::durability::{folder_of, sync_file_and_name};
 use super::holdings::Holdings;
 use super::open::uri;
 use super::processes::file_identity;
@@ -76,7 +76,7 @@ impl Store {
         } else {
             self.copy_runs(runs, to, before)?
         };
-        sync(to).map_err(|error| refuse(error.to_string()))?;
+        sync_file_and_name(to).map_err(|error| refuse(error.to_string()))?;
         before(ArchiveStep::Remove)?;
         self.remove_runs(runs, Some(&absolute), &|connection| {
             if self.signatures(connection, runs)? == signatures {
@@ -179,8 +179,8 @@ impl Store {
             .map_err(|(_, error)| StoreError::from_sql(&path, "closing it", error))
     }
 
-    /// Verifies a copy, called `name` in errors, and compares each run with what it is here. Returns
-    /// what the runs are in both.
+    /// Verifies a copy, called `name` in errors, and compares each run with what it is here.
+    /// Returns what the runs are in both.
     fn compare_copy(
         &self,
         runs: &[RunId],
@@ -266,8 +266,8 @@ fn contents(
     Ok(Some((of_run, results)))
 }
 
-/// Everything that is said of a run itself, its tags and notes too, and how far its simulations are:
-/// cheaper than [`contents`], and changed by whatever a program writes of it.
+/// Everything that is said of a run itself, its tags and notes too, and how far its simulations
+/// are: cheaper than [`contents`], and changed by whatever a program writes of it.
 fn signature(connection: &Connection, tables: &Tables, run: RunId) -> rusqlite::Result<Digest> {
     let place = tables.place("run");
     let mut questions = vec![
@@ -298,24 +298,4 @@ fn signature(connection: &Connection, tables: &Tables, run: RunId) -> rusqlite::
         }
     }
     Ok(digest)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-/// Writes a file and its name through to the disk. Where a folder or a file for reading alone cannot
-/// be synced, the system does it in its time.
-fn sync(path: &Path) -> std::io::Result<()> {
-    match File::open(path)?.sync_all() {
-        Err(error) if error.kind() != std::io::ErrorKind::PermissionDenied => return Err(error),
-        _ => {}
-    }
-    if let Ok(folder) = File::open(folder_of(path)) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
 }

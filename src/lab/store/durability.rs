@@ -170,8 +170,16 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
         .try_for_each(|made| sync_folder(folder_of(made)))
 }
 
+/// Writes a file with its name through to the disk, as far as it may be opened.
+pub(super) fn sync_file_and_name(path: &Path) -> io::Result<()> {
+    match File::open(path)?.sync_all() {
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
+        _ => sync_folder(folder_of(path)),
+    }
+}
+
 /// The folder that a path is in.
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

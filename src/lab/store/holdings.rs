@@ -2,8 +2,8 @@
 //! what goes when runs go.
 //!
 //! Tables, their keys and what refers to what come from the schema, so that the tables of a new
-//! study are copied and removed like the others. Sets of rows are temporary tables of a connection:
-//! they may be larger than memory.
+//! study are copied and removed like the others. Sets of rows are temporary tables of a connection,
+//! so that SQLite finds, copies and removes by itself.
 
 use std::collections::HashSet;
 

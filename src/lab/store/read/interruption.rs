@@ -1,5 +1,5 @@
-//! How far an interrupted run came, and which runs did the remainder. A run shows what became of its
-//! points, whoever computed them, so its own counts do not tell.
+//! How far an interrupted run came, and which runs did the remainder. A run shows what became of
+//! its points, whoever computed them, so its own counts do not tell.
 
 use rusqlite::{Connection, params};
 
