@@ -77,7 +77,7 @@ pub fn rewritten(keys: Keys, text: &str) -> Result<Rewritten, RewriteError> {
     let renamed = each_once(keys, text, &before, &former)?;
     let mut changed = text.to_owned();
     // One at a time: every change moves the places of the others.
-    for _ in &former {
+    for Renamed { line, .. } in &renamed {
         let root = parse(&changed)?;
         let next = found(&root, |path| keys.former_key(path).is_some());
         let Some((next, key)) = next.first().and_then(|next| {
@@ -87,11 +87,11 @@ pub fn rewritten(keys: Keys, text: &str) -> Result<Rewritten, RewriteError> {
             break;
         };
         let by_hand = RewriteError::ByHand {
-            line: line_of(&changed, next.at()),
+            line: *line,
             was: key.was,
             now: key.now,
         };
-        let section = keys.sections().find(|one| key.was.starts_with(one.path));
+        let section = keys.sections().find(|one| one.former.contains(&key));
         let stays = section.is_none_or(|section| section.is_switch);
         changed = edit::renamed(&changed, &root, next, key, stays).ok_or(by_hand)?;
     }

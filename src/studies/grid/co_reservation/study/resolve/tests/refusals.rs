@@ -188,14 +188,15 @@ fn what_cannot_be_is_refused_with_its_key() {
 fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
     let other = HEAD.replace("co-reservation", "easy-backfilling");
     for table in [
-        "clusters",
-        "requests",
-        "broker",
-        "local",
-        "grid_failures",
-        "risk",
+        "[clusters]",
+        // Of this table every study may read `alpha`.
+        "[requests]\ncount = 3",
+        "[broker]",
+        "[local]",
+        "[grid_failures]",
+        "[risk]",
     ] {
-        let error = Experiment::parse(STUDIES, "t.toml", &format!("{other}[{table}]\n"), None)
+        let error = Experiment::parse(STUDIES, "t.toml", &format!("{other}{table}\n"), None)
             .expect_err(table)
             .to_string();
         assert!(
