@@ -39,7 +39,13 @@ const NOT_COVERED: [(&str, &[&str]); 6] = [
     ("simulation_timing", &["wall_seconds", "finished"]),
     (
         "decision_timing",
-        &["decisions", "p50_seconds", "p99_seconds", "longest_seconds"],
+        &[
+            "decision",
+            "decisions",
+            "p50_seconds",
+            "p99_seconds",
+            "longest_seconds",
+        ],
     ),
     ("strategy", &["overbooks", "baseline"]),
     ("measure", &["unit", "title"]),
