@@ -159,10 +159,14 @@ fn the_failures_of_a_battery_are_the_same_for_every_strategy_and_go_on_past_the_
 fn stored(text: &str, outcomes: &str) -> (tempfile::TempDir, Connection) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("small.toml"), text).expect("written");
-    let mut command = run(folder.path(), "small", &["--outcomes", outcomes]);
-    assert!(command.status().expect("runs").success());
-    let connection = Connection::open(folder.path().join("small.db")).expect("a store");
+    let connection = run_in(folder.path(), &["--outcomes", outcomes]);
     (folder, connection)
+}
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Connection {
+    let mut command = run(folder, "small", arguments);
+    assert!(command.status().expect("runs").success());
+    Connection::open(folder.join("small.db")).expect("a store")
 }
 
 fn number(connection: &Connection, question: &str) -> f64 {
@@ -358,6 +362,45 @@ fn every_order_to_reserve_a_part_is_a_row_that_says_what_became_of_it() {
         "SELECT simulation, request, part, cluster, start, nodes FROM v_co_attempt WHERE fate = 'reserved'",
         "SELECT simulation, request, part, cluster, start, nodes FROM v_co_part WHERE cluster IS NOT NULL",
     );
+}
+
+#[test]
+fn decisions_are_timed_where_that_is_asked_for_and_nothing_else_changes() {
+    for (study, kinds) in [
+        ("overbooking", &["admission"][..]),
+        ("reservations", &["admission"]),
+        ("market", &["admission", "quote", "request"]),
+        ("co-reservation", &["quote", "request"]),
+        ("provisioning-sites", &["request"]),
+    ] {
+        let (_folder, plain) = stored(&experiment(study), "metrics");
+        let rows = "SELECT count(*) FROM decision_timing";
+        assert_eq!(number(&plain, rows), 0.0, "{study}");
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("small.toml"), experiment(study)).expect("written");
+        let options = ["--outcomes", "metrics", "--time-decisions"];
+        let timed = run_in(folder.path(), &options);
+        for kind in kinds {
+            // One of every simulation, in order of size, none as long as the simulation.
+            let sound = format!(
+                "SELECT min(decisions > 0 AND p50_seconds <= p99_seconds AND p99_seconds <= longest_seconds
+                    AND longest_seconds <= wall_seconds) AND count(*) = (SELECT count(*) FROM simulation)
+                 FROM decision_timing JOIN simulation_timing USING (simulation) WHERE decision = '{kind}'"
+            );
+            assert_eq!(number(&timed, &sound), 1.0, "{study}: {kind}");
+        }
+        let others = format!(
+            "SELECT count(*) FROM decision_timing WHERE decision NOT IN ('{}')",
+            kinds.join("', '")
+        );
+        assert_eq!(number(&timed, &others), 0.0, "{study}");
+        let digests = "SELECT group_concat(digest, ' ' ORDER BY identity) FROM simulation";
+        let read = |store: &Connection| -> String {
+            let read = store.query_row(digests, [], |row| row.get(0));
+            read.expect("digests")
+        };
+        assert_eq!(read(&plain), read(&timed), "{study}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What the machines of a simulation held over time, as counts of nodes: the plan of machines that do
-//! not say which nodes, read off what is stored of their jobs and reservations.
+//! What the machines of a simulation held over time, as counts of nodes: the plan of machines that
+//! do not say which nodes, read off what is stored of their jobs and reservations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -432,8 +432,8 @@ impl Inputs {
             .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
     }
 
-    /// The statistics that a simulation reads, learned from the jobs before its own; `None` where it
-    /// reads none.
+    /// The statistics that a simulation reads, learned from the jobs before its own; `None` where
+    /// it reads none.
     ///
     /// # Errors
     ///

@@ -70,8 +70,9 @@ pub struct Delegation {
 }
 
 impl MarketRun {
-    /// What became of each of these jobs, which are those that customers brought: of one that moved,
-    /// what became of its last rest; one that nobody took was dropped. Outcomes must have been kept.
+    /// What became of each of these jobs, which are those that customers brought: of one that
+    /// moved, what became of its last rest; one that nobody took was dropped. Outcomes must have
+    /// been kept.
     #[must_use]
     pub fn job_outcomes(&self, jobs: &[Job]) -> Vec<JobOutcome> {
         // A job has one delegation that decided it; those whose rest moved on have no outcome.
