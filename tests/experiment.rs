@@ -560,11 +560,12 @@ fn the_table_of_one_study_is_refused_under_the_strategy_of_another() {
         "strategy = \"heuristic-overbooking\"",
         "strategy = \"provisioning\"",
     );
-    let error = parse(&format!("{text}[clusters]\ncount = 2\n")).expect_err("of another study");
+    let error =
+        parse(&format!("{text}[clusters]\ncount = 1\ndays = 2\n")).expect_err("of another study");
     let refused = error
         .problems()
         .iter()
-        .find(|problem| problem.key == "clusters");
+        .find(|problem| problem.key == "clusters.days");
     let refused = refused.expect("a problem");
     assert_eq!(refused.kind, ProblemKind::Conflict);
     assert!(refused.message.contains("several clusters"), "{error}");

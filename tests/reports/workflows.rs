@@ -54,7 +54,7 @@ fn makespan_and_cost_have_bars_of_one_standard_deviation_and_best_effort_beside_
         let found = figures.iter().find(|figure| figure.name == name);
         found.unwrap_or_else(|| panic!("{name}"))
     };
-    let makespan = find("wf-makespan-hours-by-provisioning-alpha");
+    let makespan = find("wf-makespan-hours-by-requests-alpha");
     assert_eq!(makespan.section, Section::Workflows);
     assert_eq!(labels(makespan), ["moga", "nsga2", "greedy", "best effort"]);
     assert!(makespan.note.contains("one standard deviation"));
@@ -69,7 +69,7 @@ fn makespan_and_cost_have_bars_of_one_standard_deviation_and_best_effort_beside_
         close(mark.high, 9.0);
         assert_eq!(mark.count, 3);
     }
-    let ratio = find("wf-makespan-ratio-by-provisioning-alpha");
+    let ratio = find("wf-makespan-ratio-by-requests-alpha");
     assert_eq!(ratio.series.len(), 3);
     let Marks::Whiskers(marks) = &ratio.series[0].marks else {
         panic!("numbers make a line with bars");

@@ -207,6 +207,13 @@ const EXPORTS: &[ExportKind] = &[
     },
     POINTS,
     ExportKind {
+        name: "axis-keys",
+        about: "One row for each axis",
+        of_outcomes: false,
+        source: ExportSource::Run("v_axis", "position"),
+        columns: "run, position, key text",
+    },
+    ExportKind {
         name: "axes",
         about: "One row for each place and axis",
         of_outcomes: false,
