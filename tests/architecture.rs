@@ -543,7 +543,7 @@ const CRATES: [(&str, &[&str]); 12] = [
         &["selection", "replanning", "slots", "virtual_reservations"],
     ),
     ("studies/queues", &["predicted_queue", "machine_queue"]),
-    ("studies/grid", &["co_reservation", "market"]),
+    ("studies/grid", &["study", "co_reservation", "market"]),
     ("studies/workflows", &["provisioning"]),
     ("studies", &[]),
     ("papers", &["findings", "reproduction"]),

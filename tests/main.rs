@@ -19,6 +19,7 @@ mod exports;
 mod first_steps;
 mod fixed_reservations;
 mod former_keys;
+mod four_axes;
 mod fuzz;
 mod gantt;
 mod golden_scenarios;

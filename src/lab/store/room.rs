@@ -1,7 +1,5 @@
 //! Giving the room of removed rows back to the disk.
 
-use std::path::PathBuf;
-
 use super::processes::Process;
 use super::{Store, StoreError};
 
@@ -31,7 +29,7 @@ impl Store {
     /// When the store cannot be written, when there is no room to write an old one anew, or when a
     /// program writes a run into an old one. Nothing is lost in any case.
     pub fn give_room_back(&self) -> Result<u64, StoreError> {
-        let before = self.bytes();
+        let before = self.pragma("page_count")?;
         match self.pragma("auto_vacuum")? {
             INCREMENTAL => self.give_free_pages_back()?,
             0 if self.pragma("freelist_count")? > 0 => self.write_anew()?,
@@ -41,7 +39,8 @@ impl Store {
         // The file is cut when the journal is brought into it; where a reader is in the way, that
         // happens later.
         self.run_to_end("PRAGMA wal_checkpoint(TRUNCATE)")?;
-        Ok(before.saturating_sub(self.bytes()))
+        let pages = before - self.pragma("page_count")?;
+        Ok(u64::try_from(pages * self.pragma("page_size")?).unwrap_or(0))
     }
 
     fn give_free_pages_back(&self) -> Result<(), StoreError> {
@@ -111,14 +110,5 @@ impl Store {
             Ok(())
         };
         run().map_err(|error| self.error("giving room back", error))
-    }
-
-    fn bytes(&self) -> u64 {
-        let journal: PathBuf = super::journal::beside(&self.path, "-wal");
-        [&self.path, &journal]
-            .into_iter()
-            .filter_map(|file| std::fs::metadata(file).ok())
-            .map(|file| file.len())
-            .sum()
     }
 }

@@ -185,7 +185,7 @@ impl<'a> EarningStrategies<'a> {
         let each: Vec<String> = (wins.iter())
             .map(|(name, count, surely)| {
                 format!(
-                    "{name} earns most in {count} of {} situations, told apart from the next in {surely}",
+                    "{name} earns most in {count} of {} situations, significantly more than the next in {surely}",
                     situations.len()
                 )
             })

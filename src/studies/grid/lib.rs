@@ -52,10 +52,12 @@
 
 #[cfg(test)]
 mod by_actors;
-mod cluster_policy;
 
 // Requests with parts on several clusters.
 pub mod co_reservation;
 
 // Single jobs, delegated to the best quote.
 pub mod market;
+
+// What studies of both have in common.
+mod study;

@@ -213,8 +213,8 @@ impl Study for OverbookingStudy {
         match strategy {
             "fcfs" => 1e-6,
             "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
-            "heuristic-overbooking" | "overbooking-2008" => 2e-5,
-            _ => 5e-5,
+            "heuristic-overbooking" | "overbooking-2008" => 6e-6,
+            _ => 1.5e-5,
         }
     }
 

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::cluster_policy::cluster_policy;
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
     ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
     OutageEvents, Repair, SortBy, co_reservation_scene,
 };
+use crate::study::cluster_policy;
 use bookahead_core::estimates::LearningSettings;
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
@@ -274,7 +274,7 @@ impl Study for CoReservationStudy {
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        1e-5
+        3e-6
     }
 
     fn measured_bytes(&self, _simulation: &SimulationSpec) -> f64 {

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use self::keys::{RawMarket, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use crate::cluster_policy::cluster_policy;
 use crate::market::{
     DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
 };
+use crate::study::cluster_policy;
 use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
@@ -200,7 +200,7 @@ impl Study for MarketStudy {
 
     /// For a quote.
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        1e-5
+        2e-6
     }
 
     /// 1: outcomes are kept, which simulations that were stored before do not have.

@@ -157,8 +157,8 @@ impl Study for PredictedQueueStudy {
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
         let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
         match reads {
-            Some(Reads::Learned) => 2e-6,
-            _ => 5e-7,
+            Some(Reads::Learned) => 6e-7,
+            _ => 2e-7,
         }
     }
 

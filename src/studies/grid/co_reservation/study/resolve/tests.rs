@@ -311,10 +311,10 @@ fn names_are_those_of_the_matrix_and_of_the_settings() {
 
 #[test]
 fn clusters_at_risk_plan_by_the_common_tables_and_their_jobs_have_deadlines_where_asked_for() {
-    let table = "[clusters]\ndeadlines = true\n[requests]\n[risk]\n";
+    let table = "[requests]\n[risk]\n[clusters]\ndeadlines = true\n";
     let common = "[checkpoint]\ninterval = \"young\"\n";
     let head = HEAD.replace("nodes = 1160", "nodes = 1160\nlaxity = 3");
-    let head = format!("{head}hold_for_overbooked = true\nretry = \"never\"\n");
+    let head = format!("{head}hold_for_overbooked = true\nretry = \"repairs\"\n");
     let one = |text: &str| {
         let experiment = Experiment::parse(STUDIES, "test.toml", text, None);
         let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
@@ -322,7 +322,7 @@ fn clusters_at_risk_plan_by_the_common_tables_and_their_jobs_have_deadlines_wher
         study(spec.expect("a simulation"))
     };
     let mapped = one(&format!(
-        "{head}{table}strategy = \"comprehensive-overbooking\"\n{common}"
+        "{head}{table}policy = \"comprehensive-overbooking\"\n{common}"
     ));
     assert_eq!(mapped.clusters.laxity, Some(3.0));
     let risk = mapped.settings.risk.clone().expect("a risk");

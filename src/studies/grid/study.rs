@@ -1,4 +1,5 @@
-//! The policy of a broker's clusters, as the tables say that every study has.
+//! What studies of a broker have in common: the policy of its clusters, by the tables that every
+//! study has.
 
 use bookahead_core::scheduling::PolicySpec;
 use bookahead_lab::study::CommonSettings;
