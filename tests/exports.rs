@@ -33,15 +33,17 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         .expect("copied");
         let mut command = run(path, "small", &["--time-decisions"]);
         assert!(command.status().expect("runs").success());
-        // Models lose no records; only logs do.
+        // Models lose no records, only logs do; and nobody said anything of the run.
         rusqlite::Connection::open(path.join("small.db"))
             .and_then(|store| {
-                store.execute(
-                    "INSERT INTO run_loss VALUES (1, 'a log', 'overrun', 9, 1)",
-                    [],
+                store.execute_batch(
+                    "INSERT INTO run_loss VALUES (1, 'a log', 'overrun', 9, 1);
+                     INSERT INTO run_tag VALUES (1, 'paper');
+                     INSERT INTO run_note VALUES (1, 'with failures');
+                     INSERT INTO run_gone VALUES (9, 'another', 0, 1, NULL)",
                 )
             })
-            .expect("a loss is entered");
+            .expect("rows are entered");
         for kind in ExportKind::all(STUDIES).chain(ExportKind::tables(STUDIES)) {
             let export = |format: &str, out: &str| {
                 let said = output(program(

@@ -92,7 +92,8 @@ impl SimulationSpec {
 /// Jobs of a log, about.
 const JOBS_OF_A_LOG: f64 = 75_000.0;
 
-/// Jobs of a battery, or of a whole trace, about: how many a log has is not known before it is read.
+/// Jobs of a battery, or of a whole trace, about: how many a log has is not known before it is
+/// read.
 #[must_use]
 pub fn jobs_of(workload: &WorkloadSettings) -> f64 {
     match &workload.whole {

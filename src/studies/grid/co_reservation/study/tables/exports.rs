@@ -30,10 +30,10 @@ pub(super) const EXPORTS: &[ExportKind] = &[
     },
     ExportKind {
         name: "cluster-events",
-        about: "One row for each failure and repair that was drawn of a cluster, or of nodes of one",
+        about: "One row for each failure and repair of a cluster, or of nodes of one",
         of_outcomes: true,
-        source: ExportSource::Simulations("cluster_event"),
-        columns: "simulation, sequence, time, cluster, first_node, nodes, up flag",
+        source: ExportSource::Simulations("v_cluster_event"),
+        columns: "simulation, time, cluster, whole flag, first_node, nodes, up flag",
     },
     ExportKind {
         name: "co-requests",
