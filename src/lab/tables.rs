@@ -259,6 +259,8 @@ pub enum ExportSource {
     /// A table, a view or a query in parentheses with a column `simulation`: its rows about the
     /// simulations of the run.
     Simulations(&'static str),
+    /// The same of a view whose rows are sorted, and the columns by which they are.
+    SimulationsBy(&'static str, &'static str),
 }
 
 /// The type of an exported column.

@@ -75,6 +75,11 @@ impl Browser {
             .as_str()
             .unwrap_or_else(|| panic!("no session: {answer}"))
             .to_owned();
+        // A page that no window shows has no focus where the system has no windows.
+        let focus = json!({
+            "cmd": "Emulation.setFocusEmulationEnabled", "params": { "enabled": true }
+        });
+        browser.call("POST", "/goog/cdp/execute", &focus);
         Some(browser)
     }
 

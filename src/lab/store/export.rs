@@ -54,7 +54,9 @@ impl ExportKind {
         match self.source {
             ExportSource::Points => Some("v_point"),
             ExportSource::Axes => Some("v_point_axis"),
-            ExportSource::Run(view, _) | ExportSource::RunSimulations(view) => Some(view),
+            ExportSource::Run(view, _)
+            | ExportSource::SimulationsBy(view, _)
+            | ExportSource::RunSimulations(view) => Some(view),
             ExportSource::Simulations(rows) if rows.starts_with("v_") => Some(rows),
             ExportSource::Simulations(_) | ExportSource::Table => None,
         }
@@ -143,6 +145,11 @@ impl Store {
             }
             ExportSource::Simulations(rows) => {
                 format!("{SIMULATIONS} s CROSS JOIN {rows} t WHERE t.simulation = s.id")
+            }
+            ExportSource::SimulationsBy(view, order) => {
+                format!(
+                    "{SIMULATIONS} s CROSS JOIN {view} t WHERE t.simulation = s.id ORDER BY {order}"
+                )
             }
             ExportSource::RunSimulations(view) => {
                 format!(

@@ -32,7 +32,10 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         name: "cluster-events",
         about: "One row for each failure and repair of a cluster, or of nodes of one",
         of_outcomes: true,
-        source: ExportSource::Simulations("v_cluster_event"),
+        source: ExportSource::SimulationsBy(
+            "v_cluster_event",
+            "simulation, time, cluster, first_node",
+        ),
         columns: "simulation, time, cluster, whole flag, first_node, nodes, up flag",
     },
     ExportKind {

@@ -163,8 +163,7 @@ pub(super) const VIEWS: &[View] = &[
          SELECT n.simulation, n.time, c.cluster, 0, n.node - c.first, 1, n.up
          FROM (SELECT simulation, cluster, nodes,
                 sum(nodes) OVER (PARTITION BY simulation ORDER BY cluster) - nodes AS first FROM cluster) c
-         JOIN node_event n ON n.simulation = c.simulation AND n.node >= c.first AND n.node < c.first + c.nodes
-         ORDER BY 1, 2, 3, 5",
+         JOIN node_event n ON n.simulation = c.simulation AND n.node >= c.first AND n.node < c.first + c.nodes",
     ),
     (
         "v_co_request",
