@@ -51,7 +51,7 @@ impl Store {
     /// written.
     pub fn use_of(&self, runs: &[RunId]) -> Result<RunUse, StoreError> {
         self.require_idle(runs)?;
-        self.with_holdings(runs, |holdings| RunUse::of(holdings))
+        self.with_holdings(runs, RunUse::of)
     }
 
     /// Deletes runs with everything that only they use; what other runs use stays theirs. The room

@@ -106,7 +106,7 @@ impl Keys {
 
     /// What a key is called now: the name itself where it has not changed.
     #[must_use]
-    pub fn present<'a>(self, path: &'a str) -> &'a str {
+    pub fn present(self, path: &str) -> &str {
         self.former_key(path).map_or(path, |key| key.now)
     }
 
