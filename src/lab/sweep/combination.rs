@@ -61,9 +61,12 @@ pub(super) fn resolved<'i>(
         return None;
     };
     let written = raw.workload.as_ref();
-    let laxity = written.map(|workload| workload.get_ref().laxity().or_default(problems));
+    let laxity = match (&workload.whole, written) {
+        (Some(_), Some(written)) => written.get_ref().laxity().or_default(problems)?,
+        _ => workload.laxity,
+    };
     let asked = Asked {
-        laxity: laxity.flatten().unwrap_or(workload.laxity),
+        laxity,
         strategy: &scheduling.strategy,
         workload: &workload,
         failures: &failures,

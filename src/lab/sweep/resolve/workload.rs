@@ -51,7 +51,6 @@ pub(crate) fn workload(
     let is_whole = matches!(whole, Ok(Some(_)));
     let fresh = raw.fresh().is_on();
     let compression = compression(raw, &place, is_whole, problems);
-    let laxity = raw.laxity().or_default(problems);
     let battery_jobs = battery_jobs?;
     let whole = whole.ok()?;
     if fresh {
@@ -65,7 +64,7 @@ pub(crate) fn workload(
             battery_jobs: 0,
             cleaning: cleaning(raw),
             compression: compression?,
-            // Its jobs have deadlines only where a study gives them some.
+            // Its jobs have deadlines only where a study gives them some (`Asked::laxity`).
             laxity: RawWorkload::default().laxity().or_default(problems)?,
             whole,
             fresh,
@@ -131,7 +130,7 @@ pub(crate) fn workload(
         battery_jobs,
         cleaning: cleaning(raw),
         compression,
-        laxity: laxity?,
+        laxity: raw.laxity().or_default(problems)?,
         whole: None,
         fresh,
     })

@@ -231,3 +231,12 @@ fn a_laxity_is_refused_where_no_job_has_a_deadline() {
         assert!(error.to_string().contains("deadline"), "{error}");
     }
 }
+
+#[test]
+fn a_laxity_that_cannot_be_is_refused_once() {
+    let text = HEAD.replace("nodes = 1160", "nodes = 1160\nlaxity = 0.5");
+    let text = format!("{text}[clusters]\ndeadlines = true\n[requests]\n[risk]\n");
+    let error = Experiment::parse(STUDIES, "test.toml", &text, None).expect_err("0.5");
+    let keys: Vec<&str> = error.problems().iter().map(|it| it.key.as_str()).collect();
+    assert_eq!(keys, ["workload.laxity"], "{error}");
+}
