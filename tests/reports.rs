@@ -6,6 +6,7 @@
 mod any_run;
 mod batteries;
 mod calibration;
+mod earned;
 mod grid;
 mod optimism;
 mod studies;

@@ -1,9 +1,7 @@
 //! The value of the best of several settings on batteries that did not choose it, compared with its
 //! value on those that did.
 
-use bookahead_lab::study::Studies;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
 use super::analysis::{Analysis, Combination};
 use super::plots::drawn::{Drawn, drawn};
@@ -57,30 +55,23 @@ impl ChoiceValue {
             _ => None,
         }
     }
-}
 
-/// Says what a choice is worth, in the same words wherever it stands.
-impl fmt::Display for ChoiceValue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What a choice is worth, in the same words wherever it stands; `units` are what a setting was
+    /// run on.
+    fn in_words(&self, units: &str) -> String {
         let settings = self.settings();
         match self {
             Self::Known(choice) => {
-                write!(
-                    formatter,
-                    "Best of {settings} settings, {}",
-                    in_words(choice, "batteries")
-                )
+                format!("Best of {settings} settings, {}", in_words(choice, units))
             }
-            Self::FewBatteries { .. } => write!(
-                formatter,
-                "Best of {settings} settings, chosen and judged on the same batteries, so its gain is too high; \
-                 fewer than {} batteries do not say by how much",
+            Self::FewBatteries { .. } => format!(
+                "Best of {settings} settings, chosen and judged on the same {units}, so its gain is too high; \
+                 fewer than {} {units} do not say by how much",
                 Choice::FEWEST_BATTERIES
             ),
-            Self::Unpaired { .. } => write!(
-                formatter,
-                "Best of {settings} settings, chosen and judged on the same batteries, so its gain is too high; \
-                 by how much is not known, because the settings do not all have the same batteries"
+            Self::Unpaired { .. } => format!(
+                "Best of {settings} settings, chosen and judged on the same {units}, so its gain is too high; \
+                 by how much is not known, because the settings do not all have the same {units}"
             ),
         }
     }
@@ -100,15 +91,15 @@ pub fn in_words(choice: &Choice, units: &str) -> String {
     )
 }
 
-/// The combinations of each strategy, in the order of the policies.
-fn by_strategy<'a>(
-    studies: Studies,
+/// The combinations of each policy, in the order of the policies.
+fn by_policy<'a>(
+    analysis: &'a Analysis,
     group: &[&'a Combination],
 ) -> Vec<(&'a str, Vec<&'a Combination>)> {
     let mut found: BTreeMap<(usize, &str), Vec<&Combination>> = BTreeMap::new();
     for combination in group {
-        let name = combination.strategy.as_str();
-        let own = found.entry((studies.rank(name), name)).or_default();
+        let name = analysis.policy(combination);
+        let own = (found.entry((analysis.studies.rank(name), name))).or_default();
         own.push(combination);
     }
     found
@@ -146,14 +137,14 @@ pub struct Optimism<'a> {
 }
 
 impl<'a> Optimism<'a> {
-    /// Of strategies that earn money, by their gain; `None` for a study, which chooses nothing, and
-    /// where no situation has several settings.
+    /// Of policies that compete, by what they earn; `None` where none do, and where no situation has
+    /// several settings.
     pub fn new(
         analysis: &'a Analysis,
         pairs: &Pairs<'_>,
         configuration_hash: &str,
     ) -> Option<Self> {
-        if analysis.is_study() {
+        if !analysis.is_earning() {
             return None;
         }
         let gain = drawn(analysis, configuration_hash).into_iter().next()?;
@@ -173,7 +164,7 @@ impl<'a> Optimism<'a> {
             .map(|group| Situation {
                 any: group[0],
                 whole: ChoiceValue::of(&gain, pairs, group),
-                strategies: by_strategy(analysis.studies, group)
+                strategies: by_policy(analysis, group)
                     .into_iter()
                     .filter_map(|(name, own)| Some((name, ChoiceValue::of(&gain, pairs, &own)?)))
                     .collect(),
@@ -189,29 +180,40 @@ impl<'a> Optimism<'a> {
     /// What the answer is worth, which names a strategy and its setting in each situation; and
     /// whether it is known and hardly less than what is shown.
     pub(super) fn sentence(&self) -> (bool, String) {
+        let units = self.units();
         let values: Vec<&ChoiceValue> = (self.situations.iter())
             .filter_map(|situation| situation.whole.as_ref())
             .collect();
         let known: Vec<&Choice> = values.iter().filter_map(|value| value.choice()).collect();
         let Some(mean) = mean(&known) else {
             let first = values.first();
-            return (false, first.map_or_else(String::new, ToString::to_string));
+            let said = first.map(|value| value.in_words(units));
+            return (false, said.unwrap_or_default());
         };
         let is_small = (mean.percent()).is_some_and(|percent| percent <= SMALL_PERCENT);
         let sentence = match values.as_slice() {
-            [only] => only.to_string(),
+            [only] => only.in_words(units),
             several => format!(
                 "Best settings, in the mean over {} of {} situations {}",
                 known.len(),
                 several.len(),
-                in_words(&mean, "batteries")
+                in_words(&mean, units)
             ),
         };
         (is_small, sentence)
     }
 
+    /// What a setting is run on: batteries under a policy, whole workloads in a study.
+    fn units(&self) -> &'static str {
+        match self.analysis.earned_measure() {
+            None => "batteries",
+            Some(_) => "replications",
+        }
+    }
+
     /// Every choice, by situation and strategy.
     pub fn table(&self, configuration_hash: &str) -> Table {
+        let units = self.units();
         let given = self.analysis.given_axes();
         let mut columns: Vec<Column> = (given.iter())
             .map(|axis| axis_column(self.analysis, *axis))
@@ -258,13 +260,13 @@ impl<'a> Optimism<'a> {
             columns,
             rows: rows.collect(),
             note: format!(
-                "The setting with the highest mean gain is partly the luckiest, so on the batteries \
-                 that chose it its gain is too high. Here each battery is left out once: the setting \
+                "The setting with the highest mean gain is partly the luckiest, so on the {units} \
+                 that chose it its gain is too high. Here each of them is left out once: the setting \
                  is chosen on the others and judged on it, and the mean of these gains is what the \
-                 choice is worth. Optimism: by how much the gain on the same batteries is higher, \
+                 choice is worth. Optimism: by how much the gain on the same {units} is higher, \
                  also in percent of that on the others. \"any\" is the choice among all strategies \
                  and settings. Settings count once where all of their gains are equal. No numbers \
-                 where not all settings have the same batteries, or fewer than {}.",
+                 where not all settings have the same {units}, or fewer than {}.",
                 Choice::FEWEST_BATTERIES
             ),
             sql: sql::optimism(configuration_hash, self.analysis),

@@ -171,19 +171,38 @@ ORDER BY b.given, b.strategy, b.penalty_ratio;"
 
 /// The gain of the best setting on the batteries that chose it, and on each battery of the setting
 /// that the others chose: among all strategies and settings, and then among the settings of each
-/// strategy. Where all settings saw the same batteries.
+/// policy. Where all settings saw the same.
 pub(super) fn optimism(configuration_hash: &str, analysis: &Analysis) -> String {
     let run = this_run(configuration_hash);
-    let tuned = analysis
+    let tuned = (analysis
         .tuned_axes()
         .into_iter()
-        .map(|axis| analysis.axes[axis].key.as_str());
+        .chain(analysis.competitors()))
+    .map(|axis| analysis.axes[axis].key.as_str());
     let given = without(std::iter::once(STRATEGY_AXIS).chain(tuned));
+    let policy = match analysis.competitors() {
+        Some(axis) => format!("axes ->> '$.\"{}\"'", analysis.axes[axis].key),
+        None => "strategy".to_owned(),
+    };
+    let (gain, from) = match analysis.earned_measure() {
+        Some(earned) => (
+            "value",
+            format!(
+                "v_measure WHERE measure = '{}' AND run = {run}",
+                earned.name
+            ),
+        ),
+        None => (
+            "gain",
+            format!("v_point WHERE state = 'done' AND run = {run}"),
+        ),
+    };
     let among = |strategy: &str| {
         format!(
             "WITH p AS (
-    SELECT {given} AS given, strategy, replication, gain, min(place) OVER setting AS place, sum(gain) OVER setting AS total
-    FROM v_point WHERE state = 'done' AND run = {run}
+    SELECT {given} AS given, {policy} AS strategy, replication, {gain} AS gain, min(place) OVER setting AS place,
+        sum({gain}) OVER setting AS total
+    FROM {from}
     WINDOW setting AS (PARTITION BY axes, strategy)
 ),
 chosen AS (

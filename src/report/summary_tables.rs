@@ -16,7 +16,7 @@ pub(super) use studies::{brief, each_axis_table};
 /// dissertation.
 #[must_use]
 pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> Table {
-    if let Some(measure) = analysis.earned_measure() {
+    if let (true, Some(measure)) = (analysis.is_earning(), analysis.earned_measure()) {
         return earned::best_table(analysis, pairs, run, measure);
     }
     if analysis.is_study() {
@@ -42,10 +42,7 @@ pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> T
         Column::number("surplus_percent", "Surplus (%)", 1),
         Column::number("baseline_gain", "Baseline (VC)", 0),
     ]);
-    columns.extend(tuned.iter().map(|axis| {
-        let key = &analysis.axes[*axis].key;
-        Column::plain(format!("at_{key}"), format!("At {}", short(key)))
-    }));
+    columns.extend(tuned_columns(analysis, &tuned));
     let measures = studies::shown(analysis, false);
     columns.extend(studies::columns(analysis, &measures));
     columns.push(Column::plain("replications", "n"));
@@ -67,12 +64,7 @@ pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> T
                 ]),
                 None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
             }
-            // A threshold says nothing about a strategy that does not look at it.
-            let overbooks = analysis.studies.overbooks(&combination.strategy);
-            row.extend(tuned.iter().map(|axis| {
-                let value = analysis.value(combination, *axis).filter(|_| overbooks);
-                value.into()
-            }));
+            row.extend(tuned_cells(analysis, combination, &tuned));
             row.extend(studies::cells(combination, &measures));
             row.push(replications(combination));
             row
@@ -82,17 +74,7 @@ pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> T
         "Means over replications. {INTERVALS} Surplus: gain minus the gain of the strategy's baseline in the same \
          replication; in percent of the baseline's mean, undefined where that is not positive."
     );
-    if !tuned.is_empty() {
-        let names: Vec<&str> = tuned
-            .iter()
-            .map(|axis| analysis.axes[*axis].key.as_str())
-            .collect();
-        note.push_str(&format!(
-            " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
-             high, and the interval does not contain the choice; the table \"What the choice of the best setting is worth\" says by how much.",
-            names.join(" and ")
-        ));
-    }
+    note.push_str(&chosen(analysis, &tuned));
     if !analysis.relaxed_axes.is_empty() {
         note.push_str(&format!(
             " The run has the baselines only once for all values of {}, which they do not read.",
@@ -111,6 +93,40 @@ pub fn best_table(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> T
         note,
         sql: with_measures(sql::best(&run.configuration_hash, analysis), analysis, run),
     }
+}
+
+/// The columns of the values at which something is best.
+fn tuned_columns(analysis: &Analysis, tuned: &[usize]) -> impl Iterator<Item = Column> {
+    tuned.iter().map(|axis| {
+        let key = &analysis.axes[*axis].key;
+        Column::plain(format!("at_{key}"), format!("At {}", short(key)))
+    })
+}
+
+/// Their cells; a threshold says nothing about a policy that does not look at it.
+fn tuned_cells(
+    analysis: &Analysis,
+    combination: &Combination,
+    tuned: &[usize],
+) -> impl Iterator<Item = Cell> {
+    let overbooks = analysis.studies.overbooks(analysis.policy(combination));
+    tuned.iter().map(move |axis| {
+        let value = analysis.value(combination, *axis).filter(|_| overbooks);
+        value.into()
+    })
+}
+
+/// Says what was chosen, where something was.
+fn chosen(analysis: &Analysis, tuned: &[usize]) -> String {
+    if tuned.is_empty() {
+        return String::new();
+    }
+    let names = tuned.iter().map(|axis| analysis.axes[*axis].key.as_str());
+    format!(
+        " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
+         high, and the interval does not contain the choice; the table \"What the choice of the best setting is worth\" says by how much.",
+        names.collect::<Vec<_>>().join(" and ")
+    )
 }
 
 /// Every combination of axis values with every metric.

@@ -14,7 +14,7 @@ pub(crate) enum Earned {
     Measure {
         /// Its index in [`Analysis::measures`].
         index: usize,
-        /// The axis whose values compete; `None` where the run has one value of it.
+        /// The axis whose values compete; `None` where the run has one value of it at most.
         competitors: Option<usize>,
     },
 }
@@ -41,16 +41,21 @@ impl Earned {
         let study = studies.strategies().find(|it| it.name == first.strategy)?;
         let earned = study.earned?;
         let index = measures.iter().position(|it| it.name == earned.measure)?;
-        let competitors = axes.iter().position(|it| it.key == earned.competitors);
+        let competes = |axis: &Axis| axis.key == earned.competitors && axis.values.len() > 1;
+        let competitors = axes.iter().position(competes);
         Some(Self::Measure { index, competitors })
     }
 }
 
 impl Analysis {
-    /// Whether anything is sold, so that some settings earn more than others.
+    /// Whether policies compete for what is earned.
     #[must_use]
     pub fn is_earning(&self) -> bool {
-        self.earned.is_some()
+        match self.earned {
+            None => false,
+            Some(Earned::Gain) => true,
+            Some(Earned::Measure { competitors, .. }) => competitors.is_some(),
+        }
     }
 
     /// What a combination earned, VC.

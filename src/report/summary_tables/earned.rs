@@ -1,12 +1,12 @@
 //! Every policy of a study that sells something at its best, in each situation.
 
-use super::{axis_column, replications, studies};
+use super::{axis_column, chosen, replications, studies, tuned_cells, tuned_columns};
 use crate::analysis::{Analysis, Combination, ReportedMeasure};
 use crate::plots::drawn::Drawn;
 use crate::plots::paired::Pairs;
 use crate::sql;
 use crate::statistics::INTERVALS;
-use crate::table::{Cell, Column, Table, short};
+use crate::table::{Cell, Column, Table};
 use bookahead_lab::store::RunSummary;
 
 /// What each policy earns at the best of the values that a provider chooses, beside its baseline
@@ -25,10 +25,7 @@ pub(super) fn best_table(
         Column::estimate("earned", &earned.title, earned.decimals),
         Column::estimate("surplus", "Surplus (VC)", earned.decimals),
     ]);
-    columns.extend(tuned.iter().map(|axis| {
-        let key = &analysis.axes[*axis].key;
-        Column::plain(format!("at_{key}"), format!("At {}", short(key)))
-    }));
+    columns.extend(tuned_columns(analysis, &tuned));
     let mut measures = studies::shown(analysis, false);
     measures.retain(|index| analysis.measures[*index].name != earned.name);
     columns.extend(studies::columns(analysis, &measures));
@@ -52,12 +49,7 @@ pub(super) fn best_table(
                 Some(pairs.difference(quantity, combination, below)?.estimate)
             });
         row.push(surplus.into());
-        // A threshold says nothing about a policy that does not look at it.
-        let overbooks = analysis.studies.overbooks(analysis.policy(combination));
-        row.extend(tuned.iter().map(|axis| {
-            let value = analysis.value(combination, *axis).filter(|_| overbooks);
-            value.into()
-        }));
+        row.extend(tuned_cells(analysis, combination, &tuned));
         row.extend(studies::cells(combination, &measures));
         row.push(replications(combination));
         row
@@ -66,14 +58,6 @@ pub(super) fn best_table(
     let names: Vec<&str> = (tuned.iter())
         .map(|axis| analysis.axes[*axis].key.as_str())
         .collect();
-    let chosen = match names.as_slice() {
-        [] => String::new(),
-        names => format!(
-            " Of every policy the value of {} with the highest mean is shown: chosen on the replications that it is shown \
-             with, so what it earned is somewhat too high, and the interval does not contain the choice.",
-            names.join(" and ")
-        ),
-    };
     Table {
         name: "best".to_owned(),
         title: "Earned by policy".to_owned(),
@@ -81,7 +65,8 @@ pub(super) fn best_table(
         rows,
         note: format!(
             "Means over replications. {INTERVALS} Surplus: what the policy earned at its best minus what its baseline \
-             did at its own, paired by replication.{chosen}"
+             did at its own, paired by replication.{}",
+            chosen(analysis, &tuned)
         ),
         sql: sql::best_earned(&run.configuration_hash, &earned.name, &names),
     }
