@@ -33,3 +33,42 @@ pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Opt
     let (read, unread) = (read(given), read(default.clone()));
     (read != unread).then_some(read)
 }
+
+#[cfg(test)]
+mod tests {
+    use bookahead_core::scheduling::Retry;
+    use bookahead_lab::study::{Studies, study};
+    use bookahead_lab::sweep::Experiment;
+    use bookahead_overbooking::study::OverbookingStudy;
+
+    use super::*;
+    use crate::market::study::MarketStudy;
+
+    #[test]
+    fn clusters_of_a_market_plan_by_the_common_tables() {
+        const STUDIES: Studies =
+            Studies::new(&[study::<OverbookingStudy>(), study::<MarketStudy>()]);
+        let policy = |more: &str| -> PolicySpec {
+            let text = format!(
+                "[experiment]\nname = \"m\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
+                 battery_jobs = 300\ntarget_load = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
+            );
+            let experiment = Experiment::parse(STUDIES, "m.toml", &text, None);
+            let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));
+            let spec = experiment.sweep.simulations.iter().next();
+            let market = spec
+                .expect("a simulation")
+                .study
+                .get::<MarketStudy>()
+                .cloned();
+            market.expect("a market").settings.policy
+        };
+        let plain = policy("");
+        assert_eq!((plain.retry, plain.penalty), (Retry::Events, None));
+        let own = policy("retry = \"repairs\"\n[penalty]\nfunction = \"linear\"\n");
+        assert_eq!(own.retry, Retry::Repairs);
+        assert!(own.penalty.is_some());
+        assert_eq!(own.strategy, plain.strategy);
+        assert_eq!(own.acceptance, plain.acceptance);
+    }
+}
