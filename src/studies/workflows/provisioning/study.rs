@@ -198,7 +198,7 @@ impl Study for ProvisioningStudy {
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         // Applications of a hundred tasks; what all submissions share is made by the first.
         let replay = if simulation.replication == 0 {
-            10.0
+            0.3
         } else {
             0.0
         };
@@ -210,7 +210,7 @@ impl Study for ProvisioningStudy {
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        5e-2
+        1.2e-2
     }
 
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
