@@ -60,6 +60,8 @@ fn number(cell: &Cell) -> f64 {
         Cell::Number(value) => *value,
         Cell::Integer(value) => *value as f64,
         Cell::Estimate(estimate) => estimate.mean,
+        // The value of an axis.
+        Cell::Text(value) => value.parse().unwrap(),
         other => panic!("{other:?}"),
     }
 }
