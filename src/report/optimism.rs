@@ -137,8 +137,8 @@ pub struct Optimism<'a> {
 }
 
 impl<'a> Optimism<'a> {
-    /// Of policies that compete, by what they earn; `None` where none do, and where no situation has
-    /// several settings.
+    /// Of policies that compete, by what they earn; `None` where none do, and where no situation
+    /// has several settings.
     pub fn new(
         analysis: &'a Analysis,
         pairs: &Pairs<'_>,
