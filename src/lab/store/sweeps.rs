@@ -238,3 +238,53 @@ impl ResultStore for StoreFile {
 fn begun() -> SinkError {
     SinkError::Stopped("the run has begun already".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::testing::STUDIES;
+    use crate::sweep::Experiment;
+
+    const TEXT: &str = r#"[experiment]
+name = "begins"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 5000
+nodes = 128
+battery_jobs = 100
+target_load = 2.0
+[scheduling]
+strategy = "heuristic-overbooking"
+[[axis]]
+key = "acceptance.pof_max"
+values = [0.1, THRESHOLD]
+"#;
+
+    fn sweep(threshold: &str) -> Sweep {
+        let text = TEXT.replace("THRESHOLD", threshold);
+        Experiment::parse(STUDIES, "begins.toml", &text, None)
+            .unwrap()
+            .sweep
+    }
+
+    #[test]
+    fn a_setting_that_no_simulation_can_begin_with_is_found_before_the_first_point() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SweepOptions {
+            quiet: true,
+            ..SweepOptions::new(STUDIES, folder.path().join("store.db"))
+        };
+        check(sweep("0.9"), &options).unwrap();
+        let checked = check(sweep("1.0"), &options).unwrap_err().to_string();
+        let run = run_sweep(sweep("1.0"), &options).unwrap_err().to_string();
+        assert!(
+            checked.contains("its simulations cannot begin"),
+            "{checked}"
+        );
+        assert!(checked.contains("certain-failure"), "{checked}");
+        assert_eq!(run, checked);
+        let store = Store::open_read_only(STUDIES, &options.store).unwrap();
+        assert!(store.runs().unwrap().is_empty(), "no run was begun");
+    }
+}

@@ -167,6 +167,9 @@ pub enum InputError {
     /// The machine as its operators configure it.
     #[error("the machine cannot be prepared: {0}")]
     Machine(String),
+    /// Settings that do not fit what was read.
+    #[error("its simulations cannot begin: {0}")]
+    Simulation(String),
     /// The trace is too short.
     #[error(
         "{workload} has {have} batteries of {jobs} jobs, and replication {wanted} asks for one more: \

@@ -16,6 +16,17 @@ use crate::units::Nodes;
 
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
+    /// Whether it can begin: makes what it runs and drops it. It is asked before the first point of
+    /// a sweep runs, once for each setting, so that a setting which fits no input is not found at
+    /// night, point by point. By default nothing is known to be in the way.
+    ///
+    /// # Errors
+    ///
+    /// When the settings do not fit the inputs.
+    fn check(&self) -> Result<(), SimulationError> {
+        Ok(())
+    }
+
     /// Runs it, in production by actors on a current-thread runtime of their own. The result does
     /// not depend on anything but the inputs.
     ///

@@ -85,16 +85,29 @@ impl Study for ThresholdStudy {
 
     fn simulation(
         &self,
-        _: &SimulationSpec,
+        simulation: &SimulationSpec,
         _: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        Ok(Box::new(Nothing))
+        Ok(Box::new(Nothing {
+            threshold: simulation.scheduling.acceptance.threshold(),
+        }))
     }
 }
 
-struct Nothing;
+struct Nothing {
+    threshold: f64,
+}
 
 impl Simulation for Nothing {
+    fn check(&self) -> Result<(), SimulationError> {
+        if self.threshold < 1.0 {
+            return Ok(());
+        }
+        Err(SimulationError::UnknownStrategy(
+            "certain-failure".to_owned(),
+        ))
+    }
+
     fn run(&self, _: bool, _: &Player) -> Result<SimulationResult, SimulationError> {
         Ok(SimulationResult::default())
     }

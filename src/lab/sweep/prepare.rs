@@ -50,14 +50,19 @@ impl Inputs {
         Ok(())
     }
 
-    /// Makes everything that a simulation reads, so that what is missing is known before the first
-    /// one runs.
+    /// Makes everything that a simulation reads, and asks the first replication of each setting
+    /// whether it can begin, so that what is in the way is known before the first one runs.
     ///
     /// # Errors
     ///
-    /// When something cannot be made.
+    /// When something cannot be made, or the simulation cannot begin.
     pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
-        spec.study.prepare(spec, self)
+        spec.study.prepare(spec, self)?;
+        if spec.replication > 0 {
+            return Ok(());
+        }
+        let begins = self.simulation(spec)?.check();
+        begins.map_err(|error| Arc::new(InputError::Simulation(error.to_string())))
     }
 
     /// A simulation with everything that it reads.

@@ -67,19 +67,32 @@ pub struct PolicySimulation {
     pub clients: Option<ClosedLoop>,
 }
 
+impl PolicySimulation {
+    /// The policy's entry in the registry, where there is all that it needs.
+    fn usable_strategy(&self) -> Result<&'static registry::Strategy, SimulationError> {
+        let name = &self.policy.strategy;
+        match self.strategy {
+            None => Err(SimulationError::UnknownStrategy(name.clone())),
+            Some(strategy) if strategy.overbooks && self.estimates.is_none() => {
+                Err(SimulationError::NoEstimates(name.clone()))
+            }
+            Some(strategy) => Ok(strategy),
+        }
+    }
+}
+
 impl Simulation for PolicySimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        self.usable_strategy().map(drop)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
         let name = &self.policy.strategy;
-        let strategy = self
-            .strategy
-            .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
-        if strategy.overbooks && self.estimates.is_none() {
-            return Err(SimulationError::NoEstimates(name.clone()));
-        }
+        let strategy = self.usable_strategy()?;
         let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
         let mut policy = make();
         let learned = learn_from_batteries(make, self.nodes, &self.before);

@@ -56,6 +56,12 @@ pub struct CoReservationSimulation {
 }
 
 impl Simulation for CoReservationSimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        co_reservation_scene(&self.inputs, &self.settings, &self.seed)
+            .map(drop)
+            .map_err(SimulationError::of_study)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,

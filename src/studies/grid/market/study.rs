@@ -53,6 +53,12 @@ impl MarketSimulation {
 }
 
 impl Simulation for MarketSimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        market_scene(&self.settings, &self.inputs, false)
+            .map(drop)
+            .map_err(SimulationError::of_study)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,

@@ -10,8 +10,8 @@ use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use crate::predicted_queue::{
-    PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene, queue_jobs,
-    queue_measures,
+    PredictedQueueMachine, PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene,
+    queue_jobs, queue_measures,
 };
 use bookahead_core::predictions::{
     Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
@@ -42,6 +42,12 @@ pub struct PredictedQueueSimulation {
 }
 
 impl Simulation for PredictedQueueSimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        PredictedQueueMachine::new(self.nodes, &self.settings)
+            .map(drop)
+            .map_err(SimulationError::of_study)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,

@@ -15,9 +15,10 @@ pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
 use crate::replanning::ReplanningSettings;
 use crate::virtual_reservations::{
-    VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
+    VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
 use bookahead_core::estimates::WaitPredictorSettings;
+use bookahead_core::kernel::Scene;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::measures::Measured;
@@ -47,20 +48,26 @@ pub struct VirtualSimulation {
     pub seed: StreamSeed,
 }
 
+impl VirtualSimulation {
+    fn scene(&self) -> Result<Scene<VirtualReplay>, SimulationError> {
+        let mut stream = self.seed.stream(VirtualStudy::STREAM);
+        VirtualStudy::new(&self.jobs, self.nodes, &self.settings, &mut stream)
+            .and_then(VirtualStudy::scene)
+            .map_err(SimulationError::of_study)
+    }
+}
+
 impl Simulation for VirtualSimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        self.scene().map(drop)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let mut stream = self.seed.stream(VirtualStudy::STREAM);
-        let study = VirtualStudy::new(&self.jobs, self.nodes, &self.settings, &mut stream)
-            .map_err(SimulationError::of_study)?;
-        let played = player.play(
-            study.scene().map_err(SimulationError::of_study)?,
-            false,
-            name_of(STRATEGY),
-        )?;
+        let played = player.play(self.scene()?, false, name_of(STRATEGY))?;
         let run = VirtualStudyRun::of(played)
             .map_err(SimulationError::of_study)?
             .ok_or_else(|| SimulationError::Unfinished(name_of(STRATEGY).to_owned()))?;

@@ -54,6 +54,12 @@ pub struct ProvisioningSimulation {
 }
 
 impl Simulation for ProvisioningSimulation {
+    fn check(&self) -> Result<(), SimulationError> {
+        provisioning_scene(&self.inputs, &self.settings, &self.seed)
+            .map(drop)
+            .map_err(SimulationError::of_study)
+    }
+
     fn run(
         &self,
         keep_outcomes: bool,
