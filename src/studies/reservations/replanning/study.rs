@@ -164,7 +164,10 @@ impl Study for ReservationsStudy {
     }
 
     fn work(&self, simulation: &SimulationSpec) -> f64 {
-        jobs_of(&simulation.workload) * with_copies(self.requests.as_ref()) * self.congestion()
+        jobs_of(&simulation.workload)
+            * with_copies(self.requests.as_ref())
+            * self.congestion()
+            * queue_growth(&simulation.workload)
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::replanning::{Displacement, ReplanningSettings};
-use bookahead_core::workload::{RequestOrigin, RequestSettings, StartRule};
+use bookahead_core::workload::{RequestOrigin, RequestSettings, StartRule, WorkloadSettings};
 use bookahead_lab::study::{Strategy, spec_format};
 
 /// Its name and what it is.
@@ -60,4 +60,12 @@ impl ReservationsStudy {
         };
         (1.0 + (requests.share_percent / 25.0).powi(2) * (0.5 + lead)) * record
     }
+}
+
+/// How much longer a simulation takes whose queue grows because jobs are submitted a second time:
+/// on CTC SP2, 20 % of them make it five times as long for each job, 40 % twelve times.
+pub(super) fn queue_growth(workload: &WorkloadSettings) -> f64 {
+    let copy = workload.whole.as_ref().and_then(|whole| whole.copy);
+    let percent = copy.map_or(0.0, |copy| copy.percent);
+    1.0 + 0.5 * (percent / 10.0).powi(2)
 }
