@@ -133,7 +133,7 @@ impl Content<'_> {
                 (way_back(self.served))
                 div.bar {
                     h1 { (run.name) }
-                    button id="theme" type="button" aria-label="light or dark" { "light or dark" }
+                    button id="theme" type="button" { "Dark mode" }
                 } "\n"
                 @if !run.description.trim().is_empty() {
                     p.lead { (run.description.trim()) } "\n"

@@ -39,7 +39,7 @@ pub(super) fn framed(title: &str, head: &Markup, body: &Markup) -> Html<String> 
                 nav aria-label="pages" { a href="/" { "Runs" } " " a href="/sql" { "SQL" } } "\n"
                 div.bar {
                     h1 { (title) }
-                    button id="theme" type="button" aria-label="light or dark" { "light or dark" }
+                    button id="theme" type="button" { "Dark mode" }
                 } "\n"
                 (head)
             } "\n"

@@ -90,7 +90,7 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
             header { "\n"
                 div.bar {
                     h1 { (title) }
-                    button id="theme" type="button" aria-label="light or dark" { "light or dark" }
+                    button id="theme" type="button" { "Dark mode" }
                 } "\n"
                 @if let Some(failures) = failures(source) { p.banner { (failures) } "\n" }
                 ol id="answers" { "\n"

@@ -283,8 +283,11 @@ impl<'s> Found<'s, '_> {
             .collect();
         let mut answer = format!("{} with {} earns most", best.key[1], best.key[0]);
         answer.push_str(&match open.as_slice() {
-            [] => "; every other threshold earns less, by its paired interval".to_owned(),
-            open => format!("; not told apart from it: {}", open.join(", ")),
+            [] => "; every other threshold earns significantly less (paired intervals)".to_owned(),
+            open => format!(
+                "; the difference from {} is not significant",
+                open.join(", ")
+            ),
         });
         let worst = others().reduce(|worst, group| {
             if self.gains.mean(group) < self.gains.mean(worst) {
@@ -323,8 +326,8 @@ impl<'s> Found<'s, '_> {
         let ratio = self.source.penalty_ratio.to_string();
         Section {
             method: format!(
-                "A failed job costs {ratio} times what it would have earned (--ratio). Where thresholds are not told apart, nothing shows that one \
-                 earns more: take a lower one, which overbooks less."
+                "A failed job costs {ratio} times what it would have earned (--ratio). Where the difference of two thresholds is not significant, \
+                 take the lower one, which overbooks less."
             ),
             tables: vec![self.table("thresholds", rows, &last, note)],
             figures: vec![self.figure()],

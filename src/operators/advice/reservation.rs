@@ -224,17 +224,16 @@ impl Week<'_> {
             .collect();
         parts.sort_by(|one, other| one.0.total_cmp(&other.0));
         let share = cost.map_or(0.0, |cost| cost.mean / held_hours);
-        let mut told = self.kind.told(lead);
-        told[..1].make_ascii_uppercase();
+        let told = self.kind.told(lead);
         let (whom, refusals) = match self.kind {
             Kind::Planned => (
-                "those who wait",
+                "jobs that wait",
                 format!("; {} % are refused", said(refused, 0)),
             ),
-            Kind::Added => ("others", String::new()),
+            Kind::Added => ("other jobs", String::new()),
         };
         let mut text = format!(
-            "{told}, it delays {whom} by {} {}, {} times its own {}{refusals}.",
+            "If {told}, it delays {whom} by {} {}, {} times its own {}{refusals}.",
             said(cost, 0),
             self.kind.unit(),
             grouped(share, 1),

@@ -92,7 +92,7 @@ impl<'a> EarningStrategies<'a> {
             )
         } else if difference.interval().is_some() {
             format!(
-                " It is not told apart from {name} (paired difference {mean} VC{within}{of_log})."
+                " The difference from the next, {name}, is not significant (paired: {mean} VC{within}{of_log})."
             )
         } else if difference.estimate.count == 1 {
             format!(" The next, {name}, earns {mean} VC less in the one replication that counts.")
@@ -144,10 +144,10 @@ impl<'a> EarningStrategies<'a> {
         };
         match open.as_slice() {
             [] => text.push_str(&format!(
-                "; every other value earns less, each by its paired 95 % interval{of_log}."
+                "; every other value earns significantly less (paired 95 % intervals{of_log})."
             )),
             open => text.push_str(&format!(
-                "; not told apart from it: {} (paired 95 % intervals{of_log}).",
+                "; the difference from {} is not significant (paired 95 % intervals{of_log}).",
                 open.join(", ")
             )),
         }

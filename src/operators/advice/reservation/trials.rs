@@ -77,7 +77,7 @@ impl Kind {
     pub(super) fn told(self, lead: f64) -> String {
         match self {
             Self::Planned => format!("asked for {lead} h ahead"),
-            Self::Added => "known long before".to_owned(),
+            Self::Added => "announced well in advance".to_owned(),
         }
     }
 

@@ -31,7 +31,7 @@ impl PaperPage<'_> {
                 header { "\n"
                     div.bar {
                         h1 { (self.paper()) ": which claims hold" } "\n"
-                        button id="theme" type="button" aria-label="light or dark" { "light or dark" }
+                        button id="theme" type="button" { "Dark mode" }
                     } "\n"
                     p.lead { (self.title()) ". Made by " code { (self.command) } " from the score cards of its traces." } "\n"
                     p.headline { (self.headline()) } "\n"

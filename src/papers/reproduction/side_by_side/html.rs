@@ -50,7 +50,7 @@ impl SideBySide<'_> {
                 header { "\n"
                     div.bar {
                         h1 { (self.paper) ": readings side by side" } "\n"
-                        button id="theme" type="button" aria-label="light or dark" { "light or dark" }
+                        button id="theme" type="button" { "Dark mode" }
                     } "\n"
                     p.lead { (self.title) ". Made by " code { (self.command) } "." } "\n"
                     div.cards { "\n" @for reading in &self.readings { (card(reading)) } } "\n"

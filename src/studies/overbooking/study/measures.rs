@@ -7,9 +7,9 @@ use bookahead_core::scheduling::measures::{Measure, QuantityKind, Topic, measure
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
-    measure("interval_90_coverage_percent", "%", "Accepted jobs within nine tenths of their distribution (%)", 2, Topic::Overbooking),
-    measure("interval_90_promised_percent", "%", "How many would be by their distributions (%)", 2, Topic::Detail),
-    measure("interval_90_width_percent", "%", "Width of nine tenths of their distribution (% of the estimate)", 2, Topic::Detail).of_kind(QuantityKind::Mean),
+    measure("interval_90_coverage_percent", "%", "Jobs inside their predicted 90 % interval (%)", 2, Topic::Overbooking),
+    measure("interval_90_promised_percent", "%", "Jobs that would be inside it as predicted (%)", 2, Topic::Detail),
+    measure("interval_90_width_percent", "%", "Width of the predicted 90 % interval (% of the estimate)", 2, Topic::Detail).of_kind(QuantityKind::Mean),
     measure("resubmissions", "", "Submissions after a rejection or failure", 0, Topic::Jobs),
     measure("cancellations", "", "Jobs taken back before their start", 0, Topic::Jobs),
     measure("first_rejected_percent", "%", "Jobs rejected at their first submission (%)", 2, Topic::Jobs),
