@@ -1,5 +1,7 @@
 //! `bookahead report RUN|latest`: writes the report of a run and prints its best table.
 
+mod cite;
+
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +9,7 @@ use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
+use crate::workload::swf::TraceFolder;
 use bookahead_report::{
     self, Cell, FigureWidth, Forms, ReportError, TableFile, TableFormat as _, Terminal,
 };
@@ -33,6 +36,9 @@ pub struct ReportArguments {
     /// them
     #[arg(long, value_name = "WIDTH")]
     pub figure_width: Option<PaperWidth>,
+    /// Print what a paper about the run should cite, as BibTeX, and write no report
+    #[arg(long, conflicts_with_all = ["out", "format", "figure_width", "verify", "json"])]
+    pub cite: bool,
     /// Compare every row that the report is about with the digests of what was written, first
     #[arg(long)]
     pub verify: bool,
@@ -82,6 +88,16 @@ impl ReportArguments {
 ///
 /// When the store cannot be read, the run does not exist, or the report cannot be written.
 pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
+    if arguments.cite {
+        let store = Store::open_read_only(studies(), &arguments.store)?;
+        let traces = TraceFolder {
+            path: InputFolders::from_environment().traces,
+            ..TraceFolder::default()
+        };
+        let run = store.run(&arguments.run)?;
+        let text = cite::bibliography(&store, &run, &traces, Path::new("."))?;
+        return printed(super::output::people().write_all(text.as_bytes()));
+    }
     if arguments.verify {
         let store = Store::open_read_only(studies(), &arguments.store)?;
         let run = store.run(&arguments.run)?.id;
@@ -107,12 +123,16 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         },
         arguments.forms(),
     )?;
-    let printed = if arguments.json {
+    printed(if arguments.json {
         super::screen::print_json(&as_json(&summary))
     } else {
         print_best(&summary, false)
-    };
-    match printed {
+    })
+}
+
+/// A reader that has seen enough (a closed pipe) is no error.
+fn printed(result: io::Result<()>) -> Result<(), ReportError> {
+    match result {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
             path: PathBuf::from("standard output"),
             source,

@@ -87,8 +87,9 @@ fn push(letter: char, safe: &mut String) {
 fn command(letter: char) -> Option<&'static str> {
     Some(match letter {
         '\\' => "\\textbackslash{}",
-        '{' => "\\{",
-        '}' => "\\}",
+        // BibTeX counts braces, whatever stands before them.
+        '{' => "\\textbraceleft{}",
+        '}' => "\\textbraceright{}",
         '%' => "\\%",
         '&' => "\\&",
         '#' => "\\#",
@@ -271,7 +272,7 @@ mod tests {
             ("pof_max #1 $2", r"pof\_max \#1 \$2"),
             (
                 r"~/x^2 {a}\b",
-                r"\textasciitilde{}/x\textasciicircum{}2 \{a\}\textbackslash{}b",
+                r"\textasciitilde{}/x\textasciicircum{}2 \textbraceleft{}a\textbraceright{}\textbackslash{}b",
             ),
             ("a<b>c|d", r"a\textless{}b\textgreater{}c\textbar{}d"),
             ("[1, 2]*", "{[}1, 2{]}{*}"),
@@ -362,7 +363,7 @@ mod tests {
             for pair in ["--", "''", ",,"] {
                 prop_assert!(!safe.contains(pair), "{}", safe);
             }
-            let depth = safe.replace("\\{", "").replace("\\}", "").chars().try_fold(0_u32, |depth, letter| {
+            let depth = safe.chars().try_fold(0_u32, |depth, letter| {
                 match letter {
                     '{' => Some(depth + 1),
                     '}' => depth.checked_sub(1),
