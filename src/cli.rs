@@ -180,7 +180,9 @@ Examples:
 Examples:
   bookahead report latest
   bookahead report 3 --out /tmp/report
-  bookahead report latest --json | jq .best")]
+  bookahead report latest --json | jq .best
+  bookahead report latest --format latex --figure-width one-column
+  bookahead report latest --cite >> paper.bib")]
     Report(report::ReportArguments),
     /// List the runs of a store, newest first
     Runs(run_list::RunListArguments),

@@ -113,17 +113,17 @@ fn cited(key: &str) -> Option<String> {
     Some(value.trim_matches('"').to_owned())
 }
 
-/// The paper that has an experiment of the same name and description: a reading of it or other
-/// settings make another file, not another experiment.
+/// The paper that has this experiment: the same text, or one of the same name and description,
+/// because a reading of the paper and other settings make another text, not another experiment.
 fn paper_of(run: &RunSummary, root: &Path) -> Option<Paper> {
     let is_it = |text: &str| {
         let file: Option<toml::Table> = toml::from_str(text).ok();
         let experiment = file.as_ref().and_then(|file| file.get("experiment"));
         let is = |key: &str, value: &str| {
             let own = experiment.and_then(|experiment| experiment.get(key)?.as_str());
-            own.unwrap_or_default().trim() == value.trim()
+            !value.is_empty() && own.map(str::trim) == Some(value.trim())
         };
-        is("name", &run.name) && is("description", &run.description)
+        text == run.configuration || is("name", &run.name) && is("description", &run.description)
     };
     paper_names(root).into_iter().find_map(|name| {
         let paper = Paper::read(root, &name).ok()?;
