@@ -98,7 +98,10 @@ fn what_a_run_rests_on_is_cited_as_far_as_it_is_known() {
     .unwrap();
     let experiment = include_str!("importing/experiment.toml");
     fs::write(root.join("small.toml"), experiment).unwrap();
-    assert!(run(root, "small", &["--no-report"]).status().is_ok());
+    printed(
+        root,
+        &["run", "small.toml", "--store", "small.db", "--no-report"],
+    );
     let cite = ["report", "latest", "--store", "small.db", "--cite"];
 
     let cited = printed(root, &cite);

@@ -1,7 +1,5 @@
 //! `bookahead report RUN|latest`: writes the report of a run and prints its best table.
 
-mod cite;
-
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +7,6 @@ use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
-use crate::workload::swf::TraceFolder;
 use bookahead_report::{
     self, Cell, FigureWidth, Forms, ReportError, TableFile, TableFormat as _, Terminal,
 };
@@ -88,16 +85,6 @@ impl ReportArguments {
 ///
 /// When the store cannot be read, the run does not exist, or the report cannot be written.
 pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
-    if arguments.cite {
-        let store = Store::open_read_only(studies(), &arguments.store)?;
-        let traces = TraceFolder {
-            path: InputFolders::from_environment().traces,
-            ..TraceFolder::default()
-        };
-        let run = store.run(&arguments.run)?;
-        let text = cite::bibliography(&store, &run, &traces, Path::new("."))?;
-        return printed(super::output::people().write_all(text.as_bytes()));
-    }
     if arguments.verify {
         let store = Store::open_read_only(studies(), &arguments.store)?;
         let run = store.run(&arguments.run)?.id;
@@ -131,7 +118,7 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
 }
 
 /// A reader that has seen enough (a closed pipe) is no error.
-fn printed(result: io::Result<()>) -> Result<(), ReportError> {
+pub(super) fn printed(result: io::Result<()>) -> Result<(), ReportError> {
     match result {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
             path: PathBuf::from("standard output"),

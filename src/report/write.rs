@@ -62,8 +62,8 @@ pub fn page(
 }
 
 /// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`,
-/// `tables/*` as CSV and Parquet (and as `extras.forms` say) and `plots/*` as SVG and CSV, which depend on the run's content
-/// alone; and `run.md` with times and machine.
+/// `tables/*` as CSV and Parquet (and what `extras.forms` add) and `plots/*` as SVG and CSV, which
+/// depend on the run's content alone; and `run.md` with times and machine.
 ///
 /// # Errors
 ///

@@ -3,16 +3,37 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
+use super::report::{ReportArguments, printed};
 use crate::cli::list::known_traces::known_log;
 use crate::cli::reproduce::{Paper, paper_names};
+use crate::cli::studies;
 use crate::store::{RunSummary, Store, StoreError};
+use crate::sweep::InputFolders;
 use crate::workload::swf::{SwfReader, TraceFolder};
+use bookahead_report::ReportError;
 use bookahead_report::format::tex::text;
 
 /// How this program wants to be cited: the file that other programs read, too.
-const CITATION: &str = include_str!("../../../CITATION.cff");
+const CITATION: &str = include_str!("../../CITATION.cff");
+
+/// Prints the entries.
+///
+/// # Errors
+///
+/// When the store cannot be read, the run does not exist, or standard output cannot be written.
+pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
+    let store = Store::open_read_only(studies(), &arguments.store)?;
+    let traces = TraceFolder {
+        path: InputFolders::from_environment().traces,
+        ..TraceFolder::default()
+    };
+    let run = store.run(&arguments.run)?;
+    let text = bibliography(&store, &run, &traces, Path::new("."))?;
+    printed(super::output::people().write_all(text.as_bytes()))
+}
 
 /// The entries of everything behind a run: the program, the paper that the experiment is of, and
 /// the logs that it read. Papers are looked for below `root` and in the program.
@@ -20,7 +41,7 @@ const CITATION: &str = include_str!("../../../CITATION.cff");
 /// # Errors
 ///
 /// When the store cannot be read.
-pub(super) fn bibliography(
+fn bibliography(
     store: &Store,
     run: &RunSummary,
     traces: &TraceFolder,
