@@ -8,6 +8,7 @@ pub mod advise;
 mod aligned;
 pub mod backup;
 pub mod check;
+mod cite;
 pub mod compare;
 pub mod completions;
 pub mod durability;
@@ -180,7 +181,9 @@ Examples:
 Examples:
   bookahead report latest
   bookahead report 3 --out /tmp/report
-  bookahead report latest --json | jq .best")]
+  bookahead report latest --json | jq .best
+  bookahead report latest --format latex --figure-width one-column
+  bookahead report latest --cite >> paper.bib")]
     Report(report::ReportArguments),
     /// List the runs of a store, newest first
     Runs(run_list::RunListArguments),
@@ -340,6 +343,9 @@ pub fn main(program: Program, arguments: impl IntoIterator<Item = OsString>) -> 
         Command::Check(arguments) => check::check(&arguments),
         Command::Init(arguments) => looked(init::execute(&arguments)),
         Command::List(arguments) => looked_with(list::execute(&arguments)),
+        Command::Report(arguments) if arguments.cite => {
+            ended(cite::execute(&arguments).map(|()| ExitCode::SUCCESS))
+        }
         Command::Report(arguments) => {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }

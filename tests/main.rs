@@ -48,6 +48,7 @@ mod provisioning_sites;
 mod quantities;
 mod real_traces;
 mod reports;
+mod reports_for_papers;
 mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;

@@ -45,14 +45,15 @@ fn container_and_image_are_built_from_the_same_files_which_are_all_that_cargo_ne
     for name in &of_container {
         assert!(exists(name), "{name}");
     }
-    // What cargo reads to know the targets, what `build.rs` collects, and the worked questions of
-    // `serve`.
+    // What cargo reads to know the targets, what `build.rs` collects, what `report --cite` prints,
+    // and the worked questions of `serve`.
     let manifest: toml::Table = read("Cargo.toml").parse().expect("TOML");
     let targets = ["lib", "bin", "test", "bench", "example"];
     let mut needed: BTreeSet<String> = [
         "Cargo.toml",
         "Cargo.lock",
         "build.rs",
+        "CITATION.cff",
         "src",
         "configs",
         "docs",
@@ -157,6 +158,36 @@ fn the_version_is_the_same_wherever_it_is_written() {
             .any(|heading| heading.split(' ').next() == Some(VERSION)),
         "{releases:?}"
     );
+}
+
+/// The version is held above, `cffconvert --validate` knows the whole format.
+#[test]
+fn the_citation_file_says_what_the_program_is_and_under_which_licences() {
+    let citation = read("CITATION.cff");
+    let value = |key: &str| {
+        let mut lines = citation.lines();
+        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        value.unwrap_or_else(|| panic!("{key}")).trim().to_owned()
+    };
+    assert_eq!(value("cff-version"), "1.2.0");
+    assert_eq!(value("type"), "software");
+    for key in ["message", "title", "abstract"] {
+        assert!(value(key).len() > 20, "{key}");
+    }
+    let list = |key: &str| -> BTreeSet<String> {
+        let mut lines = citation
+            .lines()
+            .skip_while(|line| *line != format!("{key}:"));
+        lines.next();
+        let items = lines.map_while(|line| line.strip_prefix("  - "));
+        items.map(str::to_owned).collect()
+    };
+    let manifest: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let licence = manifest["workspace"]["package"]["license"].as_str();
+    let licences = licence.expect("a licence").split(" OR ");
+    assert_eq!(list("license"), licences.map(str::to_owned).collect());
+    assert!(list("keywords").len() > 3);
+    assert!(!list("authors").is_empty());
 }
 
 #[test]

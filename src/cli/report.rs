@@ -7,7 +7,9 @@ use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
-use bookahead_report::{self, Cell, ReportError, TableFormat as _, Terminal};
+use bookahead_report::{
+    self, Cell, FigureWidth, Forms, ReportError, TableFile, TableFormat as _, Terminal,
+};
 
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,12 +26,56 @@ pub struct ReportArguments {
     /// The folder to write [default: reports/ and the experiment's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write tables in this format, too; every report has them as CSV and Parquet
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Vec<FurtherFormat>,
+    /// Draw the figures in `plots` for a paper in two columns, without titles: its captions have
+    /// them
+    #[arg(long, value_name = "WIDTH")]
+    pub figure_width: Option<PaperWidth>,
+    /// Print what a paper about the run should cite, as BibTeX, and write no report
+    #[arg(long, conflicts_with_all = ["out", "format", "figure_width", "verify", "json"])]
+    pub cite: bool,
     /// Compare every row that the report is about with the digests of what was written, first
     #[arg(long)]
     pub verify: bool,
     /// The best table, failures and the report's place as JSON, for scripts
     #[arg(long)]
     pub json: bool,
+}
+
+/// A format that only some readers want tables in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FurtherFormat {
+    /// For papers; needs the LaTeX package booktabs, and longtable for tables of over 40 rows
+    Latex,
+}
+
+/// How wide a figure of a paper is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PaperWidth {
+    /// 3.5 inches
+    OneColumn,
+    /// 7.16 inches
+    TwoColumns,
+}
+
+impl ReportArguments {
+    fn forms(&self) -> Forms {
+        let further = self.format.iter();
+        Forms {
+            more_tables: further
+                .map(|format| match format {
+                    FurtherFormat::Latex => TableFile::Latex,
+                })
+                .collect(),
+            figure_width: match self.figure_width {
+                None => FigureWidth::Screen,
+                Some(PaperWidth::OneColumn) => FigureWidth::OneColumn,
+                Some(PaperWidth::TwoColumns) => FigureWidth::TwoColumns,
+            },
+        }
+    }
 }
 
 /// Writes the report, prints the best table to standard output and where the report is to standard
@@ -62,13 +108,18 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
             memory: arguments.memory.budget(),
             ..InputFolders::from_environment()
         },
+        arguments.forms(),
     )?;
-    let printed = if arguments.json {
+    printed(if arguments.json {
         super::screen::print_json(&as_json(&summary))
     } else {
         print_best(&summary, false)
-    };
-    match printed {
+    })
+}
+
+/// A reader that has seen enough (a closed pipe) is no error.
+pub(super) fn printed(result: io::Result<()>) -> Result<(), ReportError> {
+    match result {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
             path: PathBuf::from("standard output"),
             source,
@@ -87,6 +138,7 @@ pub fn write(
     run: &RunSelector,
     out: &Path,
     folders: &InputFolders,
+    forms: Forms,
 ) -> Result<bookahead_report::ReportSummary, ReportError> {
     let (plans, missing) = super::gantt::plan_sections(store, run, folders)?;
     for sentence in &missing {
@@ -95,6 +147,7 @@ pub fn write(
     let extras = bookahead_report::ReportExtras {
         plans,
         views: crate::cli::program().views,
+        forms,
         ..bookahead_report::ReportExtras::default()
     };
     bookahead_report::write(studies(), store, run, out, &extras)

@@ -284,12 +284,18 @@ fn store_of(arguments: &RunArgs, name: &str) -> PathBuf {
 /// Writes the report of the run and prints its best table.
 fn write_report(options: &SweepOptions, run: i64, folder: &Path) -> Result<(), RunError> {
     let store = &options.store;
-    let summary = super::report::write(store, &RunSelector::Id(run), folder, &options.folders)
-        .map_err(|source| RunError::Report {
-            run,
-            store: store.clone(),
-            source: Box::new(source),
-        })?;
+    let summary = super::report::write(
+        store,
+        &RunSelector::Id(run),
+        folder,
+        &options.folders,
+        bookahead_report::Forms::default(),
+    )
+    .map_err(|source| RunError::Report {
+        run,
+        store: store.clone(),
+        source: Box::new(source),
+    })?;
     let printed = super::report::print_best(&summary, options.quiet);
     if !options.quiet {
         super::say(format_args!("run {run} is in {}", store.display()));

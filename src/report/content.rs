@@ -15,6 +15,7 @@ use super::summary_tables::{
 };
 use super::table::Table;
 use super::views::{self, Reported, Views};
+use super::write::Forms;
 use crate::PublishedOfRun;
 
 use bookahead_lab::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
@@ -36,6 +37,8 @@ pub struct ReportExtras {
     pub served: Option<Served>,
     /// What the program shows of single studies.
     pub views: Views,
+    /// Which forms tables and figures have in files of their own.
+    pub forms: Forms,
 }
 
 impl ReportExtras {

@@ -2,14 +2,17 @@
 
 mod csv;
 pub mod inline;
+mod latex;
 mod markdown;
 mod parquet;
 mod terminal;
+pub mod tex;
 
 use std::io;
 
 pub use csv::Csv;
 pub(super) use csv::inert;
+pub use latex::Latex;
 pub use markdown::Markdown;
 pub use parquet::{ColumnKind, Parquet, ParquetRows};
 pub use terminal::Terminal;

@@ -63,7 +63,7 @@ pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_
 pub use content::{ReportExtras, moment};
 pub use estimates::EstimatesReport;
 pub use folder_fault::FolderFault;
-pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
+pub use format::{ColumnKind, Csv, Latex, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{document, script, style};
 pub use inline::Inline;
 pub use profile::Profile;
@@ -74,8 +74,9 @@ pub use statistics::{
     Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, Welch, is_shown, student_t_95,
 };
 pub use summary_tables::{best_table, failed_table, run_table, summary_table};
+pub use svg::FigureWidth;
 pub use table::{Cell, Column, Table};
 pub use table::{axes_text, grouped};
 pub use views::{NamedView, Reported, View, ViewContent, Views};
 pub use workflow_drawing::workflow_svg;
-pub use write::{KeptFiles, ReportSummary, page, write};
+pub use write::{Forms, KeptFiles, ReportSummary, TableFile, page, write};

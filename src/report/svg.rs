@@ -1,14 +1,12 @@
 //! Figures as SVG, written by hand: no font, script or network needed.
 //!
-//! Colours are classes, so that a page can give them other values in dark mode. A separate file
-//! brings a style with both.
+//! Colours are classes, so that a page can give them other values in dark mode. A file has those of
+//! light paper alone, whoever looks: what is printed must be what was seen.
 
 mod canvas;
 mod marks;
 mod published;
 mod scale;
-
-use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
 use super::table::grouped;
@@ -20,13 +18,14 @@ use marks::{Pen, dashes};
 pub use marks::{told_marks, told_steps};
 pub use scale::{Axis, round_ticks, time_step};
 
-const WIDTH: f64 = 760.0;
 /// In a page, where two stand beside each other, or one on a phone.
 const PAGE_WIDTH: f64 = 520.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 32.0;
 const TOP: f64 = 44.0;
 const PLOT_HEIGHT: f64 = 292.0;
+/// In a column of a paper.
+const COLUMN_HEIGHT: f64 = 190.0;
 
 /// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and
 /// for dark paper.
@@ -46,46 +45,73 @@ pub fn style(scope: &str) -> String {
         "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4}}{scope} .edge{{stroke:#57606a}}\
          {scope} .paper{{fill:#ffffff}}"
     );
+    for (index, (by_day, _)) in COLOURS.iter().enumerate() {
+        light.push_str(&colour_rules(scope, index, by_day));
+    }
+    // Only a page has a switch; it stands at its root.
+    if scope.is_empty() {
+        return light;
+    }
+    let scope = format!("[data-theme=dark] {scope}");
     let mut dark = format!(
         "{scope} .ink{{fill:#e6edf3}}{scope} .soft{{fill:#9da7b1}}{scope} .grid{{stroke:#30363d}}{scope} .edge{{stroke:#9da7b1}}\
          {scope} .paper{{fill:#0d1117}}"
     );
-    for (index, (by_day, by_night)) in COLOURS.iter().enumerate() {
-        for (text, colour) in [(&mut light, by_day), (&mut dark, by_night)] {
-            let _ = write!(
-                text,
-                "{scope} .f{index}{{fill:{colour}}}{scope} .s{index}{{stroke:{colour};fill:none}}"
-            );
-        }
+    for (index, (_, by_night)) in COLOURS.iter().enumerate() {
+        dark.push_str(&colour_rules(&scope, index, by_night));
     }
-    // A page switches by an attribute of its root, a file by the wish of the reader's system.
-    if scope.is_empty() {
-        format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
-    } else {
-        let switched = dark.replace(scope, &format!("[data-theme=dark] {scope}"));
-        format!("{light}{switched}")
-    }
+    light + &dark
+}
+
+fn colour_rules(scope: &str, index: usize, colour: &str) -> String {
+    format!("{scope} .f{index}{{fill:{colour}}}{scope} .s{index}{{stroke:{colour};fill:none}}")
 }
 
 /// The style of a file whose drawing needs more than a figure: `plain` for shapes, and what `rule`
-/// says for each colour, by its number, by day and by night.
+/// says for each colour, by its number.
 pub(super) fn style_with(plain: &str, rule: impl Fn(usize, &str) -> String) -> String {
-    let (mut light, mut dark) = (style("") + plain, String::new());
-    for (number, (by_day, by_night)) in COLOURS.iter().enumerate() {
-        light.push_str(&rule(number, by_day));
-        dark.push_str(&rule(number, by_night));
+    let colours = COLOURS.iter().enumerate();
+    let rules = colours.map(|(number, (by_day, _))| rule(number, by_day));
+    style("") + plain + &rules.collect::<String>()
+}
+
+/// How wide the figures of a report are in files of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FigureWidth {
+    /// As wide as a screen shows well, with the title above.
+    #[default]
+    Screen,
+    /// As wide as a column of a paper in two columns (3.5 inches), without a title: the paper's
+    /// caption has it.
+    OneColumn,
+    /// As wide as both of its columns (7.16 inches), without a title.
+    TwoColumns,
+}
+
+impl FigureWidth {
+    /// In pixels, of which an inch has 96, so that letters are 9 points high on paper.
+    fn pixels(self) -> f64 {
+        match self {
+            Self::Screen => 760.0,
+            Self::OneColumn => 336.0,
+            Self::TwoColumns => 687.0,
+        }
     }
-    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
 /// A whole SVG file.
-pub(super) fn file(figure: &Figure) -> String {
-    draw(figure, &[figure], Place::File(&style("")))
+pub(super) fn file(figure: &Figure, width: FigureWidth) -> String {
+    let style = style("");
+    let place = match width {
+        FigureWidth::Screen => Place::File(&style),
+        FigureWidth::OneColumn | FigureWidth::TwoColumns => Place::Paper(&style),
+    };
+    draw(figure, &[figure], place, width)
 }
 
 /// The `<svg>` element of a page that has the styles, with scales that all of `panels` share.
 pub(super) fn inline(figure: &Figure, panels: &[&Figure]) -> String {
-    draw(figure, panels, Place::Interactive)
+    draw(figure, panels, Place::Interactive, FigureWidth::Screen)
 }
 
 /// The class number of a series: a strategy has the same colour in every figure.
@@ -107,17 +133,18 @@ fn lines_before(figure: &Figure, index: usize) -> usize {
     if line(index) { before.count() } else { 0 }
 }
 
-fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
-    let (width, places) = match place {
-        Place::Interactive => (PAGE_WIDTH, 6.0),
-        Place::File(_) | Place::Page => (WIDTH, 9.0),
+fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWidth) -> String {
+    let (width, height, places) = match (place, of_file) {
+        (Place::Interactive, _) => (PAGE_WIDTH, PLOT_HEIGHT, 6.0),
+        (_, FigureWidth::OneColumn) => (of_file.pixels(), COLUMN_HEIGHT, 4.0),
+        (_, FigureWidth::Screen | FigureWidth::TwoColumns) => (of_file.pixels(), PLOT_HEIGHT, 9.0),
     };
     let published = figure.published();
     let has_values = published.values;
     let published = (published.values || published.bounds).then_some(PUBLISHED);
     let labels = || figure.series.iter().map(|series| series.label.as_str());
     let names = || labels().chain(published);
-    let bottom = TOP + PLOT_HEIGHT;
+    let bottom = TOP + height;
     let is_empty = {
         let (xs, ys) = extent(figure);
         xs.is_empty() || ys.is_empty()
@@ -151,7 +178,7 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
     };
     let mut canvas = Canvas::new(picture, place);
     if is_empty {
-        let middle = (width / 2.0, TOP + PLOT_HEIGHT / 2.0);
+        let middle = (width / 2.0, TOP + height / 2.0);
         canvas.text(middle, "soft", "middle", "no data");
         return canvas.finish();
     }
@@ -346,7 +373,10 @@ mod tests {
             vec![mark(1.0, f64::NAN)],
         ] {
             for kind in [ScaleKind::Linear, ScaleKind::Logarithmic] {
-                let svg = file(&figure(kind, Marks::Curve(marks.clone())));
+                let svg = file(
+                    &figure(kind, Marks::Curve(marks.clone())),
+                    FigureWidth::Screen,
+                );
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
                 assert!(svg.contains("Gain &lt;of&gt; all"));
                 assert_eq!(
@@ -376,7 +406,7 @@ mod tests {
             ..figure.series[0].clone()
         };
         figure.series.push(other);
-        let svg = file(&figure);
+        let svg = file(&figure, FigureWidth::Screen);
         let baseline = |name: &str| -> f64 {
             let text = svg.split(&format!(">{name}</text>")).next();
             let text = text.unwrap_or_else(|| panic!("{name}"));
@@ -396,13 +426,52 @@ mod tests {
     }
 
     #[test]
+    fn a_file_has_the_colours_of_light_paper_whoever_looks() {
+        let svg = file(
+            &figure(ScaleKind::Linear, Marks::Curve(vec![mark(1.0, 2.0)])),
+            FigureWidth::Screen,
+        );
+        assert!(svg.contains(COLOURS[1].0) && !svg.contains(COLOURS[1].1));
+        assert!(!svg.contains("@media") && !svg.contains("dark"), "{svg}");
+        let page = style("figure");
+        assert!(page.contains("[data-theme=dark] figure .s1{stroke:#ff8a3d"));
+        assert!(!style_with("", |_, colour| colour.to_owned()).contains(COLOURS[1].1));
+    }
+
+    #[test]
+    fn a_figure_for_a_paper_is_as_wide_as_its_column_and_leaves_the_title_to_the_caption() {
+        let figure = figure(
+            ScaleKind::Linear,
+            Marks::Curve(vec![mark(1.0, 2.0), mark(17.0, 3.0)]),
+        );
+        let title = ">Gain &lt;of&gt; all</text>";
+        for (width, is_titled, size) in [
+            (FigureWidth::Screen, true, " width=\"760\""),
+            (FigureWidth::OneColumn, false, " width=\"336\""),
+            (FigureWidth::TwoColumns, false, " width=\"687\""),
+        ] {
+            let svg = file(&figure, width);
+            assert!(svg.lines().next().is_some_and(|head| head.contains(size)));
+            assert_eq!(svg.contains(title), is_titled, "{width:?}");
+            assert!(svg.contains("<style>"));
+        }
+        let ticks = |width| {
+            file(&figure, width)
+                .matches("text-anchor=\"middle\"")
+                .count()
+        };
+        assert!(ticks(FigureWidth::OneColumn) < ticks(FigureWidth::TwoColumns));
+    }
+
+    #[test]
     fn an_inline_figure_leaves_its_colours_to_the_page() {
         let figure = figure(
             ScaleKind::Linear,
             Marks::Curve(vec![mark(1.0, 2.0), mark(2.0, 3.0)]),
         );
         assert!(
-            file(&figure).contains("<style>") && !inline(&figure, &[&figure]).contains("<style>")
+            file(&figure, FigureWidth::Screen).contains("<style>")
+                && !inline(&figure, &[&figure]).contains("<style>")
         );
         assert!(inline(&figure, &[&figure]).contains("class=\"s1\""));
     }

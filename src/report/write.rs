@@ -4,7 +4,7 @@ mod folder;
 mod manifest;
 
 pub use self::folder::Folder;
-pub use self::folder::KeptFiles;
+pub use self::folder::{Forms, KeptFiles, TableFile};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -62,8 +62,8 @@ pub fn page(
 }
 
 /// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`,
-/// `tables/*` as CSV and Parquet and `plots/*` as SVG and CSV, which depend on the run's content
-/// alone; and `run.md` with times and machine.
+/// `tables/*` as CSV and Parquet (and what `extras.forms` add) and `plots/*` as SVG and CSV, which
+/// depend on the run's content alone; and `run.md` with times and machine.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn write(
     extras: &ReportExtras,
 ) -> Result<ReportSummary, ReportError> {
     let content = Content::read(&Store::open_read_only(studies, store)?, run, extras)?;
-    let mut folder = Folder::new(out)?;
+    let mut folder = Folder::new(out)?.with(&extras.forms);
     content.write_parts(&mut folder)?;
     folder.dated_file("run.md", |target| write_run(&content, target))?;
     folder.file("report.md", |target| content.write_markdown(target))?;

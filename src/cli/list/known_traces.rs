@@ -54,6 +54,35 @@ struct KnownFile {
     terms: Option<String>,
 }
 
+/// Where a log of the catalogue is from, and under which terms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownLog {
+    /// The page that offers it.
+    pub page: Option<String>,
+    /// Whom to acknowledge.
+    pub terms: Option<String>,
+}
+
+/// A log of the catalogue by its name without `.swf`.
+#[must_use]
+pub fn known_log(name: &str) -> Option<KnownLog> {
+    let catalogue = catalogue().ok()?;
+    let logs = catalogue
+        .group
+        .into_iter()
+        .find(|group| group.name == LOGS)?;
+    let is_it = |file: &KnownFile| file.name.strip_suffix(".swf") == Some(name);
+    let KnownFile { page, terms, .. } = logs.file.into_iter().find(is_it)?;
+    Some(KnownLog { page, terms })
+}
+
+/// The group of logs.
+const LOGS: &str = "logs";
+
+fn catalogue() -> Result<Catalogue, toml::de::Error> {
+    toml::from_str(include_str!("known_traces.toml"))
+}
+
 /// What became of looking for a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
@@ -137,13 +166,12 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
 ///
 /// When standard output cannot be written.
 pub fn execute(arguments: &KnownTracesArguments) -> Result<ExitCode, LookError> {
-    let catalogue: Catalogue = toml::from_str(include_str!("known_traces.toml"))
-        .map_err(|error| LookError::Use(error.to_string()))?;
+    let catalogue = catalogue().map_err(|error| LookError::Use(error.to_string()))?;
     let folders = InputFolders::from_environment();
     let (mut text, mut records, mut is_wrong) = (String::new(), Vec::new(), false);
     for group in &catalogue.group {
         let folder = match group.name.as_str() {
-            "logs" => folders.traces.clone(),
+            LOGS => folders.traces.clone(),
             "failures" => folders.failures.clone(),
             _ => folders.workflows.clone(),
         };

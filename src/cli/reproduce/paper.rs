@@ -4,6 +4,13 @@
 //! ```toml
 //! title = "A. Author: A paper, 2020"
 //!
+//! [citation]                              # optional: for `report --cite`
+//! kind = "conference"                     # or journal, report, dissertation, thesis
+//! authors = ["A. Author"]
+//! title = "A paper"
+//! venue = "A conference"                  # conference, journal, university or institution
+//! year = 2020
+//!
 //! [[trace]]
 //! name = "ctc"                            # `reproduce --trace ctc`, and the folder of its cards
 //! subject = "CTC SP2, 430 processors"     # for people
@@ -29,11 +36,17 @@
 //! The papers of this repository are copied into the program; those below `configs/` of the current
 //! folder come before them.
 
+mod citation;
+mod configuration;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+pub use citation::Citation;
+pub use configuration::Configuration;
 
 use super::names;
 use crate::ours::told;
@@ -76,6 +89,8 @@ pub struct Paper {
     pub name: String,
     /// Author, title, place and year.
     pub title: String,
+    /// The same in parts; `None` where its file does not say.
+    pub citation: Option<Citation>,
     /// Its traces, in the order of its tables and figures.
     pub traces: Vec<PaperTrace>,
     /// Its summary figures.
@@ -108,55 +123,10 @@ pub struct PaperTrace {
 #[serde(deny_unknown_fields)]
 struct RawPaper {
     title: String,
+    citation: Option<Citation>,
     trace: Vec<toml::Spanned<PaperTrace>>,
     #[serde(default)]
     summary: Vec<SummaryFigure>,
-}
-
-/// One experiment file, as read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Configuration {
-    /// The stem of its file name, such as `ctc-pof`.
-    pub name: String,
-    /// Where it was read; `None` for the copy in the program.
-    pub path: Option<PathBuf>,
-    /// Its text.
-    pub text: String,
-    /// The reading of the paper that it follows, where that is not the default.
-    pub reading: Option<String>,
-}
-
-impl Configuration {
-    /// How errors and listings call it.
-    #[must_use]
-    pub fn origin(&self) -> String {
-        let file = match &self.path {
-            Some(path) => path.display().to_string(),
-            None => {
-                let stem = self.name.split('@').next().unwrap_or(&self.name);
-                format!("{stem}.toml (built in)")
-            }
-        };
-        match &self.reading {
-            Some(reading) => format!("{file}, reading {reading}"),
-            None => file,
-        }
-    }
-
-    /// The first paragraph of its opening comment: what it varies and what to look at. A line for
-    /// editors (`#:schema`) is none of it.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let words: Vec<&str> = self
-            .text
-            .lines()
-            .filter(|line| !line.starts_with("#:"))
-            .map_while(|line| line.strip_prefix('#'))
-            .map(str::trim)
-            .take_while(|line| !line.is_empty())
-            .collect();
-        words.join(" ")
-    }
 }
 
 /// Why a paper cannot be read.
@@ -262,6 +232,7 @@ impl Paper {
         let mut paper = Self {
             name: name.to_owned(),
             title: String::new(),
+            citation: None,
             traces: Vec::new(),
             summaries: Vec::new(),
             files,
@@ -277,6 +248,7 @@ impl Paper {
             ),
         })?;
         paper.title = raw.title;
+        paper.citation = raw.citation;
         let stems = paper.stems()?;
         for trace in raw.trace {
             let line = 1 + file.text[..trace.span().start].matches('\n').count();

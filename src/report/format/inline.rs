@@ -53,26 +53,31 @@ fn acts(letter: char, before: &str, rest: &str) -> bool {
 /// A sentence with names in it, ours or of a paper's files: as [`text`], but single backticks in
 /// pairs make code.
 pub fn sentence(sentence: &str) -> String {
-    with_code(sentence, code)
+    with_code(sentence, text, code)
 }
 
 /// A sentence as a cell of a table: no bar ends it.
 pub fn cell(sentence: &str) -> String {
-    with_code(sentence, code_in_cell)
+    with_code(sentence, text, code_in_cell)
 }
 
-fn with_code(sentence: &str, code: impl Fn(&str) -> String) -> String {
+/// A sentence whose single backticks in pairs make code; all of it is plain where they are not.
+pub(super) fn with_code(
+    sentence: &str,
+    plain: impl Fn(&str) -> String,
+    code: impl Fn(&str) -> String,
+) -> String {
     let parts: Vec<&str> = sentence.split('`').collect();
     // An even number of backticks, none beside another.
     let is_paired = parts.len() % 2 == 1;
     let inside = &parts[1..parts.len().max(2) - 1];
     if !is_paired || inside.iter().any(|part| part.trim().is_empty()) {
-        return text(sentence);
+        return plain(sentence);
     }
     let parts = parts.iter().enumerate();
     parts
         .map(|(at, part)| match at % 2 {
-            0 => text(part),
+            0 => plain(part),
             _ => code(part),
         })
         .collect()

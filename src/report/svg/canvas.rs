@@ -20,6 +20,8 @@ pub const BELOW_AXIS: f64 = 60.0;
 pub enum Place<'s> {
     /// In a file of its own, with this style.
     File(&'s str),
+    /// In a file for a paper, with this style and without a heading: its caption is one.
+    Paper(&'s str),
     /// In a page, which has the styles and a heading.
     Page,
     /// The same, with lines that the page's script shows and hides.
@@ -98,7 +100,7 @@ impl<'p> Canvas<'p> {
         let title = escape(picture.title);
         let top = match place {
             Place::File(_) => 0.0,
-            Place::Page | Place::Interactive => HEADING_HEIGHT,
+            Place::Paper(_) | Place::Page | Place::Interactive => HEADING_HEIGHT,
         };
         let class = match picture.class {
             "" => String::new(),
@@ -114,11 +116,13 @@ impl<'p> Canvas<'p> {
             picture,
             is_interactive: matches!(place, Place::Interactive),
         };
-        if let Place::File(style) = place {
+        if let Place::File(style) | Place::Paper(style) = place {
             let _ = writeln!(
                 canvas,
-                "<title>{title}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>"
+                "<title>{title}</title><style>{style}</style><rect class=\"paper\" y=\"{top}\" width=\"100%\" height=\"100%\"/>"
             );
+        }
+        if matches!(place, Place::File(_)) {
             canvas.sized_text(HEADING, "ink", "start", Some(15), picture.title);
         }
         canvas

@@ -9,9 +9,9 @@ use super::manifest::{FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest,
 use super::write_figure;
 use crate::figure::Figure;
 use crate::folder_fault::{FolderFault, briefly};
-use crate::format::{Csv, Parquet, TableFormat};
+use crate::format::{Csv, Latex, Parquet, TableFormat};
 use crate::section::ReportError;
-use crate::svg;
+use crate::svg::{self, FigureWidth};
 use crate::table::Table;
 use bookahead_core::output::OutputFolder;
 
@@ -25,6 +25,43 @@ pub struct Folder<'p> {
     path: &'p Path,
     open: OutputFolder,
     files: Vec<NewFile>,
+    forms: Forms,
+}
+
+/// Which forms the tables and figures of a report have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forms {
+    /// Formats of tables beside CSV and Parquet.
+    pub more_tables: Vec<TableFile>,
+    /// How wide figures are in files of their own.
+    pub figure_width: FigureWidth,
+}
+
+/// A format that a report has its tables in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFile {
+    /// Comma-separated values.
+    Csv,
+    /// Parquet.
+    Parquet,
+    /// LaTeX.
+    Latex,
+}
+
+impl TableFile {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Parquet, Self::Latex];
+
+    /// Those of every report.
+    const USUAL: [Self; 2] = [Self::Csv, Self::Parquet];
+
+    fn format(self) -> Box<dyn TableFormat> {
+        match self {
+            Self::Csv => Box::new(Csv),
+            Self::Parquet => Box::new(Parquet),
+            Self::Latex => Box::new(Latex::default()),
+        }
+    }
 }
 
 struct NewFile {
@@ -73,16 +110,29 @@ impl<'p> Folder<'p> {
             path,
             open,
             files: Vec::new(),
+            forms: Forms::default(),
         })
     }
 
-    /// Writes a table in every format.
+    /// The same folder, whose tables and figures have these forms.
+    #[must_use]
+    pub fn with(self, forms: &Forms) -> Self {
+        Self {
+            forms: forms.clone(),
+            ..self
+        }
+    }
+
+    /// Writes a table in every format of the report.
     ///
     /// # Errors
     ///
     /// When a file cannot be written.
     pub fn table(&mut self, table: &Table) -> Result<(), ReportError> {
-        for format in [&Csv as &dyn TableFormat, &Parquet] {
+        let mut formats = TableFile::USUAL.to_vec();
+        formats.extend(&self.forms.more_tables);
+        for format in formats {
+            let format = format.format();
             self.file(
                 &format!("tables/{}.{}", table.name, format.extension()),
                 |target| format.write(table, target),
@@ -93,8 +143,9 @@ impl<'p> Folder<'p> {
 
     /// Adds a figure: its drawing, and its data.
     pub fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
+        let width = self.forms.figure_width;
         self.file(&format!("plots/{}.svg", figure.name), |target| {
-            target.write_all(svg::file(figure).as_bytes())
+            target.write_all(svg::file(figure, width).as_bytes())
         })?;
         self.file(&format!("plots/{}.csv", figure.name), |target| {
             write_figure(figure, target)
@@ -282,5 +333,18 @@ impl<'p> Folder<'p> {
             source,
         }
         .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_may_write_and_delete_its_tables_in_every_format() {
+        for format in TableFile::ALL {
+            let name = format!("tables/best.{}", format.format().extension());
+            assert!(place(&name).is_some(), "{name}");
+        }
     }
 }

@@ -1,0 +1,138 @@
+//! What `report` has for those who write papers: tables as LaTeX, figures as wide as a column, and
+//! what to cite.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::program::{folder, output, program, run, text};
+
+/// What the program prints where nothing goes wrong.
+fn printed(folder: &Path, arguments: &[&str]) -> String {
+    let output = output(program(folder, arguments));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The names of the files of a folder with this ending, without it, sorted.
+fn stems(folder: &Path, ending: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).expect("a folder");
+    let names = files.map(|file| text(file.expect("a file").file_name().as_encoded_bytes()));
+    let mut stems: Vec<String> = names
+        .filter_map(|name| Some(name.strip_suffix(ending)?.to_owned()))
+        .collect();
+    stems.sort();
+    stems
+}
+
+#[test]
+fn a_report_has_its_tables_as_latex_and_its_figures_for_a_column_where_that_is_asked_for() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join("small-report").join(name);
+    assert!(run(folder.path(), "small", &[]).status().unwrap().success());
+    let report = [
+        "report",
+        "1",
+        "--store",
+        "small.db",
+        "--out",
+        "small-report",
+    ];
+    let paper = ["--format", "latex", "--figure-width", "one-column"];
+    let page = fs::read(at("index.html")).unwrap();
+    printed(folder.path(), &[&report[..], &paper].concat());
+
+    assert_eq!(fs::read(at("index.html")).unwrap(), page);
+    let tables = stems(&at("tables"), ".tex");
+    assert_eq!(tables, stems(&at("tables"), ".csv"));
+    for name in &tables {
+        let table = fs::read_to_string(at(&format!("tables/{name}.tex"))).unwrap();
+        let (comments, body): (Vec<_>, Vec<_>) =
+            table.lines().partition(|line| line.starts_with('%'));
+        assert!(comments[0].starts_with("% \\usepackage{booktabs"), "{name}");
+        let body = body.join("\n");
+        assert!(body.is_ascii() && !body.contains("U+"), "{name}: {body}");
+        for part in ["\\caption{", "\\label{tab:", "\\toprule", "\\midrule"] {
+            assert!(body.contains(part), "{name}: {part}");
+        }
+        // As many columns in every row as the table has.
+        let columns = body.lines().find_map(|line| {
+            let kinds = line
+                .strip_prefix("\\begin{tabular}{")
+                .or_else(|| line.strip_prefix("\\begin{longtable}{"));
+            kinds?.strip_suffix('}')
+        });
+        let columns = columns.expect("a table").len();
+        for row in body.lines().filter(|line| line.contains(" & ")) {
+            assert_eq!(row.split(" & ").count(), columns, "{name}: {row}");
+            assert!(row.ends_with(" \\\\"), "{name}: {row}");
+        }
+    }
+    let best = fs::read_to_string(at("tables/best.tex")).unwrap();
+    assert!(
+        best.contains(" \\pm ") && best.contains("% SELECT"),
+        "{best}"
+    );
+    for name in stems(&at("plots"), ".svg") {
+        let figure = fs::read_to_string(at(&format!("plots/{name}.svg"))).unwrap();
+        assert!(
+            figure.contains(" width=\"336\"") && !figure.contains("dark"),
+            "{name}"
+        );
+    }
+
+    // The next report takes away what is no part of it.
+    printed(folder.path(), &report);
+    assert!(stems(&at("tables"), ".tex").is_empty());
+}
+
+#[test]
+fn what_a_run_rests_on_is_cited_as_far_as_it_is_known() {
+    let folder = folder();
+    let root = folder.path();
+    let log = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/importing/jobs.swf");
+    let log = fs::read_to_string(log).unwrap();
+    fs::write(
+        root.join("jobs.swf"),
+        format!("; Acknowledge: Ada & Grace\n{log}"),
+    )
+    .unwrap();
+    let experiment = include_str!("importing/experiment.toml");
+    fs::write(root.join("small.toml"), experiment).unwrap();
+    printed(
+        root,
+        &["run", "small.toml", "--store", "small.db", "--no-report"],
+    );
+    let cite = ["report", "latest", "--store", "small.db", "--cite"];
+
+    let cited = printed(root, &cite);
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(
+        cited.contains(&format!("version = {{{{{version}}}}}")),
+        "{cited}"
+    );
+    assert!(
+        cited.contains("% The experiment is none of a paper"),
+        "{cited}"
+    );
+    assert!(cited.contains("@article{feitelson2014,"), "{cited}");
+    assert!(
+        cited.contains("note = {acknowledge Ada \\& Grace}"),
+        "{cited}"
+    );
+    assert!(!root.join("reports").exists());
+
+    // The same experiment as one of a paper.
+    let paper = root.join("configs/mine");
+    fs::create_dir_all(&paper).unwrap();
+    fs::write(paper.join("one.toml"), experiment).unwrap();
+    let about = "title = \"A. Author: A_paper, 2020\"\n\n[citation]\nkind = \"conference\"\nauthors = [\"A. Author\", \"B. Other\"]\n\
+                 title = \"A_paper\"\nvenue = \"A conference\"\nyear = 2020\n\n[[trace]]\nname = \"small\"\nsubject = \"a log\"\nruns = [\"one\"]\n";
+    fs::write(paper.join("paper.toml"), about).unwrap();
+    let entry = "@inproceedings{mine,\n  author = {A. Author and B. Other},\n  title = {{A\\_paper}},\n  \
+                 booktitle = {A conference},\n  year = {2020}\n}\n";
+    let cited = printed(root, &cite);
+    assert!(cited.contains(entry), "{cited}");
+
+    let refused = output(program(root, &[&cite[..], &["--json"]].concat()));
+    assert_eq!(refused.status.code(), Some(2));
+}
