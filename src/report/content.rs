@@ -14,6 +14,7 @@ use super::summary_tables::{
     summary_table,
 };
 use super::table::Table;
+use super::variance::AxisShares;
 use super::views::{self, Reported, Views};
 use crate::PublishedOfRun;
 
@@ -156,6 +157,9 @@ impl<'e> Content<'e> {
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
         tables.extend(views.tables);
+        let shares = AxisShares::new(&analysis, &points, hash)?;
+        let mut variance = shares.as_ref().map(AxisShares::table);
+        figures.extend(shares.as_ref().and_then(AxisShares::figure));
         let scores = calibration
             .iter_mut()
             .flat_map(|calibration| &mut calibration.tables);
@@ -163,7 +167,12 @@ impl<'e> Content<'e> {
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         let mut of_means: Vec<&mut Table> = of_means.chain(shown_first).collect();
         mark_repetitions(&analysis, &mut of_means);
+        // Its shares are those of all replications, whether they repeat others or not.
+        of_means.extend(&mut variance);
         mark_incomplete(&run, &mut of_means, &mut figures);
+        let summary = tables.iter().position(|table| table.name == "summary");
+        let before = summary.unwrap_or(tables.len());
+        tables.splice(before..before, variance);
         let subject = Subject::of(&analysis, &pairs, &run, &figures);
         let shared_jobs = match dependence.is_drawn {
             true => Some(store.shared_jobs(run.id, run.replications)?),

@@ -55,6 +55,7 @@ pub mod summary_tables;
 pub mod svg;
 pub mod table;
 mod trust;
+pub mod variance;
 pub mod views;
 mod workflow_drawing;
 pub mod write;
