@@ -71,6 +71,8 @@ pub(super) struct Content<'e> {
     /// What the choice of the best setting is worth, and whether that is hardly less than what is
     /// shown.
     pub(super) optimism: Option<(bool, String)>,
+    /// In a sentence, which axis matters, where there are several.
+    pub(super) shares: Option<String>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
@@ -194,6 +196,7 @@ impl<'e> Content<'e> {
             shared_jobs,
             optimism,
             what: run_table(&run, &analysis),
+            shares: shares.and_then(|shares| shares.sentence()),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
             plans: views
                 .plans

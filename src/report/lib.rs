@@ -49,6 +49,7 @@ mod profile;
 mod published;
 mod schedule_drawing;
 pub mod section;
+pub mod situation;
 pub mod sql;
 pub mod statistics;
 pub mod summary_tables;

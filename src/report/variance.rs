@@ -84,11 +84,12 @@ impl<'a> AxisShares<'a> {
                 let mut shares = shares.clone();
                 // Shares that differ by rounding alone stay in the order of the axes.
                 shares.sort_by_key(|(term, share)| {
-                    let is_remainder = matches!(term, Term::Higher | Term::Noise);
-                    (
-                        is_remainder,
-                        std::cmp::Reverse((share * 1e9).round() as i64),
-                    )
+                    let remainder = match term {
+                        Term::Axis(_) | Term::Pair(..) => 0,
+                        Term::Higher => 1,
+                        Term::Noise => 2,
+                    };
+                    (remainder, std::cmp::Reverse((share * 1e9).round() as i64))
                 });
                 let rows = shares.into_iter();
                 let rows = rows.map(|(term, share)| row(term, Cell::Number(100.0 * share)));

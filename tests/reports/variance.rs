@@ -1,6 +1,7 @@
 //! Which axis a report says matters.
 
 use super::*;
+use bookahead_report::situation::{Fixed, ScreenAnswer};
 use bookahead_report::variance::AxisShares;
 
 const POLICY: &str = "clusters.policy";
@@ -133,4 +134,40 @@ fn the_page_of_a_run_with_several_axes_shows_which_matters() {
         assert!(page.contains(shown), "{shown}");
     }
     assert!(out.join("tables/variance.csv").is_file());
+}
+
+/// Two given axes: the terminal says where the answer changes and how to ask for one situation.
+#[test]
+fn the_screen_says_where_the_answer_changes_and_a_situation_has_its_own_answer() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_grid(&path, |_, _, _| false);
+    let out = folder.path().join("report");
+    let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
+    let shown = summary.each_axis.unwrap();
+    for said in [
+        "heuristic-overbooking earns most in 4 of 4 situations",
+        "policy 92 %, penalty_ratio 8 %, clusters 0 %",
+        "bookahead show 1 --at \"clusters.count=3\"",
+    ] {
+        assert!(shown.title.contains(said), "{said}: {}", shown.title);
+    }
+    let store = Store::open_read_only(STUDIES, &path).unwrap();
+    let at = |fixed: &[&str]| {
+        let fixed: Vec<Fixed> = fixed.iter().map(|text| text.parse().unwrap()).collect();
+        ScreenAnswer::read(&store, &RunSelector::Latest, &fixed)
+    };
+    let answer = at(&["penalty_ratio=2", "clusters=6"]).unwrap();
+    // 200 − 20 · 2 = 160, and 160 + 500 + 1 = 661 in the other replication: 410.5 on average.
+    assert!(
+        answer.sentences[0].contains("heuristic-overbooking earns most: 410 VC a replication"),
+        "{:?}",
+        answer.sentences
+    );
+    // Both policies, once.
+    assert_eq!(answer.table.rows.len(), 2);
+    let error = at(&["penalty_ratio=3"]).unwrap_err().to_string();
+    assert!(error.contains("its values are: 0.5, 2"), "{error}");
+    let twice = at(&["clusters=3", "clusters.count=6"]).unwrap_err();
+    assert!(twice.to_string().contains("given twice"), "{twice}");
 }
