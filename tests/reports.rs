@@ -10,6 +10,7 @@ mod earned;
 mod grid;
 mod optimism;
 mod studies;
+mod variance;
 mod workflows;
 mod written;
 

@@ -34,6 +34,9 @@ pub enum LookError {
         /// Why.
         source: io::Error,
     },
+    /// A run cannot be folded.
+    #[error(transparent)]
+    Report(#[from] bookahead_report::ReportError),
     /// Options that do not go together, or name nothing.
     #[error("{0}")]
     Use(String),

@@ -1,5 +1,7 @@
 //! `bookahead show RUN`: one run, or one point of it with the jobs behind it.
 
+mod answer;
+
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -17,12 +19,14 @@ use crate::store::{
     QueryError, RunSelector, RunSummary, SqlValue, Store,
 };
 use crate::sweep::{Axis, shown};
+use bookahead_report::situation::Fixed;
 use bookahead_report::{Cell, Column, Table, moment};
 
 /// Shows one run: what was run, what came of it, what is missing.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   bookahead show latest
+  bookahead show 3 --at penalty_ratio=1 --at clusters=3
   bookahead show 3 --points
   bookahead show 3 --point 17 --jobs 40
   bookahead show 3 --configuration > again.toml")]
@@ -33,6 +37,9 @@ pub struct ShowArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
+    /// What came out where an axis has this value; the last part of a key is enough where it is unique
+    #[arg(long, value_name = "AXIS=VALUE", conflicts_with_all = ["points", "point", "json", "configuration"])]
+    pub at: Vec<Fixed>,
     /// List every point with its main numbers
     #[arg(long, conflicts_with = "point")]
     pub points: bool,
@@ -64,6 +71,9 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     if let Some(place) = arguments.point {
         return show_point(&store, &run, place, arguments);
     }
+    if !arguments.at.is_empty() {
+        return Ok(super::print(&answer::at(&store, &run, &arguments.at)?)?);
+    }
     let axes = store.axes(run.id)?;
     let failed = store.failed_points(run.id)?;
     let states = store.place_states(run.id)?;
@@ -79,6 +89,10 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     let mut text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
     for timing in store.decision_timing(run.id, None)? {
         let _ = writeln!(text, "{:<14} {}", timing.decision, decided_within(&timing));
+    }
+    if run.points_done > 0 && axes.len() > 1 {
+        text.push('\n');
+        text.push_str(&answer::of_all(&store, &run)?);
     }
     super::print(&text)?;
     if let Some((names, rows)) = rows {

@@ -4,6 +4,7 @@
 mod earned;
 mod fold;
 mod seen;
+pub(crate) mod variance;
 
 use std::collections::{HashMap, HashSet};
 

@@ -23,6 +23,9 @@ pub(super) struct Statement {
 }
 
 impl Statement {
+    /// The question about replications and intervals.
+    pub(super) const SURE: &str = "How sure?";
+
     fn new(question: impl Into<String>, answer: impl Into<String>) -> Self {
         Self {
             question: question.into(),
@@ -157,7 +160,7 @@ fn replications(run: &RunSummary, analysis: &Analysis) -> String {
 
 /// How the first quantity of a study changes along its lines.
 fn study(figures: &[Figure], sure: String) -> Vec<Statement> {
-    let sure = Statement::new("How sure?", sure);
+    let sure = Statement::new(Statement::SURE, sure);
     let Some(figure) = headline(figures) else {
         return vec![sure];
     };

@@ -14,6 +14,7 @@ use super::summary_tables::{
     summary_table,
 };
 use super::table::Table;
+use super::variance::AxisShares;
 use super::views::{self, Reported, Views};
 use super::write::Forms;
 use crate::PublishedOfRun;
@@ -73,6 +74,8 @@ pub(super) struct Content<'e> {
     /// What the choice of the best setting is worth, and whether that is hardly less than what is
     /// shown.
     pub(super) optimism: Option<(bool, String)>,
+    /// In a sentence, which axis matters, where there are several.
+    pub(super) shares: Option<String>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
@@ -159,6 +162,9 @@ impl<'e> Content<'e> {
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
         tables.extend(views.tables);
+        let shares = AxisShares::new(&analysis, &points, hash)?;
+        let mut variance = shares.as_ref().map(AxisShares::table);
+        figures.extend(shares.as_ref().and_then(AxisShares::figure));
         let scores = calibration
             .iter_mut()
             .flat_map(|calibration| &mut calibration.tables);
@@ -166,7 +172,12 @@ impl<'e> Content<'e> {
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         let mut of_means: Vec<&mut Table> = of_means.chain(shown_first).collect();
         mark_repetitions(&analysis, &mut of_means);
+        // Its shares are those of all replications, whether they repeat others or not.
+        of_means.extend(&mut variance);
         mark_incomplete(&run, &mut of_means, &mut figures);
+        let summary = tables.iter().position(|table| table.name == "summary");
+        let before = summary.unwrap_or(tables.len());
+        tables.splice(before..before, variance);
         let subject = Subject::of(&analysis, &pairs, &run, &figures);
         let shared_jobs = match dependence.is_drawn {
             true => Some(store.shared_jobs(run.id, run.replications)?),
@@ -188,6 +199,7 @@ impl<'e> Content<'e> {
             shared_jobs,
             optimism,
             what: run_table(&run, &analysis),
+            shares: shares.and_then(|shares| shares.sentence()),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
             plans: views
                 .plans

@@ -55,6 +55,8 @@ impl Figure {
 /// The parts of a report that have figures, in their order on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
+    /// What axes and pairs of axes explain.
+    Axes,
     /// Gain, fees, penalties.
     Money,
     /// Accepted, successful, failed, dropped jobs; rejection rate.
@@ -102,6 +104,7 @@ impl Section {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
+            Self::Axes => "Which axis matters",
             Self::Money => "Gain, fees and penalties",
             Self::Jobs => "Jobs",
             Self::Reservations => "Reservations",

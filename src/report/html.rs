@@ -306,6 +306,8 @@ impl Content<'_> {
         let sections = self.by_section();
         let room = MOST_FIGURES / sections.len().max(1);
         let body = |kind: Section, members: &[Panels<'_>]| {
+            // A share is of all points, and no mark stands for some of them.
+            let has_points = !self.analysis.is_study() && kind != Section::Axes;
             let figures: usize = members.iter().map(|panels| panels.figures.len()).sum();
             let mut shown = 0;
             let fitting = members.iter().take_while(|panels| {
@@ -317,7 +319,7 @@ impl Content<'_> {
             let drawn: usize = fitting.iter().map(|panels| panels.figures.len()).sum();
             html! {
                 div.figures { "\n"
-                    @for panels in fitting { (panels.html(!self.analysis.is_study())) }
+                    @for panels in fitting { (panels.html(has_points)) }
                 } "\n"
                 @if figures > drawn {
                     p.note {
@@ -340,6 +342,7 @@ impl Content<'_> {
 
 fn id_of(section: Section) -> &'static str {
     match section {
+        Section::Axes => "which-axis",
         Section::Money => "money",
         Section::Jobs => "jobs",
         Section::Reservations => "reservations",

@@ -8,12 +8,14 @@ pub use self::folder::{Forms, KeptFiles, TableFile};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::answer::Statement;
 use super::content::ReportExtras;
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::ReportError;
+use super::situation::{self, ScreenAnswer};
 use super::statistics::EXPLAINED;
 use super::summary_tables::missing;
 use super::svg;
@@ -30,7 +32,8 @@ pub struct ReportSummary {
     pub run: RunSummary,
     /// The table with the main result.
     pub best: Table,
-    /// The effect of each single axis in brief, if there are several axes.
+    /// What the screen shows in its place where there are several axes: where the answer changes,
+    /// and one block of rows.
     pub each_axis: Option<Table>,
     /// The sentences below "Can I trust it?" on the page: about the choice of the best, about what
     /// replications share, and about promised risks.
@@ -83,19 +86,35 @@ pub fn write(
     let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     let kept = folder.finish()?;
+    let each_axis = match situation::has_several_situations(&content.analysis) {
+        true => Some(content.on_screen().with_heading()),
+        false => content.each_axis.clone(),
+    };
     Ok(ReportSummary {
         remarks: trust::remarks(&content),
         kept,
         missing: missing(&content.run),
         run: content.run,
         best: content.best,
-        each_axis: content.each_axis,
+        each_axis,
         failed: content.failed,
         report,
     })
 }
 
 impl Content<'_> {
+    fn on_screen(&self) -> ScreenAnswer {
+        let table = self.each_axis.as_ref().unwrap_or(&self.best).clone();
+        let shares = self.shares.clone();
+        // How sure that is stands among the remarks below the table.
+        let said = self.statements.iter();
+        let said: Vec<Statement> = said
+            .filter(|statement| statement.question != Statement::SURE)
+            .cloned()
+            .collect();
+        ScreenAnswer::new(&self.analysis, &self.run, &said, shares, table)
+    }
+
     /// Tables, figures and plans, each in files of their own.
     fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
         let tables = self.tables.iter().chain([&self.what]).chain(self.scores());

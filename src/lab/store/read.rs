@@ -79,6 +79,50 @@ impl PointColumns {
         self.original[point] != point
     }
 
+    /// The points at these values, each given as the indices of an axis and of its value, without
+    /// those axes. A point that has no value on an axis is at each of them.
+    #[must_use]
+    pub fn only(&self, held: &[(usize, u32)]) -> Self {
+        let is_there = |point: &usize| {
+            held.iter().all(|(axis, place)| {
+                self.axes[*axis].positions[*point].is_none_or(|known| known == *place)
+            })
+        };
+        let kept: Vec<usize> = (0..self.len()).filter(is_there).collect();
+        fn of<T: Clone>(values: &[T], kept: &[usize]) -> Vec<T> {
+            kept.iter().map(|point| values[*point].clone()).collect()
+        }
+        let axes = self.axes.iter().enumerate();
+        let axes = axes.filter(|(at, _)| held.iter().all(|(axis, _)| axis != at));
+        let mut points = Self {
+            studies: self.studies,
+            identity: of(&self.identity, &kept),
+            simulation: of(&self.simulation, &kept),
+            strategy: of(&self.strategy, &kept),
+            replication: of(&self.replication, &kept),
+            penalty_ratio: of(&self.penalty_ratio, &kept),
+            seen: of(&self.seen, &kept),
+            original: Vec::new(),
+            axes: axes
+                .map(|(_, column)| AxisColumn {
+                    axis: column.axis.clone(),
+                    positions: of(&column.positions, &kept),
+                })
+                .collect(),
+            metrics: (self.metrics.iter())
+                .map(|(name, values)| (*name, of(values, &kept)))
+                .collect(),
+            measures: (self.measures.iter())
+                .map(|measure| MeasureColumn {
+                    values: of(&measure.values, &kept),
+                    ..measure.clone()
+                })
+                .collect(),
+        };
+        points.original = points.originals();
+        points
+    }
+
     fn originals(&self) -> Vec<usize> {
         let candidate = |point: usize| {
             let axes = self.axes.iter();

@@ -276,6 +276,6 @@ impl<'a> EarningStrategies<'a> {
         if let Some(optimism) = self.optimism {
             text.push_str(&format!(" {optimism}."));
         }
-        Statement::new("How sure?", text)
+        Statement::new(Statement::SURE, text)
     }
 }

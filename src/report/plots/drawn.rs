@@ -15,9 +15,9 @@ pub struct Drawn {
     /// Its heading, with the unit.
     pub(crate) title: String,
     pub(super) section: Section,
-    /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`,
-    /// one row a point of the run.
-    pub(super) from: String,
+    /// What stands behind FROM in a query: a table with the columns `strategy`, `axes`,
+    /// `replication` and `key`, one row a point of the run.
+    pub(crate) from: String,
     value: Value,
 }
 
@@ -62,7 +62,7 @@ impl Drawn {
     }
 
     /// Its value at a point.
-    pub(super) fn value(&self, points: &PointColumns, point: usize) -> Option<f64> {
+    pub(crate) fn value(&self, points: &PointColumns, point: usize) -> Option<f64> {
         match self.value {
             Value::Metric(index, factor) => {
                 Some(factor * points.metrics[METRICS[index].name][point]?)
@@ -124,7 +124,7 @@ impl Drawn {
         }
         Self {
             from: format!(
-                "(SELECT run, strategy, axes, {:.1} * {} AS {} FROM v_point WHERE state = 'done')
+                "(SELECT run, strategy, axes, replication, {:.1} * {} AS {} FROM v_point WHERE state = 'done')
       WHERE run = {}",
                 beside.factor,
                 metric.key,
