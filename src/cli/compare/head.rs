@@ -9,7 +9,7 @@ use super::super::run_list::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
 use crate::store::RunSummary;
-use bookahead_report::comparison::{ComparedRun, Method, Pairing, remarks};
+use bookahead_report::comparison::{ComparedRun, Method, Pairing};
 
 /// The numbers, names and programs of the two runs.
 pub(super) fn title(first: &RunSummary, second: &RunSummary) -> String {
@@ -99,9 +99,6 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
     if pairing.method == Method::Paired {
         let _ = writeln!(text, "{count} pairs of points");
     }
-    for remark in remarks(pairing) {
-        paragraph(text, &remark);
-    }
     for (which, only, axes) in [
         ("first", &pairing.only_first, &pairing.axes_only_first),
         ("second", &pairing.only_second, &pairing.axes_only_second),
@@ -109,7 +106,7 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
         if !axes.is_empty() {
             let _ = writeln!(text, "axes of the {which} run alone: {}", axes.join(", "));
         }
-        if !only.is_empty() && pairing.method != Method::Welch {
+        if !only.is_empty() && pairing.method == Method::Paired {
             let _ = writeln!(
                 text,
                 "{} points of the {which} run have no partner:",

@@ -95,6 +95,7 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
         }
     }
     text.push_str(&about_the_log(rows));
+    text.push('\n');
     for (family, what) in [
         (
             Family::Primary,
@@ -124,7 +125,6 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
             1 => String::new(),
             tested => format!(" after correction for {tested} tests"),
         };
-        text.push('\n');
         paragraph(&mut text, &format!("{what}: {significant}{after}."));
     }
     text

@@ -111,15 +111,24 @@ fn machines(pairing: &Pairing<'_>) -> Option<String> {
 fn remarks_on_replications(pairing: &Pairing<'_>) -> Option<String> {
     if pairing.method == Method::Welch {
         let unpaired =
-            "Unpaired (Welch): the two runs drew their jobs independently, from seeds of their own";
+            "Unpaired (Welch): both runs drew their jobs independently, from seeds of their own";
         return Some(unpaired.to_owned());
     }
     let [first, second] = pairing.replications_alone();
-    (!pairing.pairs.is_empty() && first + second > 0).then(|| {
-        format!(
-            "{first} replications of the first run and {second} of the second have no partner that saw the same jobs and failures, and \
-             do not count"
-        )
+    let alone: Vec<String> = [(first, "first"), (second, "second")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, run)| match count {
+            1 => format!("1 replication of the {run} run"),
+            count => format!("{count} replications of the {run} run"),
+        })
+        .collect();
+    (!pairing.pairs.is_empty() && !alone.is_empty()).then(|| {
+        let verbs = match first + second {
+            1 => "has no partner that saw the same jobs and failures, and does not count",
+            _ => "have no partners that saw the same jobs and failures, and do not count",
+        };
+        format!("{} {verbs}", alone.join(" and "))
     })
 }
 
@@ -279,8 +288,9 @@ fn sentence(
     }
     if !difference.unchanged.is_empty() {
         text.push_str(&format!(
-            " Nothing changed with {}.",
-            listed(difference.unchanged.iter().copied())
+            " With {}, {} did not change.",
+            listed(difference.unchanged.iter().copied()),
+            name(quantity)
         ));
     }
     text
@@ -295,7 +305,7 @@ fn sample(difference: &Difference<'_>, count: u32) -> String {
     match (&difference.method, count) {
         (Method::Welch, _) => {
             let [first, second] = difference.replications;
-            format!("unpaired (Welch), n = {first} and {second} replications{few}")
+            format!("n = {first} and {second} replications{few}")
         }
         (_, 1) => "n = 1 pair of replications".to_owned(),
         (_, count) => format!("n = {count} pairs of replications{few}"),

@@ -116,7 +116,7 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
             rows.push(cells);
         }
     }
-    let title = format!("What differs from {reference}{}", incomplete(comparison));
+    let title = format!("Differences from {reference}{}", incomplete(comparison));
     Table {
         note: format!(
             "Run minus {reference}, paired by the jobs and failures that both saw; ± is half the 95 % interval of the mean difference \

@@ -113,12 +113,12 @@ fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         let mut counts = counts.iter();
         counts.all(|(_, count)| *count >= FEWEST_REPLICATIONS)
     };
-    let sentence = format!("n of {} is {}", name(answered), counts_text(&of_answer));
+    let sentence = format!("{}: {}", name(answered), counts_text(&of_answer));
     let mut found = vec![(is_enough(&of_answer), sentence)];
     for quantity in others {
         let own = counts(quantity);
         if !own.is_empty() && own != of_answer {
-            let sentence = format!("n of {} is {}", name(quantity), counts_text(&own));
+            let sentence = format!("{}: {}", name(quantity), counts_text(&own));
             found.push((is_enough(&own), sentence));
         }
     }
@@ -127,16 +127,16 @@ fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
 
 /// `8 replications, which are few`, for each run where they are not the same.
 fn counts_text(counts: &[(&str, u32)]) -> String {
-    let text = |count: u32| match count {
-        1 => "1 replication, which says nothing of chance".to_owned(),
-        few if few < FEWEST_REPLICATIONS => format!("{few} replications, which are few"),
-        enough => format!("{enough} replications"),
+    let text = |count: u32, run: &str| match count {
+        1 => format!("1 replication{run}, so that significance cannot be tested"),
+        few if few < FEWEST_REPLICATIONS => format!("{few} replications{run}, which are few"),
+        enough => format!("{enough} replications{run}"),
     };
-    let is_one = counts.iter().all(|(_, count)| *count == counts[0].1);
-    match is_one {
-        true => text(counts[0].1),
+    let (_, first) = counts[0];
+    match counts.iter().all(|(_, count)| *count == first) {
+        true => text(first, ""),
         false => (counts.iter())
-            .map(|(label, count)| format!("{} with {label}", text(*count)))
+            .map(|(label, count)| text(*count, &format!(" with {label}")))
             .collect::<Vec<_>>()
             .join("; "),
     }
