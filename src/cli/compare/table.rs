@@ -95,7 +95,7 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
         }
     }
     text.push_str(&about_the_log(rows));
-    text.push('\n');
+    let mut families = String::new();
     for (family, what) in [
         (
             Family::Primary,
@@ -125,7 +125,11 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
             1 => String::new(),
             tested => format!(" after correction for {tested} tests"),
         };
-        paragraph(&mut text, &format!("{what}: {significant}{after}."));
+        paragraph(&mut families, &format!("{what}: {significant}{after}."));
+    }
+    if !families.is_empty() {
+        text.push('\n');
+        text.push_str(&families);
     }
     text
 }

@@ -11,8 +11,8 @@ use crate::statistics::is_shown;
 use crate::svg::short_number;
 use crate::table::{Cell, Column, axes_text};
 
-/// Points that are named one by one.
-pub(super) const MOST_NAMED: usize = 10;
+/// Points that are named one by one; a table of the report, or `--json`, has all.
+const MOST_NAMED: usize = 3;
 
 /// One sentence, or a few, for each run that is compared with the first.
 pub(super) fn answers(comparison: &Comparison<'_>) -> Vec<String> {
@@ -29,8 +29,7 @@ fn answer(comparison: &Comparison<'_>, at: usize, other: &ComparedRun) -> String
     }
     if let Some(why) = shortfall(pairing, reference, other) {
         return format!(
-            "{} and {} are not compared as wholes, because {why}. Differences with their intervals are given at those settings alone \
-             that have all results in both runs.",
+            "{} and {} are not compared as wholes, because {why}.",
             reference.label, other.label
         );
     }
@@ -146,7 +145,8 @@ fn shortfall(
             format!("{axes}, replication {}", point.replication)
         });
         return Some(format!(
-            "{} points of their sweeps are not in the stores (shares that were not joined?); without a partner are: {}",
+            "{} points of their sweeps are not in the stores (shares that were not joined?), which leaves all differences without a \
+             number. Points without a partner: {}",
             pairing.unknown,
             bounded(names, pairing.unpaired())
         ));
@@ -162,7 +162,10 @@ fn shortfall(
         1 => "1 shared point has no result".to_owned(),
         count => format!("{count} shared points have no result"),
     };
-    Some(format!("{points} ({})", bounded(names, count)))
+    Some(format!(
+        "{points}: differences and intervals are given only at settings where both runs have all results. {}",
+        bounded(names, count)
+    ))
 }
 
 /// The first of `count` names, and how many more there are.
