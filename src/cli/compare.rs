@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use self::table::{caution, table};
+use super::paragraphs::paragraph;
 use super::screen::{LookError, axes_json, print_json};
 use crate::cli::studies;
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
@@ -21,7 +22,7 @@ use bookahead_report::comparison::{
     self, Candidate, ComparedRun, Difference, Judgement, Method, Pairing, Quantity, of_specs,
     of_texts,
 };
-use head::{headline, shortfall, summary};
+use head::{provenance, summary, title};
 
 /// Compares runs with the first of them: pairs their points by axis values and by what their
 /// simulations saw, and shows what differs.
@@ -29,12 +30,15 @@ use head::{headline, shortfall, summary};
 #[command(after_help = "\
 RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
 
+The answer comes first, then the table of differences, then the settings that differ.
+
 A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). Points are \
 paired that have the same values on the axes and saw the same jobs and failures, whatever the numbers of their replications. The unit \
 is the replication: its points share jobs and failures, so they are averaged first, and `n` counts pairs. Runs without pairs whose \
 jobs were generated from different seeds are compared unpaired (Welch's t); all others are not comparable, and the first sentence says \
 why. Points that share \
-one result count once. `equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
+one result count once, and strategies in which a quantity is the same in every pair are left out of its means. \
+`equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
 
 --out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
 programs and inputs differ; the same as Markdown, CSV, Parquet and SVG.
@@ -115,6 +119,15 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     }
     let primary = Quantity::primary(studies(), runs.iter().flat_map(|run| &run.points));
     judge(&mut compared, primary);
+    let answers = comparison::answers(&runs, &arguments.metric);
+    if !arguments.json {
+        let mut text = String::new();
+        for answer in &answers {
+            paragraph(&mut text, answer);
+            text.push('\n');
+        }
+        super::print(&text)?;
+    }
     let judged: Vec<Option<Judgement>> = (compared.iter().flatten())
         .map(|row| row.judgement)
         .collect();
@@ -125,7 +138,9 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
             || pairing.has_missing_points()
             || pairing.pairs.is_empty();
         if arguments.json {
-            objects.push(as_json(arguments, reference, other, pairing, rows));
+            let mut object = as_json(arguments, reference, other, pairing, rows);
+            object["answer"] = answers[at].clone().into();
+            objects.push(object);
             continue;
         }
         if at > 0 {
@@ -250,7 +265,7 @@ fn as_json(
 ) -> Value {
     json!({
         "first": side(&first.run), "second": side(&second.run),
-        "method": pairing.method.name(), "not_comparable": comparison::incomparable(pairing),
+        "method": pairing.method.name(), "not_comparable": comparison::incomparable(first, second, pairing),
         "remarks": comparison::remarks(pairing),
         "pairs": pairing.pairs.len(), "same_results": is_one_result(first, second, pairing),
         "differs": rows.iter().any(|row| row.difference.differs()),
@@ -258,7 +273,7 @@ fn as_json(
         "unpaired_first": unpaired_json(&pairing.only_first), "unpaired_second": unpaired_json(&pairing.only_second),
         "lacking": pairing.missing.iter().map(comparison::MissingPoint::text).collect::<Vec<_>>(),
         "axes_only_first": pairing.axes_only_first, "axes_only_second": pairing.axes_only_second,
-        "differences": rows.iter().filter(|row| wanted(row, arguments)).map(difference_json).collect::<Vec<_>>(),
+        "differences": wanted(rows, arguments).into_iter().map(difference_json).collect::<Vec<_>>(),
     })
 }
 
@@ -274,8 +289,20 @@ fn print(
     all: &[Row<'_>],
     judged: &[Option<Judgement>],
 ) -> io::Result<()> {
-    let mut lines = comparison::incomparable(pairing).map_or(String::new(), |said| said + "\n");
-    lines.push_str(&headline(first, second));
+    super::print(&title(&first.run, &second.run))?;
+    if !pairing.pairs.is_empty() || pairing.method == Method::Welch {
+        let rows = wanted(all, arguments);
+        table(&rows, arguments.by.as_deref())?;
+        super::print(&caution(&rows, judged))?;
+    }
+    let mut lines = "\n".to_owned();
+    summary(
+        &mut lines,
+        pairing,
+        all,
+        is_one_result(first, second, pairing),
+    );
+    lines.push_str(&provenance(first, second));
     let configuration = of_texts(&first.run.configuration, &second.run.configuration);
     let resolved = of_specs(&pairing.pairs);
     for (title, changes) in [
@@ -289,28 +316,18 @@ fn print(
             let _ = writeln!(lines, "  {title}: and {} more", changes.len() - 30);
         }
     }
-    let is_shared = is_one_result(first, second, pairing);
-    summary(&mut lines, pairing, all, is_shared);
-    shortfall(&mut lines, [first, second], pairing);
-    let has_numbers = !pairing.pairs.is_empty() || pairing.method == Method::Welch;
-    if has_numbers {
-        lines.push('\n');
-    }
-    super::print(&lines)?;
-    let rows: Vec<&Row<'_>> = all.iter().filter(|row| wanted(row, arguments)).collect();
-    if has_numbers {
-        table(&rows, arguments.by.as_deref())?;
-        super::print(&caution(&rows, judged))?;
-    }
-    Ok(())
+    super::print(&lines)
 }
 
-fn wanted(row: &Row<'_>, arguments: &CompareArguments) -> bool {
+/// The rows of the quantities that were asked for, in that order; else those that differ, and the
+/// gain.
+fn wanted<'r, 'p>(rows: &'r [Row<'p>], arguments: &CompareArguments) -> Vec<&'r Row<'p>> {
     if arguments.metric.is_empty() {
-        row.difference.differs() || row.measure == "gain"
-    } else {
-        arguments.metric.iter().any(|name| name == row.measure)
+        let is_shown = |row: &&Row<'_>| row.difference.differs() || row.measure == "gain";
+        return rows.iter().filter(is_shown).collect();
     }
+    let of = |name| rows.iter().filter(move |row| name == row.measure);
+    arguments.metric.iter().flat_map(of).collect()
 }
 
 /// The axis of this name, or of this last part of a name.
@@ -375,6 +392,7 @@ fn difference_json(row: &Row<'_>) -> Value {
     json!({
         "group": group, "measure": measure, "method": row.method.name(), "refused": row.is_refused, "pairs": row.pairs, "equal": row.equal,
         "first_mean": row.first, "second_mean": row.second,
+        "unchanged_strategies": row.unchanged,
         "replications": row.replications[0], "replications_second": row.replications[1], "gaps": row.gaps,
         "p_value": row.p_value(),
         "p_holm": judgement.map(|judgement| judgement.adjusted),

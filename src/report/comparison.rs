@@ -147,6 +147,13 @@ pub fn label(runs: &mut [ComparedRun]) {
     }
 }
 
+/// The answer in sentences, one text for each run that is compared with the first. `wanted` names
+/// the quantities to be shown first; empty leaves the choice to what the runs measured.
+#[must_use]
+pub fn answers(runs: &[ComparedRun], wanted: &[String]) -> Vec<String> {
+    answer::answers(&Comparison::new(runs, wanted))
+}
+
 /// Everything that a report of a comparison shows.
 struct Comparison<'c> {
     /// The first is the reference.

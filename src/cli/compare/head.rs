@@ -1,17 +1,31 @@
-//! The lines above the table of a comparison: what the runs have in common, what is paired, and
-//! what is missing.
+//! The lines around the table of a comparison: which runs it compares, and below it what is paired
+//! and in what the runs differ.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::super::paragraphs::paragraph;
 use super::super::run_list::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
 use crate::store::RunSummary;
-use bookahead_report::comparison::{ComparedRun, Method, Pairing, remarks};
+use bookahead_report::comparison::{ComparedRun, Method, Pairing};
+
+/// The numbers, names and programs of the two runs.
+pub(super) fn title(first: &RunSummary, second: &RunSummary) -> String {
+    format!(
+        "run {} ({}, {}) and run {} ({}, {})\n",
+        first.id.0,
+        first.name,
+        version(first),
+        second.id.0,
+        second.name,
+        version(second)
+    )
+}
 
 /// First what is the same and what differs between the two, then each difference in a line.
-pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
+pub(super) fn provenance(one: &ComparedRun, other: &ComparedRun) -> String {
     let (first, second) = (&one.run, &other.run);
     let [first_inputs, second_inputs] = [one, other].map(|run| match &run.inputs_digest {
         Some((count, digest)) => format!(
@@ -56,18 +70,25 @@ pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
     } else {
         names(&differ).join(", ")
     };
-    let mut text = format!(
-        "run {} ({}, {}) and run {} ({}, {}); what differs: {differing}; the same: {}\n",
-        first.id.0,
-        first.name,
-        version(first),
-        second.id.0,
-        second.name,
-        version(second),
-        names(&same).join(", "),
+    let mut text = String::new();
+    paragraph(
+        &mut text,
+        &format!(
+            "the runs differ in: {differing}; they share: {}",
+            names(&same).join(", ")
+        ),
     );
     for (name, one, two) in differ {
         let _ = writeln!(text, "  {name}: {one} → {two}");
+    }
+    for (which, run) in ["first", "second"].into_iter().zip([one, other]) {
+        if run.is_incomplete() {
+            let _ = writeln!(
+                text,
+                "the {which} run is incomplete: {} of {} points have a result, {} failed",
+                run.run.points_done, run.run.points, run.run.points_failed
+            );
+        }
     }
     text
 }
@@ -75,13 +96,8 @@ pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
 /// How many points are paired, which are not, and what differs.
 pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>], shared: bool) {
     let count = pairing.pairs.len();
-    let _ = match pairing.method {
-        Method::Refused(_) => writeln!(text, "refused: no pairs of points"),
-        Method::Welch => writeln!(text, "no pairs of points"),
-        Method::Paired => writeln!(text, "{count} pairs of points"),
-    };
-    for remark in remarks(pairing) {
-        let _ = writeln!(text, "{remark}");
+    if pairing.method == Method::Paired {
+        let _ = writeln!(text, "{count} pairs of points");
     }
     for (which, only, axes) in [
         ("first", &pairing.only_first, &pairing.axes_only_first),
@@ -90,7 +106,7 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
         if !axes.is_empty() {
             let _ = writeln!(text, "axes of the {which} run alone: {}", axes.join(", "));
         }
-        if !only.is_empty() && pairing.method != Method::Welch {
+        if !only.is_empty() && pairing.method == Method::Paired {
             let _ = writeln!(
                 text,
                 "{} points of the {which} run have no partner:",
@@ -151,39 +167,5 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
             text,
             "all {compared} measures are the same, bit for bit, in every pair"
         );
-    }
-}
-
-/// Which results are missing, and what is therefore not computed.
-pub(super) fn shortfall(text: &mut String, runs: [&ComparedRun; 2], pairing: &Pairing<'_>) {
-    for (which, run) in ["first", "second"].into_iter().zip(runs) {
-        let summary = &run.run;
-        if run.is_incomplete() {
-            let _ = writeln!(
-                text,
-                "the {which} run is incomplete: {} of {} points have a result, {} failed; means are over what is there",
-                summary.points_done, summary.points, summary.points_failed
-            );
-        }
-    }
-    if pairing.unknown > 0 {
-        let _ = writeln!(
-            text,
-            "no difference is computed: {} points of their sweeps are not in the stores",
-            pairing.unknown
-        );
-    }
-    let missing = &pairing.missing;
-    if !missing.is_empty() {
-        let _ = writeln!(
-            text,
-            "no difference is computed where these points are without a result:"
-        );
-        for point in missing.iter().take(10) {
-            let _ = writeln!(text, "  {}", point.text());
-        }
-        if missing.len() > 10 {
-            let _ = writeln!(text, "  and {} more: --json has all", missing.len() - 10);
-        }
     }
 }

@@ -7,6 +7,7 @@ use std::io;
 use super::Row;
 use crate::cli::aligned::{Aligned, Heading, screen};
 use crate::cli::output;
+use crate::cli::paragraphs::paragraph;
 use crate::cli::screen::axes_text;
 use bookahead_report::comparison::{self, Family, Judgement, Method};
 use bookahead_report::{Cell, Estimate, is_shown};
@@ -94,6 +95,7 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
         }
     }
     text.push_str(&about_the_log(rows));
+    let mut families = String::new();
     for (family, what) in [
         (
             Family::Primary,
@@ -101,31 +103,33 @@ pub(super) fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String
         ),
         (Family::Others, "the other quantities"),
     ] {
-        let tested = comparison::distinct(judged, family);
-        if tested == 0 {
+        let own = |row: &Row<'_>| row.judgement.filter(|own| own.family == family);
+        let members: Vec<&&Row<'_>> = rows.iter().filter(|row| own(row).is_some()).collect();
+        if members.is_empty() {
             continue;
         }
-        let is_member = |row: &&&Row<'_>| {
-            let own = row.judgement.filter(|own| own.family == family);
-            own.is_some_and(|own| own.repeats.is_none() && is_shown(own.adjusted))
+        let is_significant = |row: &&&&Row<'_>| {
+            own(row).is_some_and(|own| own.repeats.is_none() && is_shown(own.adjusted))
         };
-        let names: Vec<String> = (rows.iter().filter(is_member))
+        let names: Vec<String> = (members.iter().filter(is_significant))
             .map(|row| match row.group.as_str() {
                 "" => row.measure.to_owned(),
                 group => format!("{} ({group})", row.measure),
             })
             .collect();
-        let shown = match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
+        let significant = match names.is_empty() {
+            true => "no difference is significant".to_owned(),
+            false => format!("significant in {}", names.join(", ")),
         };
-        let _ = match tested {
-            1 => writeln!(text, "\n{what}: the 95 % interval excludes 0 in {shown}."),
-            tested => writeln!(
-                text,
-                "\n{what}: of {tested} distinct differences, after Holm's correction (5 %) shown in {shown}."
-            ),
+        let after = match comparison::distinct(judged, family) {
+            1 => String::new(),
+            tested => format!(" after correction for {tested} tests"),
         };
+        paragraph(&mut families, &format!("{what}: {significant}{after}."));
+    }
+    if !families.is_empty() {
+        text.push('\n');
+        text.push_str(&families);
     }
     text
 }
@@ -159,11 +163,15 @@ fn about_the_log(rows: &[&Row<'_>]) -> String {
         0 => String::new(),
         more => format!("  and {more} more: --json has all\n"),
     };
-    format!(
-        "\nthe batteries are neighbouring stretches of one log, and ± is about these batteries. Differences of a battery and \
-         of the next correlate with r; p-values are by the wider of both intervals:\n{}{more}",
-        lines.into_iter().take(MOST_OF_LOG).collect::<String>()
-    )
+    let mut text = "\n".to_owned();
+    paragraph(
+        &mut text,
+        "the batteries are neighbouring stretches of one log, and ± is about these batteries. Differences of a battery and of the next \
+         correlate with r; p-values are by the wider of both intervals:",
+    );
+    text.extend(lines.into_iter().take(MOST_OF_LOG));
+    text.push_str(&more);
+    text
 }
 
 /// About five significant digits; a difference other than zero never looks like zero.

@@ -18,6 +18,9 @@ pub struct Difference<'p> {
     pub pairs: usize,
     /// Of those, equal bit by bit.
     pub equal: usize,
+    /// Strategies of which every pair is equal while other strategies differ. Means are over the
+    /// other strategies alone: pooled, these would only make the difference smaller.
+    pub unchanged: BTreeSet<&'p str>,
     /// Mean of the first run over replications, where both runs have a value. `None` where the
     /// group lacks results.
     pub first: Option<f64>,
@@ -121,6 +124,7 @@ impl<'p> Difference<'p> {
         Self {
             pairs: 0,
             equal: 0,
+            unchanged: BTreeSet::new(),
             first: mean(&first),
             second: mean(&second),
             difference: welch.map(|welch| welch.difference),
@@ -142,12 +146,16 @@ impl<'p> Difference<'p> {
             return Self::unpaired(quantity, group);
         }
         let mut equal = 0;
+        let unchanged = unchanged(quantity, &group.pairs);
         let mut replications = Replications::default();
         let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
         for pair in &group.pairs {
             let (first, second) = (quantity.of(pair.one), quantity.of(pair.two));
-            let same = first.map(f64::to_bits) == second.map(f64::to_bits);
+            let same = is_same(first, second);
             equal += usize::from(same);
+            if unchanged.contains(&*pair.one.strategy) {
+                continue;
+            }
             if let Some(values) = first.zip(second) {
                 replications.add(pair, values);
             }
@@ -185,6 +193,7 @@ impl<'p> Difference<'p> {
         Self {
             pairs: group.pairs.len(),
             equal,
+            unchanged,
             first: mean(|(first, _)| *first),
             second: mean(|(_, second)| *second),
             replications: [difference.map_or(0, |estimate| estimate.count); 2],
@@ -197,6 +206,28 @@ impl<'p> Difference<'p> {
             p_unpaired: None,
             tested: differences.into_values().collect(),
         }
+    }
+}
+
+/// Whether two values are the same bit by bit, or both undefined.
+fn is_same(first: Option<f64>, second: Option<f64>) -> bool {
+    first.map(f64::to_bits) == second.map(f64::to_bits)
+}
+
+/// The strategies of which every pair has the same values, where another strategy has a pair that
+/// differs; none where nothing differs.
+fn unchanged<'p>(quantity: &Quantity, pairs: &[Pair<'p>]) -> BTreeSet<&'p str> {
+    let (mut all, mut changed) = (BTreeSet::new(), BTreeSet::new());
+    for pair in pairs {
+        let strategy = &*pair.one.strategy;
+        all.insert(strategy);
+        if !changed.contains(strategy) && !is_same(quantity.of(pair.one), quantity.of(pair.two)) {
+            changed.insert(strategy);
+        }
+    }
+    match changed.is_empty() {
+        true => changed,
+        false => all.difference(&changed).copied().collect(),
     }
 }
 

@@ -81,7 +81,7 @@ pub fn unfinished_text(point: &UnfinishedPoint) -> String {
 }
 
 /// The points of two runs, as far as they have partners.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pairing<'p> {
     /// How they are compared.
     pub method: Method,
@@ -147,6 +147,14 @@ impl<'p> Pairing<'p> {
                 .pairs
                 .iter()
                 .all(|pair| pair.one.simulation == pair.two.simulation)
+    }
+
+    /// The same without the pairs of some strategies.
+    pub(super) fn without_strategies(&self, names: &BTreeSet<&str>) -> Self {
+        let mut others = self.clone();
+        let is_other = |pair: &Pair<'_>| !names.contains(pair.one.strategy.as_str());
+        others.pairs.retain(is_other);
+        others
     }
 
     /// How many results the settings have: a baseline that reads no threshold has one at all of

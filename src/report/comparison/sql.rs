@@ -1,6 +1,8 @@
 //! The queries that give the numbers of a comparison, as text. Those of runs in one store give
 //! differences; of runs in several stores each store is asked for its part.
 
+use std::fmt::Write as _;
+
 use super::{ComparedRun, Comparison, Method, Pairing, Quantity};
 use crate::plots::condition;
 
@@ -11,7 +13,7 @@ fn from(quantity: &Quantity) -> String {
         return "(SELECT * FROM v_point WHERE state = 'done')".to_owned();
     }
     format!(
-        "(SELECT d.run, d.axes, d.replication, p.identity, p.simulation, p.jobs_hash, p.failures_hash, d.value AS {0}
+        "(SELECT d.run, d.axes, d.strategy, d.replication, p.identity, p.simulation, p.jobs_hash, p.failures_hash, d.value AS {0}
       FROM v_measure d JOIN v_point p ON p.run = d.run AND p.place = d.place WHERE d.measure = '{0}')",
         quantity.name
     )
@@ -69,6 +71,27 @@ fn partners(comparison: &Comparison<'_>) -> String {
     by
 }
 
+/// A condition that leaves out strategies in which nothing changed.
+fn of_changed_strategies(comparison: &Comparison<'_>, quantity: &Quantity) -> String {
+    let mut conditions = String::new();
+    for (at, run) in comparison.others().iter().enumerate() {
+        let overall = comparison.overall(at, quantity);
+        let unchanged = overall.iter().flat_map(|row| &row.difference.unchanged);
+        let names: Vec<String> = unchanged
+            .map(|name| format!("'{}'", name.replace('\'', "''")))
+            .collect();
+        if !names.is_empty() {
+            let _ = write!(
+                conditions,
+                "\n        AND NOT (b.run = {} AND a.strategy IN ({}))",
+                run.run.id.0,
+                names.join(", ")
+            );
+        }
+    }
+    conditions
+}
+
 /// The paired differences of a quantity over all points, with their variance: the interval is t ·
 /// √(variance ÷ n).
 pub(super) fn differences(
@@ -95,13 +118,17 @@ pub(super) fn differences(
         .map(|run| run.run.id.0.to_string())
         .collect();
     let by = partners(comparison);
+    let changed = match by_axes {
+        true => String::new(),
+        false => of_changed_strategies(comparison, quantity),
+    };
     let (column, comma) = if by_axes { ("axes", ", ") } else { ("", "") };
     format!(
         "WITH result AS (
     SELECT DISTINCT b.run{comma}{}, a.replication, a.identity, b.identity, a.{name} AS first, b.{name} AS second
     FROM {from} a
     JOIN {from} b ON b.axes = a.axes AND {by}
-    WHERE a.run = {} AND b.run IN ({}) AND a.{name} IS NOT NULL AND b.{name} IS NOT NULL
+    WHERE a.run = {} AND b.run IN ({}) AND a.{name} IS NOT NULL AND b.{name} IS NOT NULL{changed}
 ),
 unit AS (
     SELECT run{comma}{column}, replication, avg(first) AS first, avg(second) AS second, avg(second) - avg(first) AS difference

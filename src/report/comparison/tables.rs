@@ -3,7 +3,6 @@
 mod provenance;
 
 pub(super) use self::provenance::{inputs, points, runs, settings};
-use super::trust::completeness;
 use super::{
     Candidate, ComparedRun, Comparison, Difference, Family, Judgement, Method, Overall, Pairing,
     Quantity, distinct, judge, sql,
@@ -38,12 +37,6 @@ fn incomplete(comparison: &Comparison<'_>) -> &'static str {
     if any { " (incomplete)" } else { "" }
 }
 
-/// Behind the note of a table of means: which runs lack results.
-fn shortfall(comparison: &Comparison<'_>) -> String {
-    let runs = comparison.runs.iter().filter(|run| run.is_incomplete());
-    runs.map(|run| format!(" {}.", completeness(run))).collect()
-}
-
 /// What a difference is, in a word.
 fn verdict(difference: &Difference<'_>, judgement: Option<Judgement>) -> &'static str {
     match difference.difference {
@@ -56,7 +49,7 @@ fn verdict(difference: &Difference<'_>, judgement: Option<Judgement>) -> &'stati
         Some(estimate) => match judgement {
             None if estimate.count > 1 => "no interval",
             None => "one replication",
-            Some(judgement) if !is_shown(judgement.adjusted) => "may be chance",
+            Some(judgement) if !is_shown(judgement.adjusted) => "not significant",
             Some(_) if estimate.mean > 0.0 => "higher",
             Some(_) => "lower",
         },
@@ -123,7 +116,7 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
             rows.push(cells);
         }
     }
-    let title = format!("What differs from {reference}{}", incomplete(comparison));
+    let title = format!("Differences from {reference}{}", incomplete(comparison));
     Table {
         note: format!(
             "Run minus {reference}, paired by the jobs and failures that both saw; ± is half the 95 % interval of the mean difference \
@@ -131,10 +124,9 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
              so they are averaged first, and n counts pairs of replications, of Welch's the replications of each run. Points that share one \
              result count once, and so do replications that repeat another one. Equal: pairs whose numbers are the same bit by bit. The primary quantity of a study is declared before any run and \
              judged by itself; p (Holm) of the others is corrected for their {} distinct differences, and one that repeats the test of \
-             another counts once. The verdict follows from p (Holm) at 5 %.{}{}",
+             another counts once. The verdict follows from p (Holm) at 5 %. Means of a quantity leave out strategies in which it is the same in every pair.{}",
             comparison.tested(Family::Others),
             if are_neighbours { ABOUT_THE_LOG } else { "" },
-            shortfall(comparison)
         ),
         sql: wanted.first().map_or(String::new(), |quantity| {
             sql::differences(comparison, quantity, false)
@@ -327,13 +319,12 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
     Table {
         note: format!(
             "Δ: run minus {reference}, mean over replications ± half the 95 % interval (Student's t). p (Holm) and the verdict are of {name}, \
-             corrected for the {tested} rows that were tested; the other intervals are not corrected.{}{}",
+             corrected for the {tested} rows that were tested; the other intervals are not corrected.{}",
             if of_neighbours.is_some() {
                 ABOUT_THE_LOG
             } else {
                 ""
             },
-            shortfall(comparison)
         ),
         sql: first.map_or(String::new(), |quantity| {
             sql::differences(comparison, quantity, true)

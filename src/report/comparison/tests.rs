@@ -1,5 +1,6 @@
 //! Comparisons of made-up runs: what the page says, and that its numbers are those of its queries.
 
+mod answers;
 mod pages;
 
 use std::path::{Path, PathBuf};
@@ -123,9 +124,8 @@ fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_significant() {
     assert_eq!(
         answer::answers(&Comparison::new(&runs, &[])),
         [
-            "b earned 12.00 coins more than a in the mean over replications and over the 3 settings that both have (± 4.97, 95 %, n = 3 \
-          pairs of replications). The difference is significant at 5 % (p = 0.009). 3 replications are few. What \
-          moved with it: Fees (VC) +12.00 ± 4.97."
+            "b earned 12.00 coins more than a per replication, averaged over the 3 shared settings (± 4.97, 95 %, n = 3 pairs of \
+             replications, which are few). The difference is significant at 5 % (p = 0.009). Also significant: Fees (VC) +12.00 ± 4.97."
         ]
     );
     let other_way = read(&[(&path, 2), (&path, 1)]);
@@ -171,7 +171,8 @@ fn a_difference_over_neighbouring_batteries_of_a_log_is_judged_by_the_wider_inte
     // Of neighbours r = 0.5, and in blocks of two 3.5 ± 3.928, p = 0.062.
     runs[0].run.configuration.push_str("trace = 'log.swf'\n");
     let (answer, verdict, log, trust) = judged(&runs);
-    let why = "That may be chance: the 95 % interval about these batteries excludes 0, but the one about the log contains it (p = 0.062)";
+    let why = "The difference is not significant (p = 0.062): the 95 % interval about these batteries excludes 0, the one about the log \
+               contains it.";
     assert!(
         answer.contains("± 1.96") && answer.contains(why),
         "{answer}"
@@ -180,7 +181,7 @@ fn a_difference_over_neighbouring_batteries_of_a_log_is_judged_by_the_wider_inte
         answer.contains("about the log the interval is [-0.4278, 7.428]"),
         "{answer}"
     );
-    assert_eq!(verdict, Cell::Text("may be chance".to_owned()));
+    assert_eq!(verdict, Cell::Text("not significant".to_owned()));
     let Some(Cell::Estimate(log)) = log else {
         panic!("an interval about the log: {log:?}")
     };
@@ -238,7 +239,7 @@ fn settings_that_share_their_result_count_once_in_the_answer() {
     }
     let runs = read(&[(&path, 1), (&path, 2)]);
     let said = answer::answers(&Comparison::new(&runs, &[])).remove(0);
-    let over = "in the mean over replications and over the 4 distinct results of the 6 settings that both have";
+    let over = "averaged over the 4 distinct results of the 6 shared settings";
     assert!(said.contains(over), "{said}");
 }
 
@@ -252,7 +253,7 @@ fn one_replication_and_intervals_that_hold_0_are_said_to_show_nothing() {
     let said = answer::answers(&Comparison::new(&one, &[])).remove(0);
     assert!(
         said.contains(
-            "n = 1 pair of replications). Whether that is chance cannot be said of one replication."
+            "n = 1 pair of replications). Its significance cannot be tested: there is one replication."
         ),
         "{said}"
     );
@@ -264,7 +265,7 @@ fn one_replication_and_intervals_that_hold_0_are_said_to_show_nothing() {
     let wide = read(&[(&path, 3), (&path, 4)]);
     let said = answer::answers(&Comparison::new(&wide, &[])).remove(0);
     assert!(
-        said.contains("That may be chance: the 95 % interval contains 0"),
+        said.contains("The difference is not significant (p = "),
         "{said}"
     );
 }
@@ -284,22 +285,23 @@ fn missing_points_are_named_in_the_answer_and_refuse_only_what_needs_them() {
     let comparison = Comparison::new(&runs, &[]);
     let said = answer::answers(&comparison).remove(0);
     assert!(
-        said.starts_with("Nothing can be said about the difference between b and a: 12 points that both sweeps have are without a result (b lacks"),
+        said.starts_with(
+            "a and b are not compared as wholes, because 12 shared points have no result: differences and intervals are given only at \
+             settings where both runs have all results. b lacks "
+        ),
         "{said}"
     );
     assert!(
-        said.contains("replication 0 (failed)") && said.ends_with("and 2 more)."),
+        said.contains("replication 0 (failed)") && said.ends_with("; and 9 more."),
         "{said}"
     );
     let overall = tables::overall(&comparison, "main", &comparison.main);
     assert!(overall.title.ends_with("(incomplete)"), "{}", overall.title);
-    assert!(
-        overall
-            .note
-            .contains("b: 6 of 18 points have a result; 12 failed"),
-        "{}",
-        overall.note
-    );
+    // What that means for intervals stands in the answer and nowhere else.
+    assert!(!overall.note.contains("points have a result"));
+    let trust = trust::trust(&comparison);
+    let incomplete = "b: 6 of 18 points have a result; 12 failed, 0 were not run";
+    assert!(trust.contains(&(false, incomplete.to_owned())), "{trust:?}");
     let at = |name: &str| {
         overall
             .columns
@@ -420,16 +422,10 @@ fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_h
     let runs = read(&[(&path, 1), (&path, 2)]);
     let trust = trust::trust(&Comparison::new(&runs, &[]));
     let said = |part: &str| trust.iter().find(|(_, said)| said.contains(part)).cloned();
-    let (is_good, own) = said("Gain (VC)").unwrap();
+    let (is_good, own) = said("gain (VC)").unwrap();
     assert!(is_good, "{own}");
-    assert_eq!(
-        own,
-        "12 replications of the answer's quantity, Gain (VC): the unit of its interval"
-    );
-    let (is_good, others) = said("Mean wait (s)").unwrap();
+    assert_eq!(own, "gain (VC): 12 replications");
+    let (is_good, others) = said("mean wait (s)").unwrap();
     assert!(!is_good, "{others}");
-    assert_eq!(
-        others,
-        "fewer replications have a value of Mean wait (s) in 4, which are few"
-    );
+    assert_eq!(others, "mean wait (s): 4 replications, which are few");
 }

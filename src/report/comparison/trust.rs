@@ -1,6 +1,6 @@
 //! What speaks for and against a comparison.
 
-use super::answer::{incomparable, remarks, uncapitalised};
+use super::answer::{incomparable, name, remarks, uncapitalised};
 use super::{ComparedRun, Comparison, Family, Pairing, Quantity};
 use crate::answer::Setting;
 use crate::dependence::{DIFFERENCES, alike, differences_in};
@@ -19,7 +19,7 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.extend(looks.map(|sentence| (false, format!("{}: {sentence}", run.label))));
     }
     for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
-        found.push(method(pairing, reference, other));
+        found.extend(method(pairing, reference, other));
         found.extend(neighbours(comparison, pairing, other));
         let alone = pairing.unpaired();
         found.push((
@@ -46,7 +46,7 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
                 )
             } else {
                 format!(
-                    "{} did not read the same inputs as {}: what was learned from them may differ",
+                    "{} did not read the same inputs as {}: estimates that were learned from them may differ",
                     other.label, reference.label
                 )
             },
@@ -64,8 +64,8 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((
             true,
             format!(
-                "the primary quantity of these runs, {}, is declared by the program and tested by itself; of the others {others} distinct \
-                 differences are tested at once, and their p-values are after Holm's correction for one another",
+                "the primary quantity of these runs, {}, is declared by the program and tested by itself; p-values of the others are \
+                 corrected for {others} tests (Holm)",
                 comparison.primary
             ),
         ));
@@ -91,67 +91,83 @@ fn neighbours(
     Some((false, sentence))
 }
 
-/// Over how many replications the quantity of the answer is compared, and which of those beside it
-/// have fewer.
+/// Over how many replications each main quantity is compared: the number and its warning are those
+/// of the quantity, and of the run where runs have different numbers.
 fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
-    let least = |quantity: &Quantity| {
-        let others = 0..comparison.others().len();
-        let rows = others.filter_map(|at| comparison.overall(at, quantity)?.difference.difference);
-        rows.map(|difference| difference.count).min()
+    let counts = |quantity: &Quantity| -> Vec<(&str, u32)> {
+        let others = comparison.others().iter().enumerate();
+        let counted = others.filter_map(|(at, run)| {
+            let estimate = comparison.overall(at, quantity)?.difference.difference?;
+            Some((run.label.as_str(), estimate.count))
+        });
+        counted.collect()
     };
-    let answered = comparison.main.first();
-    let Some((answered, count)) = answered.and_then(|first| Some((first, least(first)?))) else {
+    let Some((answered, others)) = comparison.main.split_first() else {
         return Vec::new();
     };
-    let is_enough = |count: u32| count >= FEWEST_REPLICATIONS;
-    let few = |count| {
-        if is_enough(count) {
-            ""
-        } else {
-            ", which are few"
-        }
+    let of_answer = counts(answered);
+    if of_answer.is_empty() {
+        return Vec::new();
+    }
+    let is_enough = |counts: &[(&str, u32)]| {
+        let mut counts = counts.iter();
+        counts.all(|(_, count)| *count >= FEWEST_REPLICATIONS)
     };
-    let mut found = vec![(
-        is_enough(count),
-        format!(
-            "{count} replications of the answer's quantity, {}{}: the unit of its interval",
-            answered.title,
-            few(count)
-        ),
-    )];
-    let fewer: Vec<String> = comparison.main[1..]
-        .iter()
-        .filter_map(|quantity| Some((quantity, least(quantity)?)))
-        .filter(|(_, own)| *own < count)
-        .map(|(quantity, own)| format!("{} in {own}{}", quantity.title, few(own)))
-        .collect();
-    if !fewer.is_empty() {
-        let sentence = format!("fewer replications have a value of {}", fewer.join("; of "));
-        found.push((false, sentence));
+    let sentence = format!("{}: {}", name(answered), counts_text(&of_answer));
+    let mut found = vec![(is_enough(&of_answer), sentence)];
+    for quantity in others {
+        let own = counts(quantity);
+        if !own.is_empty() && own != of_answer {
+            let sentence = format!("{}: {}", name(quantity), counts_text(&own));
+            found.push((is_enough(&own), sentence));
+        }
     }
     found
 }
 
-/// How a run is compared with the first.
-fn method(pairing: &Pairing<'_>, reference: &ComparedRun, other: &ComparedRun) -> (bool, String) {
-    let names = format!("{} and {}", other.label, reference.label);
-    let of = |remark: String| format!("{names}: {}", uncapitalised(&remark));
-    if let Some(refused) = incomparable(pairing) {
-        return (false, of(refused.trim_end_matches('.').to_owned()));
+/// `8 replications, which are few`, for each run where they are not the same.
+fn counts_text(counts: &[(&str, u32)]) -> String {
+    let text = |count: u32, run: &str| match count {
+        1 => format!("1 replication{run}, so that significance cannot be tested"),
+        few if few < FEWEST_REPLICATIONS => format!("{few} replications{run}, which are few"),
+        enough => format!("{enough} replications{run}"),
+    };
+    let (_, first) = counts[0];
+    match counts.iter().all(|(_, count)| *count == first) {
+        true => text(first, ""),
+        false => (counts.iter())
+            .map(|(label, count)| text(*count, &format!(" with {label}")))
+            .collect::<Vec<_>>()
+            .join("; "),
     }
+}
+
+/// How a run is compared with the first; `None` where the answer says why it is not.
+fn method(
+    pairing: &Pairing<'_>,
+    reference: &ComparedRun,
+    other: &ComparedRun,
+) -> Option<(bool, String)> {
+    if incomparable(reference, other, pairing).is_some() {
+        return None;
+    }
+    let names = format!("{} and {}", other.label, reference.label);
     let mut remarks = remarks(pairing);
     if !remarks.is_empty() {
-        return (false, of(remarks.swap_remove(0)));
+        let remark = uncapitalised(&remarks.swap_remove(0));
+        return Some((false, format!("{names}: {remark}")));
     }
     let is_known = |pair: &super::Pair<'_>| pair.one.seen.is_same(&pair.two.seen);
-    if pairing.pairs.iter().all(is_known) {
-        return (
-            !pairing.pairs.is_empty(),
+    Some(match pairing.pairs.iter().all(is_known) {
+        true => (
+            true,
             format!("{names} are compared in pairs that saw the same jobs and the same failures"),
-        );
-    }
-    let shared = format!("{names} share stored results, of which it is not known what they saw");
-    (true, shared)
+        ),
+        false => (
+            false,
+            format!("{names} share stored results whose jobs and failures were not recorded"),
+        ),
+    })
 }
 
 /// How many points of a run have a result.
@@ -163,7 +179,7 @@ pub(super) fn completeness(run: &ComparedRun) -> String {
     );
     if run.is_incomplete() {
         text.push_str(&format!(
-            "; {} failed, {} were not run, and its means are over what is there",
+            "; {} failed, {} were not run",
             summary.points_failed,
             crate::summary_tables::missing(summary)
         ));

@@ -42,12 +42,12 @@ pub(in crate::comparison) fn settings(comparison: &Comparison<'_>) -> Table {
         })
         .collect();
     Table {
-        note: "configuration: as the file of the run says it; resolved: what the engine made of it at points that the run shares with the \
-               first, where a default that changed or another trace shows."
+        note: "configuration: as the file of the run says it; resolved: as the engine read it at points that the run shares with the \
+               first, where a changed default or another trace shows."
             .to_owned(),
         ..table(
             "settings",
-            "Which settings differ",
+            "Settings that differ",
             run_columns(comparison, [("setting", "Setting"), ("from", "From")]),
             rows,
         )
@@ -94,8 +94,8 @@ pub(in crate::comparison) fn runs(comparison: &Comparison<'_>) -> Table {
                 .to_owned(),
         ..table(
             "runs",
-            "What changed between the runs",
-            run_columns(comparison, [("what", "What"), ("same", "Same?")]),
+            "Runs",
+            run_columns(comparison, [("what", "Property"), ("same", "Same?")]),
             rows.collect(),
         )
     }
@@ -139,7 +139,7 @@ pub(in crate::comparison) fn inputs(comparison: &Comparison<'_>) -> Table {
             .to_owned(),
         ..table(
             "inputs",
-            "What the runs read",
+            "Inputs",
             run_columns(comparison, [("input", "Input"), ("same", "Same?")]),
             rows.collect(),
         )
