@@ -35,8 +35,8 @@ impl Axis {
         match &kind {
             ScaleKind::Categories(names) => {
                 (from, to) = (-0.5, names.len().max(1) as f64 - 0.5);
-                // Of ranges that follow each other every second label says enough, of numbers as many
-                // as fit; names are all needed.
+                // Of ranges that follow each other every second label says enough, of numbers as
+                // many as fit; names are all needed.
                 let last = names.len().saturating_sub(1);
                 let all: f64 = names.iter().map(|name| 1.1 * text_width(name)).sum();
                 let step = if names.iter().all(|name| name.parse::<f64>().is_ok()) {
