@@ -35,15 +35,22 @@ impl Axis {
         match &kind {
             ScaleKind::Categories(names) => {
                 (from, to) = (-0.5, names.len().max(1) as f64 - 0.5);
-                // Of ranges that follow each other every second label says enough; names and values
-                // are all needed.
+                // Of ranges that follow each other every second label says enough, of numbers as
+                // many as fit; names are all needed.
                 let last = names.len().saturating_sub(1);
-                let thinned = names.len() > 12 && names.iter().any(|name| name.contains('–'));
+                let all: f64 = names.iter().map(|name| 1.1 * text_width(name)).sum();
+                let step = if names.iter().all(|name| name.parse::<f64>().is_ok()) {
+                    (all / (places.1 - places.0).abs()).ceil().max(1.0) as usize
+                } else if names.len() > 12 && names.iter().any(|name| name.contains('–')) {
+                    2
+                } else {
+                    1
+                };
                 ticks = names
                     .iter()
                     .enumerate()
                     .filter(|(index, _)| {
-                        !thinned || *index == last || index.is_multiple_of(2) && index + 1 != last
+                        *index == last || index.is_multiple_of(step) && last - index >= step
                     })
                     .map(|(index, name)| {
                         (
@@ -210,6 +217,20 @@ mod tests {
         assert_eq!(names(77.0), ["0", "10", "20", "30", "40", "50", "60", "70"]);
         assert_eq!(names(1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(names(0.0), ["0"]);
+    }
+
+    #[test]
+    fn of_categories_that_are_numbers_as_many_have_a_label_as_fit() {
+        let shown = |names: Vec<String>, width: f64| -> Vec<String> {
+            let scale = Scale::categories("x", names.into_iter());
+            let axis = Axis::new(&scale, &[], (0.0, width), 4.0, false, false);
+            axis.ticks().map(|(_, label)| label).collect()
+        };
+        let numbers = |count: u32| (1..=count).map(|number| format!("0.{number:02}")).collect();
+        assert_eq!(shown(numbers(8), 300.0).len(), 8);
+        assert_eq!(shown(numbers(8), 100.0), ["0.01", "0.04", "0.08"]);
+        let names = ["easy", "fcfs", "edf"].map(str::to_owned).to_vec();
+        assert_eq!(shown(names.clone(), 50.0), names);
     }
 
     #[test]
