@@ -142,11 +142,6 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
         .collect::<BTreeSet<_>>()
         .len();
     if shared {
-        let _ = writeln!(
-            text,
-            "Both runs share the very same stored results: nothing was computed twice, so nothing can differ. \
-             `bookahead run CONFIG --fresh` makes independent ones."
-        );
         return;
     }
     let measures: BTreeSet<&str> = all

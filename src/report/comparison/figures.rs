@@ -28,7 +28,7 @@ pub struct Drawn {
     pub(super) too_many: usize,
 }
 
-/// The horizontal axis, and what tells figures apart.
+/// The horizontal axis, and the other axes, which distinguish figures.
 struct Layout {
     /// `None` where the runs have no axis in common: all points at one place.
     axis: Option<String>,
@@ -92,7 +92,7 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
                 second.series = differences;
                 second.sql = sql::differences(comparison, quantity, true);
                 second.note = "Mean difference over pairs of replications with its 95 % interval (Student's t; Welch where the runs drew \
-                               their jobs independently), not corrected for how many there are."
+                               their jobs independently), not corrected for their number."
                     .to_owned();
                 drawn.figures.push(figure);
                 drawn.figures.push(second);

@@ -70,7 +70,7 @@ pub(super) fn without_pairs(beside: &[MatchingPoints<'_>]) -> Method {
     for (which, points) in ["first", "second"].into_iter().zip(&sides) {
         if points.iter().any(|point| !point.seen.is_known()) {
             return Method::Refused(format!(
-                "which jobs and failures the {which} run simulated is not known, because its results were stored before that was kept: \
+                "the jobs and failures of the {which} run were not recorded by the program that stored its results: \
                  `bookahead run CONFIG --fresh` computes them anew"
             ));
         }
