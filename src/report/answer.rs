@@ -25,6 +25,8 @@ pub(super) struct Statement {
 impl Statement {
     /// The question about replications and intervals.
     pub(super) const SURE: &str = "How sure?";
+    /// The end of an answer that only the page can keep.
+    pub(super) const ON_PAGE: &str = " Choose one above the figure.";
 
     fn new(question: impl Into<String>, answer: impl Into<String>) -> Self {
         Self {

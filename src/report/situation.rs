@@ -1,6 +1,8 @@
 //! The answer of a run for the terminal: where it has several axes, where the answer changes, and
 //! one situation of it by itself.
 
+use std::fmt;
+
 use super::analysis::Analysis;
 use super::answer::{Statement, Subject, statements};
 use super::dependence::Dependence;
@@ -40,6 +42,12 @@ impl std::str::FromStr for Fixed {
                 "`{text}` is no situation: write AXIS=VALUE, as in penalty_ratio=1"
             )),
         }
+    }
+}
+
+impl fmt::Display for Fixed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} = {}", self.key, self.value)
     }
 }
 
@@ -202,9 +210,11 @@ impl ScreenAnswer {
         shares: Option<String>,
         table: Table,
     ) -> Self {
-        let statements = said.iter();
-        let statements =
-            statements.map(|statement| format!("{} {}", statement.question, statement.answer));
+        let statements = said.iter().map(|statement| {
+            let answer = statement.answer.as_str();
+            let answer = answer.strip_suffix(Statement::ON_PAGE).unwrap_or(answer);
+            format!("{} {answer}", statement.question)
+        });
         let mut sentences: Vec<String> = statements.chain(shares).collect();
         if !has_several_situations(analysis) {
             return Self { sentences, table };

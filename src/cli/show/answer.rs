@@ -8,7 +8,9 @@ use bookahead_report::{TableFormat as _, Terminal};
 /// The sentences and the table of a situation.
 pub(super) fn at(store: &Store, run: &RunSummary, fixed: &[Fixed]) -> Result<String, LookError> {
     let answer = read(store, run, fixed)?;
-    let mut text = sentences(&answer)?;
+    let at: Vec<String> = fixed.iter().map(Fixed::to_string).collect();
+    let mut text = format!("run {} {}, at {}\n", run.id.0, run.name, at.join(", ")).into_bytes();
+    text.extend(sentences(&answer)?);
     text.push(b'\n');
     Terminal::default().write(&answer.table, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())

@@ -203,10 +203,11 @@ impl<'a> EarningStrategies<'a> {
                 format!("{} in every situation.", value(*least))
             } else {
                 format!(
-                    "From {} to {}, by situation{}. Choose one above the figure.",
+                    "From {} to {}, by situation{}.{}",
                     value(*least),
                     value(*most),
-                    self.decided_by(situations, &value)
+                    self.decided_by(situations, &value),
+                    Statement::ON_PAGE
                 )
             };
             found.push(Statement::new(format!("Which {}?", short(&axis.key)), text));
