@@ -37,7 +37,7 @@ pub struct ShowArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
-    /// What came out where an axis has this value; the last part of a key is enough where it is unique
+    /// What came out where an axis has this value; a key's last part is enough if it is unique
     #[arg(long, value_name = "AXIS=VALUE", conflicts_with_all = ["points", "point", "json", "configuration"])]
     pub at: Vec<Fixed>,
     /// List every point with its main numbers

@@ -3,6 +3,7 @@
 //! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
 mod cache;
+mod canonical;
 mod failures;
 mod loss;
 pub mod parallel;
@@ -15,13 +16,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
+pub use self::canonical::{canonical_json, canonical_text, write_sorted};
 pub use self::failures::worked_off;
 pub use self::loss::RecordLoss;
 use self::seen::SeenCache;
 pub use self::seen::{Handed, HashDigits, JobsHash, Seen, latest_work};
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureTrace, LanlTable};
@@ -60,48 +61,6 @@ pub struct ContentHashes {
     /// The file of the machine with its list of names; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-}
-
-/// JSON with sorted keys and no white space: equal values give equal texts.
-///
-/// # Errors
-///
-/// When a value has no JSON form (never for the settings of this crate).
-pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
-    let mut text = String::new();
-    write_sorted(&serde_json::to_value(value)?, &mut text);
-    Ok(text)
-}
-
-/// Writes a value as JSON with sorted keys and no white space.
-pub fn write_sorted(value: &Value, into: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| key.as_str());
-            into.push('{');
-            for (position, (key, child)) in entries.into_iter().enumerate() {
-                if position > 0 {
-                    into.push(',');
-                }
-                into.push_str(&Value::from(key.as_str()).to_string());
-                into.push(':');
-                write_sorted(child, into);
-            }
-            into.push('}');
-        }
-        Value::Array(items) => {
-            into.push('[');
-            for (position, child) in items.iter().enumerate() {
-                if position > 0 {
-                    into.push(',');
-                }
-                write_sorted(child, into);
-            }
-            into.push(']');
-        }
-        leaf => into.push_str(&leaf.to_string()),
-    }
 }
 
 /// Folders in which inputs are looked for when they are not found as they stand, and how much
@@ -493,9 +452,4 @@ impl Inputs {
         let draw = spec.workload.draw_of(spec.replication);
         format!("{}|{source}|{draw}", spec.seed)
     }
-}
-
-/// The canonical JSON of settings, as a key.
-pub fn canonical_text<T: serde::Serialize>(settings: &T) -> String {
-    canonical_json(settings).unwrap_or_default()
 }
