@@ -50,6 +50,20 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
     let empty = "[...document.querySelectorAll('figure svg')].filter(s => s.textContent.includes('no data')).length";
     assert_eq!(browser.ask(empty), 0);
 
+    // What is below opens in place: by a link into it, or all at once.
+    let open = "document.querySelectorAll('.chapter[open]').length";
+    assert_eq!(browser.ask(open), 0);
+    browser.ask("(location.hash = '#table-summary', 0)");
+    let is_open = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        browser.ask("document.getElementById('summary').open") == true
+    });
+    assert!(is_open);
+    assert_eq!(browser.ask(open), 1);
+    browser.ask("document.getElementById('open-all').click()");
+    let chapters = browser.ask("document.querySelectorAll('.chapter').length");
+    assert_eq!(browser.ask(open), chapters);
+
     // Sorting by a number, both ways.
     let column = "(() => { const t = document.getElementById('table-summary'); \
                   const i = [...t.tHead.rows[0].cells].findIndex(c => c.dataset.key === 'gain'); \
@@ -197,6 +211,8 @@ fn assert_is_whole_and_fits(browser: &Browser, page: &Path, name: &str) {
     browser.open(page);
     for (width, height) in [(1400, 900), (820, 1180), (390, 844)] {
         browser.size(width, height);
+        browser
+            .ask("document.querySelectorAll('.chapter').forEach(chapter => chapter.open = true)");
         let over = browser
             .ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert_eq!(over, 0, "{name} at {width} pixels");

@@ -58,8 +58,8 @@ fn runs_reports_comparisons_and_plans_are_those_of_their_commands() {
     let written =
         fs::read_to_string(folder.path().join("seen-report/index.html")).expect("a report");
     for (from, to) in [
-        ("<div id=\"answer\">", "<nav aria-label=\"sections\">"),
-        ("<section id=\"best\">", "</main>"),
+        ("<div id=\"answer\">", "<div class=\"cards\">"),
+        ("<details class=\"chapter\" id=\"best\">", "</main>"),
     ] {
         assert_eq!(between(&report.body, from, to), between(&written, from, to));
     }

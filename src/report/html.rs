@@ -18,7 +18,6 @@ use super::svg;
 use super::table::{Cell, Table, value_text};
 pub use figures::Panels;
 
-/// What a report does in the browser.
 /// The style of every page.
 pub const STYLE: &str = include_str!("html/style.css");
 
@@ -91,31 +90,40 @@ impl Content<'_> {
             .tables
             .iter()
             .partition(|table| matches!(table.name.as_str(), "failed" | "missing"));
-        let tables = |tables: &[&Table]| {
-            html! {
-                @for table in tables { (section(&table.name, &table.title, table_html(table))) }
-            }
-        };
+        // What is shown beside a figure stands in its chapter.
+        let has_axes = (self.by_section().iter()).any(|(section, _)| *section == Section::Axes);
+        let beside_figures = |table: &&Table| has_axes && table.name == super::variance::NAME;
+        let (beside, results): (Vec<&Table>, Vec<&Table>) = results
+            .into_iter()
+            .partition(|table| beside_figures(&table));
         let body = html! {
             body data-run=(super::sql::this_run(&self.run.configuration_hash)) { "\n"
                 (self.head())
                 (self.filters())
                 main { "\n"
-                    (tables(&troubles))
+                    @for table in troubles {
+                        (section(&table.name, &table.title, table_html(table)))
+                    }
                     @if let Some(claims) = self.claims {
                         (section("claims", "Which findings held", html! {
                             p { (claims.title) } p { strong { (claims.tally) } } "\n"
                             (table_html(&claims.table))
                         }))
                     }
-                    (self.sections())
+                    div.chapters {
+                        h2 { "More, by chapter" }
+                        button id="open-all" type="button" { "Open all" }
+                    } "\n"
+                    (self.sections(&beside))
                     @if !self.plans.is_empty() {
-                        (section("plans", "The plan, seen", html! {
+                        (chapter("plans", "The plan, seen", &count(self.plans.len(), "drawing"), html! {
                             @for (plan, _) in &self.plans { (plan_html(plan)) }
                         }))
                     }
-                    (tables(&results))
-                    (section("configuration", "The configuration", html! {
+                    @for table in results {
+                        (chapter(&table.name, &table.title, &count(table.rows.len(), "row"), table_html(table)))
+                    }
+                    (chapter("configuration", "The configuration", "", html! {
                         pre { (self.run.configuration.trim_end()) } "\n"
                     }))
                 } "\n"
@@ -164,9 +172,6 @@ impl Content<'_> {
                     } "\n"
                 } "\n"
                 (self.cards())
-                nav aria-label="sections" {
-                    @for (id, title) in self.contents() { a href={ "#" (id) } { (title) } " " }
-                } "\n"
             } "\n"
         }
     }
@@ -237,24 +242,6 @@ impl Content<'_> {
         facts
     }
 
-    fn contents(&self) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        if self.claims.is_some() {
-            found.push(("claims".to_owned(), "Findings".to_owned()));
-        }
-        for (section, _) in self.by_section() {
-            found.push((id_of(section).to_owned(), section.title().to_owned()));
-        }
-        if !self.plans.is_empty() {
-            found.push(("plans".to_owned(), "The plan".to_owned()));
-        }
-        for table in &self.tables {
-            found.push((table.name.clone(), table.title.clone()));
-        }
-        found.push(("configuration".to_owned(), "Configuration".to_owned()));
-        found
-    }
-
     fn filters(&self) -> Markup {
         let verdicts = (
             "verdict".to_owned(),
@@ -302,7 +289,8 @@ impl Content<'_> {
         sections
     }
 
-    fn sections(&self) -> Markup {
+    /// The chapters of figures, with tables that belong to the axes.
+    fn sections(&self, of_axes: &[&Table]) -> Markup {
         let sections = self.by_section();
         let room = MOST_FIGURES / sections.len().max(1);
         let body = |kind: Section, members: &[Panels<'_>]| {
@@ -332,10 +320,18 @@ impl Content<'_> {
                         (table_html(table))
                     }
                 }
+                @if kind == Section::Axes {
+                    @for table in of_axes {
+                        h3 id=(table.name) { (table.title) } "\n"
+                        (table_html(table))
+                    }
+                }
             }
         };
         html! {
-            @for (kind, members) in sections { (section(id_of(kind), kind.title(), body(kind, &members))) }
+            @for (kind, members) in sections {
+                (chapter(id_of(kind), kind.title(), &count(members.len(), "figure"), body(kind, &members)))
+            }
         }
     }
 }
@@ -363,6 +359,21 @@ fn id_of(section: Section) -> &'static str {
         Section::Predictions => "predicted-waits",
         Section::Distributions => "distributions",
         Section::Calibration => "predictions",
+    }
+}
+
+/// So many of them, in words.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A section that is closed at first and opens in place; its heading says how much is in it.
+fn chapter(id: &str, title: &str, size: &str, body: Markup) -> Markup {
+    html! {
+        details.chapter id=(id) {
+            summary { h2 { (title) } " " span.note { (size) } } "\n"
+            (body)
+        } "\n"
     }
 }
 

@@ -10,6 +10,9 @@ use super::table::{Cell, Column, Table, grouped, short};
 use bookahead_lab::store::PointColumns;
 use polars::prelude::PolarsResult;
 
+/// What the table and the figure are called.
+pub(super) const NAME: &str = "variance";
+
 /// The shares of a run with at least two axes.
 pub struct AxisShares<'a> {
     analysis: &'a Analysis,
@@ -104,7 +107,7 @@ impl<'a> AxisShares<'a> {
             }
         };
         Table {
-            name: "variance".to_owned(),
+            name: NAME.to_owned(),
             title: format!("Which axis matters for: {}", self.quantity.title),
             columns: vec![
                 Column::plain("term", "Axis, or axes together"),
@@ -191,7 +194,7 @@ impl<'a> AxisShares<'a> {
         });
         let names = (0..self.axes.len()).map(|axis| self.name(axis).to_owned());
         Some(Figure {
-            name: "variance".to_owned(),
+            name: NAME.to_owned(),
             section: Section::Axes,
             title: format!("{}: what each axis explains", self.quantity.title),
             given: Vec::new(),

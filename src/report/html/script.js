@@ -147,6 +147,35 @@
   });
   apply();
 
+  // Chapters: a link opens the one that it leads into, and paper shows them all.
+  const chapters = [...document.querySelectorAll(".chapter")];
+  const follow = () => {
+    const target = location.hash.includes("=") ? null : document.getElementById(location.hash.slice(1));
+    const chapter = target?.closest(".chapter");
+    if (!chapter) return;
+    chapter.open = true;
+    target.scrollIntoView();
+  };
+  const all = document.getElementById("open-all");
+  all?.addEventListener("click", () => {
+    const opens = chapters.some((chapter) => !chapter.open);
+    for (const chapter of chapters) chapter.open = opens;
+  });
+  const named = () => { if (all) all.textContent = chapters.some((chapter) => !chapter.open) ? "Open all" : "Close all"; };
+  for (const chapter of chapters) chapter.addEventListener("toggle", named);
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = chapters.filter((chapter) => !chapter.open);
+    for (const chapter of closed) chapter.open = true;
+  });
+  addEventListener("afterprint", () => { for (const chapter of closed) chapter.open = false; });
+  addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest ? event.target.closest("a[href^='#']") : null;
+    if (link && link.hash === location.hash) follow();
+  });
+  follow();
+
   // Saving: a figure as it is seen, data as they stand in the page.
   const keep = (name, type, text) => {
     const link = document.createElement("a");
