@@ -4,6 +4,7 @@
 //! light paper alone, whoever looks: what is printed must be what was seen.
 
 mod canvas;
+mod colours;
 mod marks;
 mod published;
 mod scale;
@@ -14,6 +15,7 @@ use crate::PublishedNumber;
 pub use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
+pub use colours::COLOURS;
 use marks::{Pen, dashes};
 pub use marks::{told_marks, told_steps};
 pub use scale::{Axis, round_ticks, time_step};
@@ -26,18 +28,6 @@ const TOP: f64 = 44.0;
 const PLOT_HEIGHT: f64 = 292.0;
 /// In a column of a paper.
 const COLUMN_HEIGHT: f64 = 190.0;
-
-/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and
-/// for dark paper.
-pub const COLOURS: [(&str, &str); 7] = [
-    ("#0072b2", "#56a8e0"),
-    ("#d55e00", "#ff8a3d"),
-    ("#009e73", "#2fc79a"),
-    ("#b0508c", "#e39ac6"),
-    ("#b07800", "#f0b429"),
-    ("#7d3fbf", "#c297ff"),
-    ("#444444", "#cccccc"),
-];
 
 /// The styles of a figure's classes, in the page and in files.
 pub fn style(scope: &str) -> String {

@@ -83,7 +83,9 @@ pub(super) fn dashes(class: usize, before: usize) -> &'static str {
         (0, 1) => " stroke-dasharray=\"7 3\"",
         (0, 2) => " stroke-dasharray=\"2 3\"",
         (0, 3) => " stroke-dasharray=\"9 3 2 3\"",
+        (0, 4) => " stroke-dasharray=\"12 3 2 3 2 3\"",
         (0, 5) => " stroke-dasharray=\"4 4\"",
+        (0, 6) => " stroke-dasharray=\"5 2 1 2\"",
         (0, _) => "",
         _ => " stroke-dasharray=\"16 4\"",
     }
