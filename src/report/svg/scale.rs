@@ -81,8 +81,12 @@ impl Axis {
                     (from, to) = (from.min(0.0), to.max(0.0));
                 }
                 if to <= from {
-                    let margin = if from == 0.0 { 1.0 } else { from.abs() * 0.1 };
-                    (from, to) = (from - margin, to + margin);
+                    // What is 0 everywhere may be a count, which has no values below.
+                    let margin = from.abs() * 0.1;
+                    (from, to) = match from == 0.0 {
+                        true => (0.0, 1.0),
+                        false => (from - margin, to + margin),
+                    };
                 }
                 let (places, decimals) = round_steps(from, to, count);
                 if rounded {
