@@ -88,6 +88,8 @@ pub(super) struct Content<'e> {
     pub(super) simulator: Table,
     /// Drawings of plans, with their files.
     pub(super) plans: Vec<(PlanSection, String)>,
+    /// Settings that make promised risks truer and that the run does not use, by their keys.
+    pub(super) remedies: Vec<&'static str>,
     pub(super) claims: Option<&'e ClaimsSection>,
     /// Where the page belongs that a server hands out.
     pub(super) served: Option<&'e Served>,
@@ -206,6 +208,7 @@ impl<'e> Content<'e> {
                 .into_iter()
                 .chain(extras.plans.iter().cloned())
                 .collect(),
+            remedies: views.remedies,
             claims: extras.claims.as_ref(),
             served: extras.served.as_ref(),
             losses: store.record_losses(run.id)?,

@@ -99,13 +99,21 @@ fn of_intervals(content: &Content<'_>) -> Vec<(bool, String)> {
         .collect()
 }
 
-/// Of each strategy, whether promised risks come true.
+/// Of each strategy, whether promised risks come true; where one's do not, what was not used.
 fn of_promises(content: &Content<'_>) -> Vec<(Mark, String)> {
     let calibration = content.calibration.iter();
     let verdicts = calibration.flat_map(|calibration| &calibration.verdicts);
-    verdicts
+    let mut found: Vec<(Mark, String)> = verdicts
         .map(|(verdict, sentence)| ((*verdict).into(), sentence.clone()))
-        .collect()
+        .collect();
+    let last_refuted = found.iter_mut().rfind(|(mark, _)| *mark == Mark::Bad);
+    if let (Some((_, sentence)), false) = (last_refuted, content.remedies.is_empty()) {
+        sentence.push_str(&format!(
+            ". Not used in this run: {} (docs/calibration.md has what they change)",
+            content.remedies.join(", ")
+        ));
+    }
+    found
 }
 
 /// Of the numbers: whether they are all there, and how sure they are.

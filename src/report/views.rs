@@ -94,6 +94,8 @@ pub struct ViewContent {
     pub tables: Vec<Table>,
     /// Drawings of plans, with their files.
     pub plans: Vec<(PlanSection, String)>,
+    /// Settings that make promised risks truer and that the run does not use, by their keys.
+    pub remedies: Vec<&'static str>,
 }
 
 /// What the views of the studies that a run has points of add to its report.

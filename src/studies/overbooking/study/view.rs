@@ -32,8 +32,39 @@ pub struct Overbooking;
 impl View for Overbooking {
     fn show(&self, run: &Reported<'_>, shown: &mut ViewContent) -> Result<(), StoreError> {
         shown.first_tables.extend(risk_optimal_table(run));
+        shown.remedies.extend(remedies(run));
         Ok(())
     }
+}
+
+/// What makes promised risks truer: running jobs are asked how long they have run, nobody is placed
+/// in front of overbooked jobs, and promises learn from those before.
+const REMEDIES: [&str; 3] = [
+    "scheduling.condition_on_elapsed",
+    "scheduling.hold_for_overbooked",
+    "acceptance.calibration",
+];
+
+/// Those that no point of the run uses.
+fn remedies(run: &Reported<'_>) -> impl Iterator<Item = &'static str> {
+    let configuration: toml::Table = toml::from_str(&run.run.configuration).unwrap_or_default();
+    let is_used = move |key: &str| {
+        let (section, name) = key.split_once('.').unwrap_or_default();
+        match configuration.get(section).and_then(|given| given.get(name)) {
+            Some(toml::Value::Boolean(is_on)) => *is_on,
+            Some(toml::Value::String(method)) => method != "none",
+            _ => false,
+        }
+    };
+    let axes: Vec<String> = run
+        .analysis
+        .axes
+        .iter()
+        .map(|axis| axis.key.clone())
+        .collect();
+    REMEDIES
+        .into_iter()
+        .filter(move |key| !is_used(key) && !axes.iter().any(|axis| axis == key))
 }
 
 /// For each overbooking strategy and situation the best threshold and the risk-optimal one: a
