@@ -1,7 +1,7 @@
 //! The colours of series.
 
-/// For light and for dark paper, by the rank of a series. Whatever colours a reader can see, any two
-/// differ by at least 10 in CIELAB (1976); in grey, lines differ by their dashes.
+/// For light and for dark paper, by the rank of a series. Whatever colours a reader can see, any
+/// two differ by at least 10 in CIELAB (1976); in grey, lines differ by their dashes.
 pub const COLOURS: [(&str, &str); 7] = [
     ("#0072b2", "#56a8e0"),
     ("#d55e00", "#ff8a3d"),
