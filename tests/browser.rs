@@ -392,3 +392,58 @@ fn the_command_behind_a_mark_gives_its_points() {
         String::from_utf8_lossy(&output.stderr)
     );
 }
+
+/// What a penalty costs, and how overloaded the machine is, decide what to do.
+#[test]
+fn a_choice_of_situation_changes_what_is_said_the_rows_and_the_scale_with_the_figure() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = folder();
+    let file = folder.path().join("small.toml");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    let more = "\n[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 8.0]\n\
+                \n[[axis]]\nkey = \"workload.laxity\"\nvalues = [2.0, 4.0]\n";
+    std::fs::write(&file, text + more).expect("written");
+    let status = run(folder.path(), "seen", &[]).status();
+    assert!(status.expect("it starts").success());
+    browser.size(1400, 900);
+    browser.open(&folder.path().join("seen-report/index.html"));
+
+    let said = "document.querySelectorAll('#said .situation:not([hidden])').length";
+    let rows =
+        "[...document.querySelectorAll('#outcome tr')].filter(r => r.checkVisibility()).length";
+    let title = "document.querySelector('#outcome h2').textContent";
+    let figure = "document.querySelector('#headline figure:not([hidden]) svg').innerHTML";
+    let before = [rows, title, figure].map(|what| browser.ask(what));
+    assert_eq!(browser.ask(said), 0);
+    browser.ask(
+        "(() => { const s = document.querySelector('#headline .choose select[data-axis=\"acceptance.penalty_ratio\"]'); \
+         s.value = '8'; s.dispatchEvent(new Event('change', { bubbles: true })); return 0; })()",
+    );
+    assert_eq!(browser.ask(said), 1);
+    let answer =
+        browser.ask("document.querySelector('#said .situation:not([hidden])').textContent");
+    let answer = answer.as_str().expect("a text");
+    assert!(
+        answer.contains("penalty_ratio 8") && answer.contains("earns most"),
+        "{answer}"
+    );
+    let after = [rows, title, figure].map(|what| browser.ask(what));
+    let heading = after[1].as_str().expect("a text");
+    assert!(heading.contains("penalty_ratio 8, laxity 2"), "{heading}");
+    // Its heading and a row for each strategy.
+    assert_eq!(after[0], 5);
+    assert_ne!(after[2], before[2]);
+
+    // The way back, and a link that shows the same.
+    browser.ask("document.querySelector('#of-situation a').click()");
+    assert_eq!(browser.ask(said), 0);
+    assert_eq!([rows, title].map(|what| browser.ask(what)), before[..2]);
+    browser.ask("(location.hash = '#at+acceptance.penalty_ratio=8&last=acceptance.penalty_ratio', location.reload(), 0)");
+    let is_shown = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        browser.ask(said) == 1
+    });
+    assert!(is_shown);
+}

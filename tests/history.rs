@@ -138,6 +138,69 @@ fn a_run_is_shown_with_its_axes_and_a_point_with_its_dearest_jobs() {
     assert_eq!(point["metrics"]["gain"], gain);
 }
 
+/// Answers of the quick start with three replications, and of the same with one threshold alone.
+#[test]
+fn a_situation_is_answered_as_a_run_of_nothing_else_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let whole = std::fs::read_to_string(root.join("configs/quickstart.toml")).expect("it is there");
+    let whole = whole.replace("replications = 8", "replications = 3");
+    let alone = whole.replace("[0.02, 0.05, 0.1, 0.2, 0.3, 0.5]", "[0.2]");
+    assert_ne!(whole, alone);
+    let said = |arguments: &[&str]| {
+        let mut command = program(folder.path());
+        let output = command.args(arguments).output().expect("it starts");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    for (name, text) in [("whole.toml", &whole), ("alone.toml", &alone)] {
+        std::fs::write(folder.path().join(name), text).expect("written");
+        said(&["run", "--workers", "2", "--store", "store.db", name]);
+    }
+    let answer = |text: &str| -> Vec<String> {
+        let lines = text.lines();
+        let answers = lines.filter(|line| line.starts_with("Which ") || line.starts_with("How "));
+        answers.map(str::to_owned).collect()
+    };
+    let there = said(&["show", "1", "--at", "pof_max=0.2", "--store", "store.db"]);
+    assert!(
+        there.starts_with("run 1 quickstart, at pof_max = 0.2\n"),
+        "{there}"
+    );
+    let of_run = answer(&said(&["show", "2", "--store", "store.db"]));
+    assert!(of_run.len() >= 2, "{of_run:?}");
+    assert_eq!(answer(&there), of_run);
+    assert_ne!(answer(&said(&["show", "1", "--store", "store.db"])), of_run);
+    assert_eq!(
+        there
+            .lines()
+            .filter(|line| line.contains("-planning  "))
+            .count(),
+        1,
+        "{there}"
+    );
+}
+
+#[test]
+fn a_situation_that_a_run_does_not_have_is_refused_with_what_there_is() {
+    let no_axis = refused(&["show", "1", "--at", "penalty_ratio=1"]);
+    assert!(no_axis.contains("no axis `penalty_ratio`"), "{no_axis}");
+    assert!(
+        no_axis.contains("scheduling.strategy, acceptance.pof_max"),
+        "{no_axis}"
+    );
+    let no_value = refused(&["show", "1", "--at", "pof_max=0.07"]);
+    assert!(
+        no_value.contains("no value 0.07; its values are: 0.02, 0.05, 0.1"),
+        "{no_value}"
+    );
+    let twice = refused(&["show", "1", "--at", "pof_max=0.2", "--at", "pof_max=0.3"]);
+    assert!(
+        twice.contains("`acceptance.pof_max` is given twice"),
+        "{twice}"
+    );
+}
+
 #[test]
 fn a_point_without_stored_jobs_says_what_to_type_and_an_unknown_one_what_there_is() {
     let output = call(&["show", "2", "--point", "0"]);

@@ -136,3 +136,61 @@ fn what_a_run_rests_on_is_cited_as_far_as_it_is_known() {
     let refused = output(program(root, &[&cite[..], &["--json"]].concat()));
     assert_eq!(refused.status.code(), Some(2));
 }
+
+#[test]
+fn labels_of_a_file_stand_in_figures_and_latex_and_nowhere_else() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join("small-report").join(name);
+    assert!(run(folder.path(), "small", &[]).status().unwrap().success());
+    let page = fs::read(at("index.html")).unwrap();
+    let labels = |text: &str| fs::write(folder.path().join("labels.toml"), text).unwrap();
+    let report = [
+        "report",
+        "1",
+        "--store",
+        "small.db",
+        "--out",
+        "small-report",
+    ];
+    let arguments = [
+        &report[..],
+        &["--format", "latex", "--labels", "labels.toml"],
+    ]
+    .concat();
+    labels(
+        "[labels]\n\"heuristic-overbooking\" = \"Heuristic (ours)\"\n\
+         \"acceptance.pof_max\" = \"Threshold\"\n\"Strategy\" = \"Policy\"\n",
+    );
+    printed(folder.path(), &arguments);
+    let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+    let figure = read("plots/gain-by-acceptance-pof-max.svg");
+    assert!(
+        figure.contains(">Threshold<") && figure.contains(">Heuristic (ours)<"),
+        "{figure}"
+    );
+    assert!(!figure.contains(">acceptance.pof_max<"));
+    let table = read("tables/best.tex");
+    assert!(
+        table.contains("Policy & ") && table.contains("Heuristic (ours) & "),
+        "{table}"
+    );
+    assert!(read("tables/best.csv").contains("heuristic-overbooking"));
+    assert!(read("plots/gain-by-acceptance-pof-max.csv").contains("heuristic-overbooking"));
+    assert_eq!(fs::read(at("index.html")).unwrap(), page);
+
+    let refused = |file: &str| {
+        labels(file);
+        let output = output(program(folder.path(), &arguments));
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        text(&output.stderr)
+    };
+    let unknown = refused("[labels]\n\"heuristic-overbokking\" = \"Ours\"\n");
+    assert!(
+        unknown.contains(
+            "`labels.toml`: no figure and no table of the report has `heuristic-overbokking`; \
+                          did you mean `heuristic-overbooking`?"
+        ),
+        "{unknown}"
+    );
+    assert!(refused("[labels\n").contains("it is no TOML: "));
+}

@@ -174,7 +174,7 @@ fn unwritten(error: ReportError) -> LookError {
         ReportError::Store(error) => LookError::Store(error),
         ReportError::Write { path, source } => LookError::File { path, source },
         ReportError::Question(error) => LookError::Query(error),
-        error @ (ReportError::Folder(_) | ReportError::Compute(_)) => {
+        error @ (ReportError::Folder(_) | ReportError::Labels { .. } | ReportError::Compute(_)) => {
             LookError::Use(error.to_string())
         }
     }

@@ -356,14 +356,18 @@ fn title(source: &ReplaySource) -> String {
     words.join(", ")
 }
 
-/// A time that reports show at most, from the first start on.
+/// A time that the pages of plans beside a report show at most, from the first start on.
 const REPORT_WINDOW: Seconds = Seconds(14 * 86_400);
+
+/// A time that the page of a report shows at most: bars are wide enough to be seen.
+const EXCERPT: Seconds = Seconds(3 * 86_400);
 
 /// A drawing of a plan and its page.
 pub type DrawnPlan = (PlanSection, String);
 
 /// For the report of a run: of every strategy the plan of its best point in the first replication,
-/// two weeks at most, with the page of each; and in words which plans are missing and why.
+/// three days in the middle for the page of the report, and a page of two weeks at most that zooms;
+/// and in words which plans are missing and why.
 ///
 /// # Errors
 ///
@@ -391,7 +395,9 @@ pub fn plan_sections(
                 Drawing::Nodes(gantt) => {
                     let to = gantt.to.min(gantt.from + REPORT_WINDOW);
                     let gantt = Gantt { to, ..gantt };
-                    let section = (gantt.title.clone(), gantt.fragment(), gantt.page(&note));
+                    let page = gantt.page(&note);
+                    let (excerpt, note) = excerpt(gantt, note);
+                    let section = (excerpt.title.clone(), excerpt.fragment(), page);
                     Ok(Some((section, note)))
                 }
                 Drawing::Counts(_) => Ok(None),
@@ -415,6 +421,19 @@ pub fn plan_sections(
     Ok((sections, missing))
 }
 
+/// The middle of what is drawn, where that is long, and a note that says so.
+fn excerpt(gantt: Gantt<'_>, note: String) -> (Gantt<'_>, String) {
+    let spare = (gantt.to - gantt.from) - EXCERPT;
+    if spare <= Seconds::ZERO {
+        return (gantt, note);
+    }
+    let from = gantt.from + Seconds(spare.0 / 2);
+    let days = EXCERPT.0 / 86_400;
+    let note = format!("{days} days in the middle; the page that zooms has all of it. {note}");
+    let to = from + EXCERPT;
+    (Gantt { from, to, ..gantt }, note)
+}
+
 /// Seconds, or a number with a unit.
 fn time(text: &str) -> Result<Seconds, String> {
     let text = text.trim();
@@ -436,6 +455,34 @@ fn time(text: &str) -> Result<Seconds, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_of_a_report_has_three_days_of_the_middle_of_a_longer_plan() {
+        let day = 86_400;
+        let of = |from: i64, to: i64| {
+            let gantt = Gantt {
+                title: String::new(),
+                nodes: bookahead_core::units::Nodes(1),
+                from: Seconds(from),
+                to: Seconds(to),
+                allocations: &[],
+                outcomes: &[],
+                events: &[],
+            };
+            let (excerpt, note) = excerpt(gantt, "Bars.".to_owned());
+            (excerpt.from.0, excerpt.to.0, note)
+        };
+        assert_eq!(
+            of(100, 100 + 3 * day),
+            (100, 100 + 3 * day, "Bars.".to_owned())
+        );
+        let (from, to, note) = of(0, 13 * day);
+        assert_eq!((from, to), (5 * day, 8 * day));
+        assert!(
+            note.starts_with("3 days in the middle; ") && note.ends_with("Bars."),
+            "{note}"
+        );
+    }
 
     #[test]
     fn times_have_units() {

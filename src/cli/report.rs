@@ -8,7 +8,8 @@ use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
 use bookahead_report::{
-    self, Cell, FigureWidth, Forms, ReportError, TableFile, TableFormat as _, Terminal,
+    self, Cell, FigureWidth, Forms, LabelError, Labels, ReportError, TableFile, TableFormat as _,
+    Terminal,
 };
 
 /// Writes the report of a run.
@@ -33,8 +34,13 @@ pub struct ReportArguments {
     /// them
     #[arg(long, value_name = "WIDTH")]
     pub figure_width: Option<PaperWidth>,
+    /// Labels for the figures in `plots` and for tables as LaTeX: a TOML file whose table `[labels]`
+    /// has what to write in place of a title, heading, axis or name, as in
+    /// "acceptance.pof_max" = "Threshold"
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
     /// Print what a paper about the run should cite, as BibTeX, and write no report
-    #[arg(long, conflicts_with_all = ["out", "format", "figure_width", "verify", "json"])]
+    #[arg(long, conflicts_with_all = ["out", "format", "figure_width", "labels", "verify", "json"])]
     pub cite: bool,
     /// Compare every row that the report is about with the digests of what was written, first
     #[arg(long)]
@@ -61,9 +67,15 @@ pub enum PaperWidth {
 }
 
 impl ReportArguments {
-    fn forms(&self) -> Forms {
+    fn forms(&self) -> Result<Forms, ReportError> {
         let further = self.format.iter();
-        Forms {
+        let labels_file = self.labels.clone().unwrap_or_default();
+        Ok(Forms {
+            labels: match &self.labels {
+                Some(path) => read_labels(path)?,
+                None => Labels::default(),
+            },
+            labels_file,
             more_tables: further
                 .map(|format| match format {
                     FurtherFormat::Latex => TableFile::Latex,
@@ -74,8 +86,18 @@ impl ReportArguments {
                 Some(PaperWidth::OneColumn) => FigureWidth::OneColumn,
                 Some(PaperWidth::TwoColumns) => FigureWidth::TwoColumns,
             },
-        }
+        })
     }
+}
+
+fn read_labels(path: &Path) -> Result<Labels, ReportError> {
+    let refused = |source| ReportError::Labels {
+        path: path.to_owned(),
+        source,
+    };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| refused(LabelError::File(error.to_string())))?;
+    text.parse().map_err(refused)
 }
 
 /// Writes the report, prints the best table to standard output and where the report is to standard
@@ -108,7 +130,7 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
             memory: arguments.memory.budget(),
             ..InputFolders::from_environment()
         },
-        arguments.forms(),
+        arguments.forms()?,
     )?;
     printed(if arguments.json {
         super::screen::print_json(&as_json(&summary))

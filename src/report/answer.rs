@@ -2,6 +2,9 @@
 //! study, how its first quantity changes.
 
 mod earning;
+mod situation;
+
+pub(super) use self::situation::{SituationAnswer, by_situation};
 
 use self::earning::{EarningStrategies, situations};
 use super::analysis::{Analysis, Combination};
@@ -166,27 +169,26 @@ fn study(figures: &[Figure], sure: String) -> Vec<Statement> {
     let Some(figure) = headline(figures) else {
         return vec![sure];
     };
+    let mut statement = of_figure(figure);
+    if !figure.given.is_empty() {
+        let situation = format!(" ({})", words(&figure.given));
+        statement.question.push_str(&situation);
+    }
+    vec![statement, sure]
+}
+
+/// How the quantity of a figure changes along its lines.
+fn of_figure(figure: &Figure) -> Statement {
     let mut lines = ends_of_lines(figure);
     let more = lines.len().saturating_sub(MOST_LINES);
     lines.truncate(MOST_LINES);
     if more > 0 {
         lines.push(format!("{more} more in the figure"));
     }
-    let situation = match figure.given.as_slice() {
-        [] => String::new(),
-        given => format!(" ({})", words(given)),
-    };
-    vec![
-        Statement::new(
-            format!(
-                "{} by {}{situation}",
-                figure.y.title,
-                short(&figure.x.title)
-            ),
-            format!("{}.", lines.join("; ")),
-        ),
-        sure,
-    ]
+    Statement::new(
+        format!("{} by {}", figure.y.title, short(&figure.x.title)),
+        format!("{}.", lines.join("; ")),
+    )
 }
 
 /// The figure that the answer of a study is read off.

@@ -1,13 +1,13 @@
 //! The content of a report, independent of its form: read from the store once, and folded.
 
 use super::analysis::Analysis;
-use super::answer::{Statement, Subject, statements};
+use super::answer::{SituationAnswer, Statement, Subject, by_situation, statements};
 use super::calibration::{Calibration, calibration};
 use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
 use super::optimism::Optimism;
 use super::plots::paired::Pairs;
-use super::plots::{curves, distributions, simulator, studies};
+use super::plots::{curves, distributions, heat_maps, simulator, studies, surplus};
 use super::section::{ClaimsSection, PlanSection, ReportError, Served};
 use super::summary_tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
@@ -63,6 +63,8 @@ pub(super) struct Content<'e> {
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
+    /// The same in each situation, where there are several.
+    pub(super) situation_answers: Vec<SituationAnswer>,
     /// What they are about.
     pub(super) subject: Option<Subject>,
     /// What the replications share.
@@ -133,6 +135,8 @@ impl<'e> Content<'e> {
         let mut figures = over_axes;
         lead_with_published(&mut figures);
         note_published(&mut figures, extras.claims.is_some());
+        figures.extend(surplus(&analysis, &pairs, hash));
+        figures.extend(heat_maps(&analysis, &pairs, hash));
         figures.extend(views.first_figures);
         figures.extend(distributions(store, &points, &analysis, hash)?);
         figures.extend(views.figures);
@@ -195,6 +199,7 @@ impl<'e> Content<'e> {
                 remark.as_deref(),
                 optimism.as_ref().map(|(_, sentence)| sentence.as_str()),
             ),
+            situation_answers: by_situation(&analysis, &pairs, &run, &figures),
             subject,
             dependence,
             earlier_looks: store.earlier_looks(run.id)?,

@@ -224,6 +224,42 @@ pub enum Marks {
     Boxes(Vec<BoxMark>),
     /// Bars from zero with an interval each.
     Bars(Vec<Mark>),
+    /// Cells of a heat map, over two scales of categories.
+    Cells(Vec<HeatCell>),
+}
+
+/// A cell of a heat map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatCell {
+    /// Its column and its value.
+    pub mark: Mark,
+    /// Its place on the vertical scale.
+    pub row: f64,
+    /// How it stands beside those that it is compared with.
+    pub standing: Standing,
+    /// Whether the value is significantly more than the baseline's, or less; `None` where it is
+    /// neither.
+    pub surplus: Option<Sign>,
+}
+
+/// How a cell of a heat map stands beside the best of those that it is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the best.
+    Best,
+    /// It is not significantly worse.
+    NotWorse,
+    /// It is significantly worse, or that cannot be said.
+    Other,
+}
+
+/// Whether a difference is above 0 or below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Above.
+    Plus,
+    /// Below.
+    Minus,
 }
 
 /// A mean at a place.

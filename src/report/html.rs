@@ -6,14 +6,14 @@
 //! page names.
 
 mod figures;
+mod first_screen;
 
 use bookahead_core::printable::printable;
 use maud::{Markup, PreEscaped, html};
 
-use super::content::{Content, shortfall};
+use super::content::Content;
 use super::figure::Section;
 use super::section::{PlanSection, Served};
-use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::{Cell, Table, value_text};
 pub use figures::Panels;
@@ -29,8 +29,6 @@ pub const SCRIPT: &str = include_str!("html/script.js");
 const MOST_CELLS: usize = 20_000;
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 80;
-/// Rows of the table on the first screen.
-const MOST_OUTCOMES: usize = 8;
 /// Values of an axis that make a filter.
 const MOST_CHOICES: usize = 200;
 
@@ -134,112 +132,9 @@ impl Content<'_> {
         document(&format!("{} – bookahead", self.run.name), &style(), &body)
     }
 
-    fn head(&self) -> Markup {
-        let run = &self.run;
-        html! {
-            header { "\n"
-                (way_back(self.served))
-                div.bar {
-                    h1 { (run.name) }
-                    button id="theme" type="button" { "Dark mode" }
-                } "\n"
-                @if !run.description.trim().is_empty() {
-                    p.lead { (run.description.trim()) } "\n"
-                }
-                @if let Some(banner) = shortfall(run) {
-                    p.banner role="alert" { (banner) } "\n"
-                }
-                div id="answer" { "\n"
-                    section.card id="said" {
-                        h2 { "What came out" }
-                        dl { "\n"
-                            @for statement in &self.statements {
-                                dt { (statement.question) } dd { (statement.answer) } "\n"
-                            }
-                        }
-                    } "\n"
-                    @if let Some(headline) = self.panels().first() {
-                        section id="headline" { (headline.html(!self.analysis.is_study())) } "\n"
-                    }
-                    section.card id="trust" {
-                        h2 { "Can I trust it?" } "\n"
-                        ul { "\n"
-                            @for (mark, sentence) in super::trust::of(self) {
-                                li class=(mark.class()) { (sentence) } "\n"
-                            }
-                        }
-                        "\n" p.note { (EXPLAINED) } "\n"
-                    } "\n"
-                } "\n"
-                (self.cards())
-            } "\n"
-        }
-    }
-
-    fn cards(&self) -> Markup {
-        let (outcome, most) = match &self.each_axis {
-            Some(table) => (table, 2 * MOST_OUTCOMES),
-            None => (&self.best, MOST_OUTCOMES),
-        };
-        let rows = outcome.rows.len();
-        html! {
-            div.cards { "\n"
-                section class="card wide" id="outcome" {
-                    h2 { (outcome.title) } "\n"
-                    (plain_table(outcome, most))
-                    @if rows > most {
-                        p.note {
-                            "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
-                        } "\n"
-                    } @else if outcome.name != self.best.name {
-                        p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
-                    }
-                } "\n"
-                section class="card wide" id="what" {
-                    h2 { "What was run" }
-                    dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
-                    p.note { "When, where and how long: " code { "run.md" } " in the report's folder." } "\n"
-                } "\n"
-            } "\n"
-        }
-    }
-
     /// All figures of the page, the first of them that of the headline.
     fn panels(&self) -> Vec<Panels<'_>> {
         Panels::of(&self.figures)
-    }
-
-    fn facts(&self) -> Vec<(String, String)> {
-        let (run, analysis) = (&self.run, &self.analysis);
-        let mut facts = vec![
-            (
-                "points".to_owned(),
-                format!("{} of {} done", run.points_done, run.points),
-            ),
-            (
-                "replications".to_owned(),
-                format!("{}, seed {}", run.replications, run.seed),
-            ),
-        ];
-        for axis in &analysis.axes {
-            let values: Vec<String> = axis.values.iter().map(value_text).collect();
-            let shown = if values.len() > 8 {
-                format!(
-                    "{} … {} ({} values)",
-                    values[..3].join(", "),
-                    values[values.len() - 1],
-                    values.len()
-                )
-            } else {
-                values.join(", ")
-            };
-            facts.push((super::table::short(&axis.key).to_owned(), shown));
-        }
-        facts.push((
-            "configuration".to_owned(),
-            run.configuration_hash.chars().take(12).collect(),
-        ));
-        facts
     }
 
     fn filters(&self) -> Markup {

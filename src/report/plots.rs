@@ -5,16 +5,20 @@ pub mod bars;
 mod curves;
 pub mod distributions;
 pub mod drawn;
+mod heat;
 pub mod lines;
 pub mod paired;
 mod simulator;
 pub mod situations;
 pub mod studies;
+mod surplus;
 
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
+pub(super) use heat::heat_maps;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
+pub(super) use surplus::surplus;
 
 use super::analysis::{Analysis, Combination};
 use super::figure::{Mark, Scale};

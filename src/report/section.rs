@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use polars::prelude::PolarsError;
 
 use super::folder_fault::FolderFault;
+use super::labels::LabelError;
 use super::table::Table;
 use bookahead_lab::store::{QueryError, StoreError};
 
@@ -60,6 +61,14 @@ pub enum ReportError {
     /// The folder has something that a report leaves alone.
     #[error(transparent)]
     Folder(#[from] FolderFault),
+    /// Labels of the reader cannot be used.
+    #[error("cannot use the labels of `{path}`: {source}")]
+    Labels {
+        /// Their file.
+        path: PathBuf,
+        /// Why.
+        source: LabelError,
+    },
     /// The columns of the store could not be folded.
     #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
     Compute(#[from] PolarsError),

@@ -108,6 +108,55 @@ ORDER BY given, strategy;"
     )
 }
 
+/// What policies earned more than their baselines over an axis, where the others have these values.
+pub(super) fn surplus(
+    configuration_hash: &str,
+    analysis: &Analysis,
+    key: &str,
+    given: &[(String, String)],
+) -> String {
+    let run = this_run(configuration_hash);
+    let (source, competing, relaxed) = match (analysis.earned_measure(), analysis.competitors()) {
+        (Some(measure), Some(axis)) => {
+            let competing = analysis.axes[axis].key.as_str();
+            let source = format!(
+                "SELECT axes, replication, axes ->> '$.\"{competing}\"' AS policy, value AS earned,
+        value AS at_baseline, 0.0 AS forfeited, 0.0 AS penalty_ratio
+    FROM v_measure WHERE measure = '{}' AND run = {run}",
+                measure.name
+            );
+            (source, competing, &[][..])
+        }
+        _ => {
+            let source = format!(
+                "SELECT axes, replication, strategy AS policy, gain AS earned,
+        fees AS at_baseline, forfeited, penalty_ratio
+    FROM v_point WHERE state = 'done' AND run = {run}"
+            );
+            (source, STRATEGY_AXIS, &analysis.relaxed_axes[..])
+        }
+    };
+    let same = without(std::iter::once(competing).chain(relaxed.iter().map(String::as_str)));
+    let fixed = super::plots::condition(given).replacen("\n    AND", "\nWHERE", 1);
+    format!(
+        "WITH p AS (
+    SELECT *, {same} AS same FROM ({source})
+),
+baseline AS (
+    SELECT DISTINCT policy, same, replication, at_baseline, forfeited FROM p
+)
+SELECT policy, axes ->> '$.\"{key}\"' AS value, count(*) AS n, avg(surplus) AS surplus
+FROM (
+    SELECT p.policy, p.axes, p.earned - (b.at_baseline - p.penalty_ratio * b.forfeited) AS surplus
+    FROM p
+    JOIN strategy s ON s.name = p.policy
+    JOIN baseline b ON b.policy = s.baseline AND b.same = p.same AND b.replication = p.replication
+){fixed}
+GROUP BY policy, axes
+ORDER BY policy, value;"
+    )
+}
+
 /// What every policy of a study earned at the best of the values that a provider chooses.
 pub(super) fn best_earned(configuration_hash: &str, measure: &str, tuned: &[&str]) -> String {
     let run = this_run(configuration_hash);

@@ -4,18 +4,20 @@
 //! light paper alone, whoever looks: what is printed must be what was seen.
 
 mod canvas;
+mod cells;
 mod colours;
+mod extent;
 mod marks;
 mod published;
 mod scale;
 
-use super::figure::{Figure, Marks, Scale, ScaleKind};
+use super::figure::{Figure, Marks, Scale, ScaleKind, Series};
 use super::table::grouped;
-use crate::PublishedNumber;
 pub use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
 pub use colours::COLOURS;
+use extent::Extent;
 use marks::{Pen, dashes};
 pub use marks::{told_marks, told_steps};
 pub use scale::{Axis, round_ticks, time_step};
@@ -96,12 +98,12 @@ pub(super) fn file(figure: &Figure, width: FigureWidth) -> String {
         FigureWidth::Screen => Place::File(&style),
         FigureWidth::OneColumn | FigureWidth::TwoColumns => Place::Paper(&style),
     };
-    draw(figure, &[figure], place, width)
+    draw(figure, place, width)
 }
 
-/// The `<svg>` element of a page that has the styles, with scales that all of `panels` share.
-pub(super) fn inline(figure: &Figure, panels: &[&Figure]) -> String {
-    draw(figure, panels, Place::Interactive, FigureWidth::Screen)
+/// The `<svg>` element of a page that has the styles.
+pub(super) fn inline(figure: &Figure) -> String {
+    draw(figure, Place::Interactive, FigureWidth::Screen)
 }
 
 /// The class number of a series: a strategy has the same colour in every figure.
@@ -123,7 +125,7 @@ fn lines_before(figure: &Figure, index: usize) -> usize {
     if line(index) { before.count() } else { 0 }
 }
 
-fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWidth) -> String {
+fn draw(figure: &Figure, place: Place<'_>, of_file: FigureWidth) -> String {
     let (width, height, places) = match (place, of_file) {
         (Place::Interactive, _) => (PAGE_WIDTH, PLOT_HEIGHT, 6.0),
         (_, FigureWidth::OneColumn) => (of_file.pixels(), COLUMN_HEIGHT, 4.0),
@@ -132,19 +134,12 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWi
     let published = figure.published();
     let has_values = published.values;
     let published = (published.values || published.bounds).then_some(PUBLISHED);
+    let Extent { xs, ys, is_clipped } = Extent::of(figure);
+    let clipped = is_clipped.then_some(CLIPPED);
     let labels = || figure.series.iter().map(|series| series.label.as_str());
-    let names = || labels().chain(published);
+    let names = || labels().chain(published).chain(clipped);
     let bottom = TOP + height;
-    let is_empty = {
-        let (xs, ys) = extent(figure);
-        xs.is_empty() || ys.is_empty()
-    };
-    let (mut xs, mut ys) = (Vec::new(), Vec::new());
-    for panel in panels {
-        let (more_xs, more_ys) = extent(panel);
-        xs.extend(more_xs);
-        ys.extend(more_ys);
-    }
+    let is_empty = xs.is_empty() || ys.is_empty();
     let from_zero = figure
         .series
         .iter()
@@ -173,7 +168,14 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWi
         return canvas.finish();
     }
     let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
-    canvas.axes(&below, Some(&side(&y, &figure.y.title, true)));
+    let is_map = matches!(
+        figure.series[..],
+        [Series {
+            marks: Marks::Cells(_),
+            ..
+        }]
+    );
+    canvas.axes(&below, Some(&side(&y, &figure.y.title, !is_map)));
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
         let (shift, room) = offset.of(index);
@@ -201,6 +203,7 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWi
         true => Swatch::Diamond,
         false => Swatch::Bound,
     }));
+    let swatches = swatches.chain(clipped.map(|_| Swatch::Arrow));
     canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS + more);
     canvas.finish()
 }
@@ -208,67 +211,8 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>, of_file: FigureWi
 /// What published numbers are called in a legend.
 pub(super) const PUBLISHED: &str = "published";
 
-/// All places and values of a figure: what was measured, published values, and published bounds
-/// that are not far away.
-fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
-    let (xs, mut ys) = measured(figure);
-    let least = ys.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ys.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let near = (most - least) / 2.0;
-    for mark in figure.series.iter().flat_map(|series| &series.published) {
-        match mark.number {
-            PublishedNumber::Value { value, within } => {
-                ys.push(value);
-                ys.extend(within);
-            }
-            PublishedNumber::AtMost(value) | PublishedNumber::AtLeast(value) => {
-                ys.extend(Some(value).filter(|value| (least - near..=most + near).contains(value)));
-            }
-        }
-    }
-    ys.retain(|value| value.is_finite());
-    (xs, ys)
-}
-
-/// All places and measured values of a figure.
-fn measured(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
-    let (mut xs, mut ys) = (Vec::new(), Vec::new());
-    for series in &figure.series {
-        match &series.marks {
-            Marks::Curve(marks)
-            | Marks::Whiskers(marks)
-            | Marks::Front(marks)
-            | Marks::Points(marks)
-            | Marks::Bars(marks) => {
-                for mark in marks {
-                    xs.push(mark.x);
-                    ys.extend([mark.low, mark.mean, mark.high]);
-                }
-            }
-            Marks::Named(marks) => {
-                for (mark, _) in marks {
-                    xs.push(mark.x);
-                    ys.push(mark.mean);
-                }
-            }
-            Marks::Steps(steps) => {
-                for (at, share) in steps {
-                    xs.push(*at);
-                    ys.push(*share);
-                }
-            }
-            Marks::Boxes(boxes) => {
-                for mark in boxes {
-                    xs.push(mark.x);
-                    ys.extend(mark.quantiles);
-                }
-            }
-        }
-    }
-    xs.retain(|value| value.is_finite());
-    ys.retain(|value| value.is_finite());
-    (xs, ys)
-}
+/// What the end of an interval that leaves the picture is called in a legend.
+const CLIPPED: &str = "interval goes on";
 
 /// Digits of positions and data in a page: more than is visible, and all that an axis of a sweep
 /// has. The files have more.
@@ -461,8 +405,8 @@ mod tests {
         );
         assert!(
             file(&figure, FigureWidth::Screen).contains("<style>")
-                && !inline(&figure, &[&figure]).contains("<style>")
+                && !inline(&figure).contains("<style>")
         );
-        assert!(inline(&figure, &[&figure]).contains("class=\"s1\""));
+        assert!(inline(&figure).contains("class=\"s1\""));
     }
 }

@@ -79,7 +79,15 @@ pub fn write(
     extras: &ReportExtras,
 ) -> Result<ReportSummary, ReportError> {
     let content = Content::read(&Store::open_read_only(studies, store)?, run, extras)?;
-    let mut folder = Folder::new(out)?.with(&extras.forms);
+    let forms = &extras.forms;
+    (forms
+        .labels
+        .check(&content.figures, content.tables_in_files()))
+    .map_err(|source| ReportError::Labels {
+        path: forms.labels_file.clone(),
+        source,
+    })?;
+    let mut folder = Folder::new(out)?.with(forms);
     content.write_parts(&mut folder)?;
     folder.dated_file("run.md", |target| write_run(&content, target))?;
     folder.file("report.md", |target| content.write_markdown(target))?;
@@ -115,10 +123,15 @@ impl Content<'_> {
         ScreenAnswer::new(&self.analysis, &self.run, &said, shares, table)
     }
 
+    /// The tables that have files of their own.
+    fn tables_in_files(&self) -> impl Iterator<Item = &Table> {
+        let tables = self.tables.iter().chain([&self.what]).chain(self.scores());
+        tables.chain(self.claims.map(|claims| &claims.table))
+    }
+
     /// Tables, figures and plans, each in files of their own.
     fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
-        let tables = self.tables.iter().chain([&self.what]).chain(self.scores());
-        for table in tables.chain(self.claims.map(|claims| &claims.table)) {
+        for table in self.tables_in_files() {
             folder.table(table)?;
         }
         for figure in &self.figures {
@@ -237,6 +250,19 @@ pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Re
                         mark.x,
                         values,
                         Some(mark.count),
+                    )?;
+                }
+            }
+            Marks::Cells(cells) => {
+                for cell in cells {
+                    let name = svg::place_name(&figure.y, cell.row);
+                    let [mean, low, high] =
+                        [cell.mark.mean, cell.mark.low, cell.mark.high].map(Some);
+                    row(
+                        &format!("{label}, {} {name}", figure.y.title),
+                        cell.mark.x,
+                        [mean, low, high, None, None, None, None, None],
+                        Some(cell.mark.count),
                     )?;
                 }
             }

@@ -175,3 +175,121 @@ fn the_tables_of_what_is_earned_are_what_their_queries_give() {
         }
     }
 }
+
+/// The query below a figure of a page.
+fn query_of(page: &str, figure: &str) -> String {
+    let (_, from) = page.split_once(&format!("id=\"figure-{figure}\"")).unwrap();
+    let (_, sql) = from.split_once("<summary>SQL</summary>").unwrap();
+    let (_, sql) = sql.split_once("<pre>").unwrap();
+    let (sql, _) = sql.split_once("</pre>").unwrap();
+    sql.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
+}
+
+/// The marks of a figure, by series and place.
+fn marks_of(report: &Path, figure: &str) -> Vec<(String, String, f64, f64)> {
+    let file = report.join(format!("plots/{figure}.csv"));
+    let mut reader = csv::Reader::from_path(file).unwrap();
+    let rows = reader.records().map(Result::unwrap);
+    rows.map(|row| {
+        let value = |column: usize| row[column].parse().unwrap();
+        (row[0].to_owned(), row[1].to_owned(), value(2), value(3))
+    })
+    .collect()
+}
+
+#[test]
+fn the_surplus_is_paired_with_the_baseline_at_the_same_values_of_the_axes() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let page = written(&path, &["heuristic-planning", "heuristic-overbooking"]);
+    let connection = Connection::open(&path).unwrap();
+    // Ratio 0.5: 1,000 times the threshold; ratio 8: 400 less that, and 0, 1 and 2 more, whose
+    // interval is ± 4.302652… · 1 ÷ √3.
+    for (figure, expected) in [
+        ("surplus-by-acceptance-pof-max-1", [100.0, 300.0]),
+        ("surplus-by-acceptance-pof-max-2", [301.0, 101.0]),
+    ] {
+        let marks = marks_of(&path.with_extension("report"), figure);
+        assert_eq!(marks.len(), 2, "{marks:?}");
+        let mut statement = connection.prepare(&query_of(&page, figure)).unwrap();
+        let found = statement.query_map([], |row| {
+            Ok((
+                row.get::<_, String>(0)?,
+                row.get::<_, f64>("surplus")?,
+                row.get::<_, u32>("n")?,
+            ))
+        });
+        let found: Vec<_> = found.unwrap().map(Result::unwrap).collect();
+        for ((mark, expected), (policy, surplus, count)) in marks.iter().zip(expected).zip(found) {
+            assert_eq!(mark.0, "heuristic-overbooking");
+            close(mark.2, expected);
+            assert_eq!((policy.as_str(), count), ("heuristic-overbooking", 3));
+            close(surplus, expected);
+        }
+    }
+    let marks = marks_of(
+        &path.with_extension("report"),
+        "surplus-by-acceptance-pof-max-2",
+    );
+    assert!(
+        (marks[0].2 - marks[0].3 - 4.302_652 / 3f64.sqrt()).abs() < 1e-3,
+        "{marks:?}"
+    );
+}
+
+#[test]
+fn a_heat_map_frames_the_best_of_each_row_and_says_what_its_query_says() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let page = written(&path, &["heuristic-planning", "heuristic-overbooking"]);
+    let figure = "grid-gain-by-acceptance-pof-max-and-acceptance-penalty-ratio";
+    let marks = marks_of(&path.with_extension("report"), figure);
+    let connection = Connection::open(&path).unwrap();
+    let mut statement = connection.prepare(&query_of(&page, figure)).unwrap();
+    let found = statement.query_map([], |row| row.get::<_, f64>("mean"));
+    let mut found: Vec<f64> = found.unwrap().map(Result::unwrap).collect();
+    let mut drawn: Vec<f64> = marks.iter().map(|mark| mark.2).collect();
+    found.sort_by(f64::total_cmp);
+    drawn.sort_by(f64::total_cmp);
+    assert_eq!(drawn, [1_110.0, 1_111.0, 1_310.0, 1_311.0]);
+    for (found, drawn) in found.iter().zip(&drawn) {
+        close(*found, *drawn);
+    }
+    let (_, svg) = page.split_once(&format!("id=\"figure-{figure}\"")).unwrap();
+    let (svg, _) = svg.split_once("</svg>").unwrap();
+    // The best of each of the two rows; the others are significantly worse, and all are above the
+    // baseline, whose differences have no spread or hardly any.
+    assert_eq!(svg.matches("stroke-width=\"3\"").count(), 2 + 1, "{svg}");
+    assert!(!svg.contains("not significantly worse"), "{svg}");
+    assert_eq!(svg.matches("the best").count(), 2);
+}
+
+#[test]
+fn a_page_has_the_answer_of_each_situation_for_its_reader_to_choose() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let page = written(&path, &["heuristic-planning", "heuristic-overbooking"]);
+    let answers: Vec<&str> = page
+        .split("<div class=\"situation\" hidden")
+        .skip(1)
+        .collect();
+    assert_eq!(answers.len(), 2);
+    for (answer, [ratio, said, threshold]) in answers.iter().zip([
+        ["0.5", "earns most: 1,310 VC", "earns most at 0.3"],
+        ["8", "earns most: 1,311 VC", "earns most at 0.1"],
+    ]) {
+        let (answer, _) = answer.split_once("</div>").unwrap();
+        assert!(
+            answer.contains(&format!("&quot;{RATIO}&quot;:&quot;{ratio}&quot;")),
+            "{answer}"
+        );
+        assert!(
+            answer.contains(said) && answer.contains(threshold),
+            "{answer}"
+        );
+        assert!(!answer.contains("How sure?"));
+    }
+}

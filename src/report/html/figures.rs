@@ -3,14 +3,15 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::first_screen::given_json;
 use super::{save, sql_html};
 use crate::figure::{Figure, Marks};
 use crate::svg;
 use crate::table::short;
 use crate::write::write_figure;
 
-/// Figures of one quantity over one axis, one a situation: one of them is seen at a time, all have
-/// the same scales.
+/// Figures of one quantity over one axis, one a situation: one of them is seen at a time, with the
+/// scale that fits it.
 pub struct Panels<'c> {
     pub(crate) figures: Vec<&'c Figure>,
 }
@@ -61,7 +62,7 @@ impl<'c> Panels<'c> {
                         }
                     } "\n"
                 }
-                @for figure in &self.figures { (figure_html(figure, &self.figures, has_points)) }
+                @for figure in &self.figures { (figure_html(figure, has_points)) }
             } "\n"
         }
     }
@@ -82,12 +83,7 @@ fn is_same_but_for_situation(one: &Figure, other: &Figure) -> bool {
 /// More lines than this have their bands only while the pointer is on them.
 const MOST_BANDS: usize = 4;
 
-fn figure_html(figure: &Figure, panels: &[&Figure], has_points: bool) -> Markup {
-    let given: serde_json::Map<String, serde_json::Value> = figure
-        .given
-        .iter()
-        .map(|(key, value)| (key.clone(), value.clone().into()))
-        .collect();
+fn figure_html(figure: &Figure, has_points: bool) -> Markup {
     let mut data = Vec::new();
     // Into memory nothing fails to be written.
     let (told, is_thinned) = as_told(figure);
@@ -96,9 +92,9 @@ fn figure_html(figure: &Figure, panels: &[&Figure], has_points: bool) -> Markup 
         .and_then(|()| brief(&data));
     html! {
         figure id={ "figure-" (figure.name) } class=[(figure.series.len() > MOST_BANDS).then_some("many")]
-            data-given=(serde_json::Value::Object(given)) data-x=(figure.x.title) { "\n"
+            data-given=(given_json(&figure.given)) data-x=(figure.x.title) { "\n"
             figcaption { h3 { (figure.title) } } "\n"
-            (PreEscaped(svg::inline(figure, panels))) "\n"
+            (PreEscaped(svg::inline(figure))) "\n"
             p.note { (figure.note) " " (save("svg", &figure.name)) } "\n"
             @if let Some(data) = data {
                 details {

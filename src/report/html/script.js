@@ -73,6 +73,69 @@
     const given = JSON.parse(best.dataset.given);
     for (const select of selects) select.value = given[select.dataset.axis];
   };
+  // On the first screen a choice of situation changes what is said and the rows of the table with the figure.
+  const first = () => {
+    const panels = document.querySelector("#headline .panels");
+    const figure = panels && panels.querySelector("figure[data-given]:not([hidden])");
+    const selects = panels ? [...panels.querySelectorAll(".choose select")] : [];
+    const chosen = selects.some((select) => state.has(select.dataset.axis) || state.has(`at ${select.dataset.axis}`));
+    const given = figure && chosen ? JSON.parse(figure.dataset.given) : null;
+    const fits = (values) => given !== null && Object.entries(given).every(([axis, at]) => values[axis] === undefined || values[axis] === at);
+    for (const said of document.querySelectorAll("#said .situation")) said.hidden = !fits(JSON.parse(said.dataset.given));
+    const here = document.getElementById("of-situation");
+    const whole = here && document.querySelector(`#${CSS.escape(here.dataset.of)} table.sorts`);
+    if (!whole) return;
+    const keys = [...whole.tHead.rows[0].cells].map((cell) => cell.dataset.key);
+    const at = given === null ? [] : Object.entries(given).map(([axis, value]) => [keys.indexOf(axis), value]).filter(([column]) => column >= 0);
+    const rows = at.length ? [...whole.tBodies[0].rows].filter((row) => at.every(([column, value]) => row.cells[column].textContent.trim() === value)) : [];
+    const head = here.parentElement.querySelector("h2");
+    head.dataset.all ??= head.textContent;
+    head.textContent = rows.length ? `${document.querySelector(`#${CSS.escape(here.dataset.of)} h2`).textContent}: ${selects.map((select) => `${select.parentElement.firstChild.textContent.trim()} ${select.value}`).join(", ")}` : head.dataset.all;
+    for (const other of here.parentElement.children) if (other !== head && other !== here) other.hidden = rows.length > 0;
+    here.hidden = rows.length === 0;
+    here.replaceChildren();
+    if (rows.length === 0) return;
+    const table = document.createElement("table");
+    table.className = "stacks";
+    const kept = keys.map((_, column) => column).filter((column) => !at.some(([other]) => other === column));
+    const titles = [...whole.tHead.rows[0].cells];
+    const line = table.createTHead().insertRow();
+    for (const column of kept) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.className = titles[column].className;
+      cell.textContent = titles[column].textContent;
+      line.append(cell);
+    }
+    const body = table.createTBody();
+    for (const row of rows) {
+      const copy = body.insertRow();
+      for (const column of kept) {
+        const cell = copy.insertCell();
+        cell.className = row.cells[column].className;
+        cell.dataset.l = titles[column].textContent;
+        cell.textContent = row.cells[column].textContent;
+      }
+    }
+    const scroll = document.createElement("div");
+    scroll.className = "scroll";
+    scroll.append(table);
+    const note = document.createElement("p");
+    note.className = "note";
+    const all = document.createElement("a");
+    all.href = "#";
+    all.textContent = "All situations";
+    all.addEventListener("click", (event) => {
+      event.preventDefault();
+      for (const select of selects) { state.delete(select.dataset.axis); state.delete(`at ${select.dataset.axis}`); }
+      for (const filter of filters) if (selects.some((select) => select.dataset.axis === filter.dataset.axis)) filter.value = "";
+      state.delete("last");
+      remember();
+      apply();
+    });
+    note.append(all);
+    here.append(scroll, note);
+  };
   const apply = () => {
     const wanted = filters.filter((select) => select.value !== "");
     const hidden = new Set(state.getAll("hide"));
@@ -104,6 +167,7 @@
         mark.classList.toggle("dim", over !== undefined && !same(place(mark), over.value));
     }
     document.querySelectorAll(".panels").forEach(situation);
+    first();
     for (const figure of document.querySelectorAll("figure[data-given]")) figures += figure.hidden ? 0 : 1;
     const shown = document.getElementById("shown");
     if (shown) shown.textContent = wanted.length ? `${rows} rows, ${figures} figures` : "";

@@ -78,6 +78,8 @@ pub enum Swatch {
     Diamond,
     /// The mark of a published bound.
     Bound,
+    /// The mark of an interval that leaves the picture.
+    Arrow,
 }
 
 /// A picture that is being drawn. What has no text in it can be written into it as it is.
@@ -204,6 +206,11 @@ impl<'p> Canvas<'p> {
                     "<path class=\"edge\" fill=\"none\" stroke-width=\"2\" d=\"{}\"/>",
                     bound((left + 10.0, top - 7.0), true)
                 ),
+                Swatch::Arrow => writeln!(
+                    self,
+                    "<path class=\"soft\" d=\"{}\"/>",
+                    arrow((left + 10.0, top - 9.0), true)
+                ),
                 Swatch::Box(attributes) => writeln!(
                     self,
                     "<rect {attributes} x=\"{left:.1}\" y=\"{:.1}\" width=\"20\" height=\"10\"/>",
@@ -292,6 +299,12 @@ pub(super) fn bound((x, y): (f64, f64), is_most: bool) -> String {
         if is_most { y + 7.0 } else { y - 7.0 },
         x + 4.0
     )
+}
+
+/// The outline of the mark of an interval that leaves the picture here, at the top or the bottom.
+pub(super) fn arrow((x, y): (f64, f64), is_up: bool) -> String {
+    let back = if is_up { y + 8.0 } else { y - 8.0 };
+    format!("M{x:.1} {y:.1}L{:.1} {back:.1}H{:.1}Z", x + 5.0, x - 5.0)
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.

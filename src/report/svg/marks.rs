@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::super::figure::{BoxMark, Figure, Mark, Marks, ScaleKind, Series};
-use super::canvas::{Canvas, escape, text_width};
+use super::canvas::{Canvas, arrow, escape, text_width};
 use super::scale::Axis;
 use super::{PAGE_DIGITS, place_name, rounded, short_number};
 
@@ -135,6 +135,7 @@ impl Pen<'_, '_> {
                 self.stairs(marks.iter().map(|mark| (mark.x, mark.mean)));
                 self.dots(marks);
             }
+            Marks::Cells(cells) => self.cells(cells),
             Marks::Named(marks) => {
                 for (number, (mark, name)) in marks.iter().enumerate() {
                     let label =
@@ -178,7 +179,7 @@ impl Pen<'_, '_> {
         if marks.len() < 2 || marks.iter().all(|mark| mark.high <= mark.low) {
             return;
         }
-        let edge = |mark: &Mark, value: f64| (self.x.at(mark.x), self.y.at(value));
+        let edge = |mark: &Mark, value: f64| (self.x.at(mark.x), self.y.within(value));
         let upper = marks.iter().map(|mark| edge(mark, mark.high));
         let lower = marks.iter().rev().map(|mark| edge(mark, mark.low));
         let points = path(upper.chain(lower));
@@ -187,6 +188,20 @@ impl Pen<'_, '_> {
             "<polygon class=\"band f{}\" fill-opacity=\"0.16\" points=\"{points}\"/>",
             self.class
         );
+        for mark in marks {
+            self.arrows(mark, self.class);
+        }
+    }
+
+    /// Where an interval leaves the picture.
+    fn arrows(&mut self, mark: &Mark, class: usize) {
+        let x = self.x.at(mark.x) + self.shift;
+        for (end, is_up) in [(mark.high, true), (mark.low, false)] {
+            if !self.y.holds(self.y.at(end)) {
+                let shape = arrow((x, self.y.within(end)), is_up);
+                let _ = writeln!(self.canvas, "<path class=\"f{class}\" d=\"{shape}\"/>");
+            }
+        }
     }
 
     fn polyline(&mut self, points: Vec<(f64, f64)>) {
@@ -285,8 +300,9 @@ impl Pen<'_, '_> {
     }
 
     fn interval(&mut self, mark: &Mark, class: usize) {
-        let (low, high) = (self.y.at(mark.low), self.y.at(mark.high));
+        let (low, high) = (self.y.within(mark.low), self.y.within(mark.high));
         self.whisker(self.x.at(mark.x) + self.shift, low, high, class);
+        self.arrows(mark, class);
     }
 
     fn whisker(&mut self, place: f64, low: f64, high: f64, class: usize) {
@@ -377,7 +393,7 @@ fn free_label((at, top): (f64, f64), name: &str, edge: f64, others: &[Label]) ->
     *places.iter().find(free).unwrap_or(&places[0])
 }
 
-fn mean_words(mark: &Mark) -> String {
+pub(super) fn mean_words(mark: &Mark) -> String {
     if mark.high > mark.low {
         format!(
             "{} [{}, {}], n = {}",

@@ -120,6 +120,12 @@ impl Axis {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 
+    /// The place of a value, or the end of the scale that it lies beyond.
+    pub(super) fn within(&self, value: f64) -> f64 {
+        let (least, most) = (self.start.min(self.end), self.start.max(self.end));
+        self.at(value).clamp(least, most)
+    }
+
     /// Whether a place lies on the scale.
     pub(super) fn holds(&self, place: f64) -> bool {
         let (least, most) = (self.start.min(self.end), self.start.max(self.end));
@@ -133,6 +139,11 @@ impl Axis {
             _ => marks.max(1) + 1,
         };
         ((self.end - self.start).abs() / slots as f64 / 2.0).min(48.0)
+    }
+
+    /// The room of one category.
+    pub(super) fn slot(&self) -> f64 {
+        (self.end - self.start).abs() / (self.to - self.from)
     }
 
     /// Places and labels of the ticks.

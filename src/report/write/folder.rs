@@ -10,6 +10,7 @@ use super::write_figure;
 use crate::figure::Figure;
 use crate::folder_fault::{FolderFault, briefly};
 use crate::format::{Csv, Latex, Parquet, TableFormat};
+use crate::labels::Labels;
 use crate::section::ReportError;
 use crate::svg::{self, FigureWidth};
 use crate::table::Table;
@@ -35,6 +36,10 @@ pub struct Forms {
     pub more_tables: Vec<TableFile>,
     /// How wide figures are in files of their own.
     pub figure_width: FigureWidth,
+    /// What figures in files of their own, and tables as LaTeX, are labelled with.
+    pub labels: Labels,
+    /// The file that has the labels.
+    pub labels_file: PathBuf,
 }
 
 /// A format that a report has its tables in.
@@ -131,8 +136,13 @@ impl<'p> Folder<'p> {
     pub fn table(&mut self, table: &Table) -> Result<(), ReportError> {
         let mut formats = TableFile::USUAL.to_vec();
         formats.extend(&self.forms.more_tables);
-        for format in formats {
-            let format = format.format();
+        let labelled = self.forms.labels.table(table).into_owned();
+        for form in formats {
+            let format = form.format();
+            let table = match form {
+                TableFile::Latex => &labelled,
+                TableFile::Csv | TableFile::Parquet => table,
+            };
             self.file(
                 &format!("tables/{}.{}", table.name, format.extension()),
                 |target| format.write(table, target),
@@ -144,8 +154,9 @@ impl<'p> Folder<'p> {
     /// Adds a figure: its drawing, and its data.
     pub fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
         let width = self.forms.figure_width;
+        let drawing = svg::file(&self.forms.labels.figure(figure), width);
         self.file(&format!("plots/{}.svg", figure.name), |target| {
-            target.write_all(svg::file(figure, width).as_bytes())
+            target.write_all(drawing.as_bytes())
         })?;
         self.file(&format!("plots/{}.csv", figure.name), |target| {
             write_figure(figure, target)
