@@ -65,7 +65,7 @@ impl Labels {
     /// For the first that does not.
     pub(super) fn check<'c>(
         &self,
-        figures: &[Figure],
+        figures: &'c [Figure],
         tables: impl Iterator<Item = &'c Table>,
     ) -> Result<(), LabelError> {
         if self.0.is_empty() {
