@@ -508,6 +508,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "figure",
             "sql",
             "table",
+            "labels",
             "plots",
             "summary_tables",
             "svg",

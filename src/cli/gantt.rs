@@ -360,13 +360,13 @@ fn title(source: &ReplaySource) -> String {
 const REPORT_WINDOW: Seconds = Seconds(14 * 86_400);
 
 /// A time that the page of a report shows at most: bars are wide enough to be seen.
-const EXCERPT: Seconds = Seconds(3 * 86_400);
+const EXCERPT: Seconds = Seconds(2 * 86_400);
 
 /// A drawing of a plan and its page.
 pub type DrawnPlan = (PlanSection, String);
 
 /// For the report of a run: of every strategy the plan of its best point in the first replication,
-/// three days in the middle for the page of the report, and a page of two weeks at most that zooms;
+/// two days in the middle for the page of the report, and a page of two weeks at most that zooms;
 /// and in words which plans are missing and why.
 ///
 /// # Errors
@@ -457,7 +457,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_of_a_report_has_three_days_of_the_middle_of_a_longer_plan() {
+    fn the_page_of_a_report_has_two_days_of_the_middle_of_a_longer_plan() {
         let day = 86_400;
         let of = |from: i64, to: i64| {
             let gantt = Gantt {
@@ -473,13 +473,13 @@ mod tests {
             (excerpt.from.0, excerpt.to.0, note)
         };
         assert_eq!(
-            of(100, 100 + 3 * day),
-            (100, 100 + 3 * day, "Bars.".to_owned())
+            of(100, 100 + 2 * day),
+            (100, 100 + 2 * day, "Bars.".to_owned())
         );
-        let (from, to, note) = of(0, 13 * day);
-        assert_eq!((from, to), (5 * day, 8 * day));
+        let (from, to, note) = of(0, 12 * day);
+        assert_eq!((from, to), (5 * day, 7 * day));
         assert!(
-            note.starts_with("3 days in the middle; ") && note.ends_with("Bars."),
+            note.starts_with("2 days in the middle; ") && note.ends_with("Bars."),
             "{note}"
         );
     }

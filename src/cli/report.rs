@@ -7,6 +7,8 @@ use super::memory::MemoryArguments;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
+use bookahead_core::memory::MemoryBudget;
+use bookahead_core::workload::input_file::read_whole;
 use bookahead_report::{
     self, Cell, FigureWidth, Forms, LabelError, Labels, ReportError, TableFile, TableFormat as _,
     Terminal,
@@ -95,8 +97,10 @@ fn read_labels(path: &Path) -> Result<Labels, ReportError> {
         path: path.to_owned(),
         source,
     };
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|error| refused(LabelError::File(error.to_string())))?;
+    let bytes = read_whole(path, MemoryBudget::UNLIMITED);
+    let bytes = bytes.map_err(|error| refused(LabelError::File(error.to_string())))?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| refused(LabelError::File("it is no text".to_owned())))?;
     text.parse().map_err(refused)
 }
 

@@ -135,8 +135,13 @@ impl<'e> Content<'e> {
         let mut figures = over_axes;
         lead_with_published(&mut figures);
         note_published(&mut figures, extras.claims.is_some());
-        figures.extend(surplus(&analysis, &pairs, hash));
-        figures.extend(heat_maps(&analysis, &pairs, hash));
+        let first = figures
+            .iter()
+            .take_while(|figure| is_first_of_run(figure, &figures[0]));
+        let behind_first = first.count();
+        let compared = surplus(&analysis, &pairs, hash).into_iter();
+        let compared = compared.chain(heat_maps(&analysis, &pairs, hash));
+        figures.splice(behind_first..behind_first, compared);
         figures.extend(views.first_figures);
         figures.extend(distributions(store, &points, &analysis, hash)?);
         figures.extend(views.figures);
@@ -272,17 +277,20 @@ fn mark_incomplete(run: &RunSummary, tables: &mut [&mut Table], figures: &mut [F
     }
 }
 
+/// Whether a figure shows what the first one does, in any situation.
+fn is_first_of_run(figure: &Figure, first: &Figure) -> bool {
+    figure.section == first.section && figure.y == first.y && figure.x.title == first.x.title
+}
+
 /// Of the situations of the first figure those come first that a paper published most of.
 fn lead_with_published(figures: &mut [Figure]) {
     let count = |figure: &Figure| -> usize {
         let series = figure.series.iter();
         series.map(|series| series.published.len()).sum()
     };
-    let is_of_first = |figure: &&Figure| {
-        let first = &figures[0];
-        figure.section == first.section && figure.y == first.y && figure.x.title == first.x.title
-    };
-    let situations = figures.iter().take_while(is_of_first).count();
+    let of_first = figures.iter();
+    let of_first = of_first.take_while(|figure| is_first_of_run(figure, &figures[0]));
+    let situations = of_first.count();
     figures[..situations].sort_by_key(|figure| std::cmp::Reverse(count(figure)));
 }
 

@@ -108,12 +108,13 @@ ORDER BY given, strategy;"
     )
 }
 
-/// What policies earned more than their baselines over an axis, where the others have these values.
+/// What policies earned more than their baselines over an axis, at the points that fulfil a
+/// condition.
 pub(super) fn surplus(
     configuration_hash: &str,
     analysis: &Analysis,
     key: &str,
-    given: &[(String, String)],
+    condition: &str,
 ) -> String {
     let run = this_run(configuration_hash);
     let (source, competing, relaxed) = match (analysis.earned_measure(), analysis.competitors()) {
@@ -137,7 +138,6 @@ pub(super) fn surplus(
         }
     };
     let same = without(std::iter::once(competing).chain(relaxed.iter().map(String::as_str)));
-    let fixed = super::plots::condition(given).replacen("\n    AND", "\nWHERE", 1);
     format!(
         "WITH p AS (
     SELECT *, {same} AS same FROM ({source})
@@ -151,7 +151,7 @@ FROM (
     FROM p
     JOIN strategy s ON s.name = p.policy
     JOIN baseline b ON b.policy = s.baseline AND b.same = p.same AND b.replication = p.replication
-){fixed}
+){condition}
 GROUP BY policy, axes
 ORDER BY policy, value;"
     )

@@ -79,24 +79,28 @@ impl Quantity {
         self.name == METRICS[0].name
     }
 
-    /// The name of the quantity that answers a comparison of these points: that of their study, and
-    /// the gain of policies and of points of several studies.
+    /// The name of the quantity that answers a comparison of these points: what is earned where
+    /// their study sells something, else that of their study; the gain of policies and of points of
+    /// several studies.
     #[must_use]
     pub fn primary<'p>(
         studies: Studies,
         points: impl Iterator<Item = &'p MeasuredPoint>,
     ) -> &'static str {
-        let of = |point: &MeasuredPoint| {
-            let own = studies
-                .strategies()
-                .find(|known| known.name == point.strategy);
-            own.map_or(METRICS[0].name, |own| own.primary)
+        let points: Vec<&MeasuredPoint> = points.collect();
+        let names: BTreeSet<&str> = points.iter().map(|it| it.strategy.as_str()).collect();
+        let mut strategies = studies.strategies();
+        let own = match names.len() {
+            1 => strategies.find(|known| names.contains(known.name)),
+            _ => None,
         };
-        let found: BTreeSet<&'static str> = points.map(of).collect();
-        match found.len() {
-            1 => found.first().copied().unwrap_or(METRICS[0].name),
-            _ => METRICS[0].name,
-        }
+        let Some(own) = own else {
+            return METRICS[0].name;
+        };
+        let earned = own.earned.map(|earned| earned.measure);
+        let mut measured = points.iter().flat_map(|point| &point.measured);
+        let is_measured = |name: &&str| measured.any(|(known, _)| known == name);
+        earned.filter(is_measured).unwrap_or(own.primary)
     }
 
     /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::drawn::drawn;
 use super::paired::Pairs;
 use super::{
-    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, file_name, given, horizontal, is_numeric, mark,
-    number, titled,
+    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
+    is_numeric, mark, number, titled,
 };
 use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use crate::figure::{Figure, Mark, Marks, Scale, Section, Series};
@@ -48,6 +48,7 @@ pub(crate) fn surplus(
         for (number, (places, lines)) in panels.into_iter().take(MOST_PANELS).enumerate() {
             let key = &analysis.axes[axis].key;
             let given = given(analysis, &others, &places);
+            let fixed = condition(&given).replacen("\n    AND", "\nWHERE", 1);
             let suffix = match is_alone {
                 true => String::new(),
                 false => format!("-{}", number + 1),
@@ -66,7 +67,7 @@ pub(crate) fn surplus(
                        with 95 % intervals of the difference: where one does not hold 0, it is \
                        significant."
                     .to_owned(),
-                sql: sql::surplus(configuration_hash, analysis, key, &given),
+                sql: sql::surplus(configuration_hash, analysis, key, &fixed),
                 given,
             });
         }
