@@ -12,6 +12,7 @@ mod cite;
 pub mod compare;
 pub mod completions;
 pub mod durability;
+pub mod explain;
 pub mod export;
 mod former;
 pub mod gantt;
@@ -176,6 +177,8 @@ Examples:
     Init(init::InitArguments),
     /// List strategies, keys, metrics or known traces, or print the JSON Schema of experiment files
     List(list::ListArguments),
+    /// Say what a word of reports, a key of experiment files or a quantity means
+    Explain(explain::ExplainArguments),
     /// Write the report of a run again
     #[command(after_help = "\
 Examples:
@@ -343,6 +346,7 @@ pub fn main(program: Program, arguments: impl IntoIterator<Item = OsString>) -> 
         Command::Check(arguments) => check::check(&arguments),
         Command::Init(arguments) => looked(init::execute(&arguments)),
         Command::List(arguments) => looked_with(list::execute(&arguments)),
+        Command::Explain(arguments) => looked(explain::execute(&arguments)),
         Command::Report(arguments) if arguments.cite => {
             ended(cite::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }

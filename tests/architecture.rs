@@ -502,6 +502,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "report",
         &[
+            "glossary",
             "published",
             "statistics",
             "analysis",

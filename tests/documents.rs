@@ -6,6 +6,7 @@ use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::Keys;
 
 const MODEL: &str = include_str!("../docs/model.md");
+const GLOSSARY: &str = include_str!("../docs/glossary.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
 /// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13, then those
@@ -106,4 +107,59 @@ fn every_example_of_the_page_of_the_configuration_is_an_experiment_and_every_stu
         let line = format!("strategy = \"{}\"", study.name);
         assert!(examples.iter().any(|text| text.contains(&line)), "{line}");
     }
+}
+
+#[test]
+fn every_word_of_reports_stands_in_the_glossary_with_what_explain_says_of_it() {
+    let page: String = GLOSSARY.split_whitespace().collect::<Vec<_>>().join(" ");
+    for term in bookahead_report::glossary::TERMS {
+        let others = match term.others {
+            [] => String::new(),
+            others => format!(" (also {})", others.join(", ")),
+        };
+        let more = term
+            .page
+            .strip_prefix("docs/")
+            .expect("a page of the manual");
+        let said = format!(
+            "* **{}**{others}. {} [More]({more}).",
+            term.name, term.meaning
+        );
+        assert!(page.contains(&said), "{said}");
+        let said = crate::support::program::output(crate::support::program::program(
+            std::path::Path::new("."),
+            &["explain", term.name],
+        ));
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let said: Vec<&str> = said.split_whitespace().collect();
+        assert!(said.join(" ").contains(term.meaning), "{said:?}");
+    }
+    assert_eq!(
+        page.matches("* **").count(),
+        bookahead_report::glossary::TERMS.len()
+    );
+}
+
+#[test]
+fn explain_knows_keys_and_quantities_and_says_what_was_probably_meant() {
+    let explain = |term: &str| {
+        let folder = std::path::Path::new(".");
+        crate::support::program::output(crate::support::program::program(
+            folder,
+            &["explain", term],
+        ))
+    };
+    let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    for (term, said) in [
+        ("acceptance.pof_max", "[acceptance]"),
+        ("risk.pof_max", ""),
+        ("mean_wait", "mean_wait"),
+        ("Penalty Ratio", "1 ÷ (1 + ρ)"),
+    ] {
+        assert!(words(&explain(term).stdout).contains(said), "{term}");
+    }
+    assert!(words(&explain("risk.pof_max").stderr).contains("`acceptance.pof_max` now"));
+    let unknown = explain("batery");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(words(&unknown.stderr).contains("did you mean `battery`?"));
 }

@@ -13,6 +13,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::content::Content;
 use super::figure::Section;
+use super::glossary::TERMS;
 use super::section::{PlanSection, Served};
 use super::svg;
 use super::table::{Cell, Table, value_text};
@@ -124,6 +125,7 @@ impl Content<'_> {
                     (chapter("configuration", "The configuration", "", html! {
                         pre { (self.run.configuration.trim_end()) } "\n"
                     }))
+                    (glossary())
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
                 (script(SCRIPT))
@@ -270,6 +272,23 @@ fn chapter(id: &str, title: &str, size: &str, body: Markup) -> Markup {
             (body)
         } "\n"
     }
+}
+
+/// The words of reports, as the last chapter of a page.
+pub(super) fn glossary() -> Markup {
+    chapter(
+        "glossary",
+        "Words",
+        &count(TERMS.len(), "word"),
+        html! {
+            dl.words { "\n"
+                @for term in TERMS {
+                    dt { (term.name) @if !term.others.is_empty() { " (" (term.others.join(", ")) ")" } }
+                    dd { (term.meaning) } "\n"
+                }
+            }
+        },
+    )
 }
 
 pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {

@@ -41,6 +41,7 @@ pub mod figure;
 mod folder_fault;
 pub mod format;
 pub mod gantt;
+pub mod glossary;
 pub mod html;
 mod inline;
 mod labels;

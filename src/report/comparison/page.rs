@@ -118,6 +118,7 @@ impl Content {
                 main { "\n"
                     (section("curves", "All runs in one plot", self.figures()))
                     @for table in &self.tables { (section(&table.name, &table.title, table_html(table))) }
+                    (html::glossary())
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
                 (script(html::SCRIPT))
