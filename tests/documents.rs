@@ -5,12 +5,11 @@ use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::Keys;
 
-const MODEL: &str = include_str!("../docs/model.md");
+const DECISIONS: &str = include_str!("../docs/decisions.md");
 const GLOSSARY: &str = include_str!("../docs/glossary.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
-/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13, then those
-/// of `co-reservation.md` §8.
+/// What the works about reservations, provisioning and co-reservation leave open.
 fn about_reservations() -> Vec<String> {
     let heine = (1..=17).map(|number| format!("A{number}"));
     let singh = (1..=46).map(|number| format!("AMB-{number}"));
@@ -30,10 +29,10 @@ fn about_reservations() -> Vec<String> {
         .collect()
 }
 
-/// The cells of the row of the model page that decides an ambiguity.
+/// The cells of the row that decides an ambiguity.
 fn decision(name: &str) -> Vec<&'static str> {
     let lead = format!("| {name} | ");
-    let rows: Vec<&str> = MODEL
+    let rows: Vec<&str> = DECISIONS
         .lines()
         .filter(|line| line.starts_with(&lead))
         .collect();
@@ -46,7 +45,7 @@ fn decision(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_model_page_decides_every_ambiguity_of_reservations_and_names_the_key_that_varies_it() {
+fn the_page_of_decisions_has_every_ambiguity_of_reservations_and_names_the_key_that_varies_it() {
     for name in about_reservations() {
         let cells = decision(&name);
         let [_, question, default, key] = cells.as_slice() else {

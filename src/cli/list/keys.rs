@@ -111,7 +111,7 @@ fn of_key(key: &Key) -> (String, Vec<String>) {
         paragraphs.push(format!("Allowed: {allowed}"));
     }
     if !key.decides.is_empty() {
-        paragraphs.push(format!("Decides {} (docs/model.md)", key.decides));
+        paragraphs.push(format!("Decides {} (docs/decisions.md)", key.decides));
     }
     let name = key.path.rsplit('.').next().unwrap_or(key.path);
     (name.to_owned(), paragraphs)

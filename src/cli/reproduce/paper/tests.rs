@@ -224,8 +224,8 @@ fn a_paper_of_a_folder_of_ones_own_is_known_and_what_is_wrong_with_it_is_said_wi
 }
 
 #[test]
-fn the_model_page_decides_every_ambiguity_and_names_only_ablations_that_exist() {
-    let page = include_str!("../../../../docs/model.md");
+fn the_page_of_decisions_has_every_ambiguity_and_names_only_ablations_that_exist() {
+    let page = include_str!("../../../../docs/decisions.md");
     for number in 1..=45 {
         assert!(
             page.contains(&format!("\n| A-{number:02} | ")),
