@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::drawn::{Drawn, drawn};
 use super::paired::Pairs;
 use super::surplus::{competing_axis, surpluses};
-use super::{MOST_PANELS, condition, file_name, given, mark, number, titled};
+use super::{MOST_FURTHER_PANELS, MOST_PANELS, condition, file_name, given, mark, number, titled};
 use crate::analysis::{Analysis, Combination};
 use crate::figure::{Figure, HeatCell, Marks, Scale, Section, Series, Sign, Standing};
 use crate::statistics::{Estimate, Replicated};
@@ -83,7 +83,11 @@ impl HeatAxes {
         }
         // Axes that were swept together make a line and no map.
         maps.retain(|_, cells| self.is_map(cells));
-        if maps.len() > MOST_PANELS {
+        let most = match [self.x, self.y].into_iter().any(is_tuned) {
+            true => MOST_PANELS,
+            false => MOST_FURTHER_PANELS,
+        };
+        if maps.len() > most {
             return Vec::new();
         }
         let is_alone = maps.len() == 1;
