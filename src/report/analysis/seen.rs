@@ -38,8 +38,11 @@ impl Change {
 
 impl SameInputs {
     pub(super) fn of(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Self> {
+        let same_in_each = |what| frame.determines(&[Common::Replication], what);
+        let all_same = same_in_each(Common::Jobs)? && same_in_each(Common::Failures)?;
+        let axes = if all_same { 0 } else { points.axes.len() };
         let mut changes = Vec::new();
-        for axis in 0..points.axes.len() {
+        for axis in 0..axes {
             // Everything else.
             let others = (0..points.axes.len()).filter(|other| *other != axis);
             let others = others.map(Common::Axis).chain([Common::Replication]);
