@@ -2,21 +2,18 @@
 //! baseline are paired by replication where both saw the same jobs and failures.
 
 mod earned;
-mod fold;
 mod seen;
 pub(crate) mod variance;
 
 use std::collections::{HashMap, HashSet};
 
-use polars::prelude::PolarsResult;
-
-use super::statistics::Estimate;
+use super::frames::{Common, Frame, PolarsResult};
+use super::statistics::{Estimate, Moments};
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
 use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
 use earned::Earned;
-use fold::{fold, fold_measures};
 pub use seen::{Change, SameInputs};
 
 /// The axis that names the policy; tables show it as the column "strategy".
@@ -98,6 +95,8 @@ pub struct Additional {
 /// One combination of axis values, all replications folded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
+    /// Its points, by their index, in their order.
+    pub(crate) points: Vec<usize>,
     /// Index of the value on every axis of the analysis.
     pub places: Vec<Option<u32>>,
     /// The strategy.
@@ -109,6 +108,16 @@ pub struct Combination {
     pub measured: Vec<Option<Estimate>>,
     /// Compared with the strategy's baseline, where it has one and the run contains it.
     pub additional: Option<Additional>,
+}
+
+impl Combination {
+    /// The simulations behind it, in the order of replications, from the points of its analysis.
+    #[must_use]
+    pub fn simulations(&self, points: &PointColumns) -> Vec<i64> {
+        let mut known = HashSet::new();
+        let simulations = self.points.iter().map(|point| points.simulation[*point]);
+        simulations.filter(|number| known.insert(*number)).collect()
+    }
 }
 
 /// Everything that the tables of a run are made of.
@@ -148,13 +157,53 @@ impl Analysis {
             .iter()
             .map(|column| column.axis.clone())
             .collect();
-        let (mut combinations, membership) = combinations(points);
-        let pairing = Pairing::new(points);
+        let frame = Frame::of(points);
+        let setting: Vec<Common> = (0..axes.len())
+            .map(Common::Axis)
+            .chain([Common::Strategy])
+            .collect();
+        let groups = frame.groups(&setting)?;
+        let mut combinations: Vec<Combination> = (groups.points())
+            .map(|members| combination(points, members))
+            .collect();
+        let pairing = Pairing::new(points, &frame)?;
+        let fold = |values: &[Option<f64>], kind: QuantityKind| -> PolarsResult<Vec<_>> {
+            let moments = groups.moments(values)?.into_iter();
+            let estimate = |moments: Option<Moments>| {
+                moments.map(|moments| Estimate::from_moments(&moments, kind))
+            };
+            Ok(moments.map(estimate).collect())
+        };
+        // What is the same result is one value, however often it was computed.
+        let fold_counted = |values: &[Option<f64>], kind: QuantityKind| {
+            let values = values.iter().enumerate();
+            let counted =
+                values.map(|(point, value)| value.filter(|_| !points.is_repetition(point)));
+            fold(&counted.collect::<Vec<_>>(), kind)
+        };
+        for metric in METRICS {
+            let folded = match metric.shown {
+                Shown::Store => vec![None; combinations.len()],
+                _ => fold_counted(&points.metrics[metric.name], metric.kind)?,
+            };
+            for (combination, estimate) in combinations.iter_mut().zip(folded) {
+                combination.estimates.push(estimate);
+            }
+        }
+        let measures: Vec<ReportedMeasure> = (points.measures.iter())
+            .map(|column| ReportedMeasure::of(column, points.studies))
+            .collect();
+        for (column, measure) in points.measures.iter().zip(&measures) {
+            let folded = fold_counted(&column.values, measure.kind)?;
+            for (combination, estimate) in combinations.iter_mut().zip(folded) {
+                combination.measured.push(estimate);
+            }
+        }
         let [gains, fees, forfeited] =
             ["gain", "fees", "forfeited"].map(|name| &points.metrics[name]);
         // At the penalty ratio of the point that is compared with it.
         let baselines: Vec<Option<f64>> = pairing
-            .counted(points, &membership)
+            .counted(points, &combinations)
             .iter()
             .zip(&points.penalty_ratio)
             .map(|(baseline, ratio)| Some(fees[(*baseline)?]? - ratio * forfeited[(*baseline)?]?))
@@ -164,27 +213,10 @@ impl Analysis {
             .zip(&baselines)
             .map(|(gain, baseline)| Some((*gain)? - (*baseline)?))
             .collect();
-        let folded = fold(points, &membership, &baselines, &differences)?;
-        let measured = fold_measures(points, &membership)?;
-        let measures: Vec<ReportedMeasure> = (points.measures.iter())
-            .map(|column| ReportedMeasure::of(column, points.studies))
-            .collect();
-        for (row, combination) in combinations.iter_mut().enumerate() {
-            combination.estimates = METRICS
-                .iter()
-                .map(|metric| match metric.shown {
-                    Shown::Store => Ok(None),
-                    _ => folded.estimate(metric.name, metric.kind, row),
-                })
-                .collect::<PolarsResult<_>>()?;
-            combination.measured = points
-                .measures
-                .iter()
-                .zip(&measures)
-                .map(|(measure, reported)| measured.estimate(&measure.name, reported.kind, row))
-                .collect::<PolarsResult<_>>()?;
-            let difference = folded.estimate("additional", QuantityKind::Signed, row)?;
-            let baseline = folded.estimate("baseline", QuantityKind::Signed, row)?;
+        let differences = fold(&differences, QuantityKind::Signed)?;
+        let baselines = fold(&baselines, QuantityKind::Signed)?;
+        let additional = differences.into_iter().zip(baselines);
+        for (combination, (difference, baseline)) in combinations.iter_mut().zip(additional) {
             combination.additional =
                 difference
                     .zip(baseline)
@@ -201,7 +233,7 @@ impl Analysis {
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
-            same_inputs: SameInputs::of(points),
+            same_inputs: SameInputs::of(points, &frame)?,
             apart: pairing.apart,
             repetitions: (0..points.len())
                 .filter(|point| points.is_repetition(*point))
@@ -320,35 +352,18 @@ impl Analysis {
     }
 }
 
-/// The distinct combinations in order of first appearance, and each point's combination.
-fn combinations(points: &PointColumns) -> (Vec<Combination>, Vec<u32>) {
-    let mut index: HashMap<(Vec<Option<u32>>, &str), u32> = HashMap::new();
-    let mut found = Vec::new();
-    let membership = (0..points.len())
-        .map(|point| {
-            let places = places(points, point);
-            let strategy = points.strategy[point].as_str();
-            *index.entry((places.clone(), strategy)).or_insert_with(|| {
-                found.push(Combination {
-                    places,
-                    strategy: strategy.to_owned(),
-                    estimates: Vec::new(),
-                    measured: Vec::new(),
-                    additional: None,
-                });
-                found.len() as u32 - 1
-            })
-        })
-        .collect();
-    (found, membership)
-}
-
-fn places(points: &PointColumns, point: usize) -> Vec<Option<u32>> {
-    points
-        .axes
-        .iter()
-        .map(|column| column.positions[point])
-        .collect()
+/// The combination of these points, without estimates.
+fn combination(points: &PointColumns, members: Vec<usize>) -> Combination {
+    Combination {
+        places: (points.axes.iter())
+            .map(|column| column.positions[members[0]])
+            .collect(),
+        strategy: points.strategy[members[0]].clone(),
+        points: members,
+        estimates: Vec::new(),
+        measured: Vec::new(),
+        additional: None,
+    }
 }
 
 /// Which point is the baseline of which.
@@ -364,118 +379,76 @@ impl Pairing {
     /// and the same values on all axes but the strategy's, and saw the same jobs and failures.
     /// Where there is none, axes that only overbooking strategies read are left out, provided that
     /// one simulation of the baseline remains.
-    fn new(points: &PointColumns) -> Self {
-        let keys: Vec<&str> = points
-            .axes
-            .iter()
-            .map(|column| column.axis.key.as_str())
+    fn new(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Self> {
+        let key = |axis: usize| points.axes[axis].axis.key.as_str();
+        let exact: Vec<usize> = (0..points.axes.len())
+            .filter(|axis| key(*axis) != STRATEGY_AXIS)
             .collect();
-        let exact: Vec<usize> = (0..keys.len())
-            .filter(|axis| keys[*axis] != STRATEGY_AXIS)
+        let is_read_by_all = |axis: &usize| {
+            let mut prefixes = OVERBOOKING_ONLY.iter();
+            !prefixes.any(|prefix| key(*axis).starts_with(prefix))
+        };
+        let (relaxed, left_out): (Vec<usize>, Vec<usize>) =
+            exact.iter().copied().partition(is_read_by_all);
+        let by_exact = baselines(points, frame, &exact)?;
+        let by_relaxed = baselines(points, frame, &relaxed)?;
+        let found: Vec<Option<usize>> = (by_exact.iter().zip(by_relaxed))
+            .map(|(exact, relaxed)| exact.or(relaxed))
             .collect();
-        let relaxed: Vec<usize> = exact
-            .iter()
-            .copied()
-            .filter(|axis| {
-                !OVERBOOKING_ONLY
-                    .iter()
-                    .any(|prefix| keys[*axis].starts_with(prefix))
-            })
+        let used_relaxed = found != by_exact;
+        let baseline: Vec<Option<usize>> = (found.iter().enumerate())
+            .map(|(point, found)| found.filter(|baseline| points.is_pair(point, *baseline)))
             .collect();
-        let by_exact = Candidates::new(points, &exact);
-        let mut baseline = Vec::with_capacity(points.len());
-        let mut by_relaxed = None;
-        let (mut used_relaxed, mut apart) = (false, 0);
-        for point in 0..points.len() {
-            let name = points.studies.baseline(&points.strategy[point]);
-            let found = name.and_then(|name| {
-                by_exact.find(points, point, name).or_else(|| {
-                    let candidates =
-                        by_relaxed.get_or_insert_with(|| Candidates::new(points, &relaxed));
-                    let found = candidates.find(points, point, name);
-                    used_relaxed |= found.is_some();
-                    found
-                })
-            });
-            let seen = found.filter(|baseline| points.is_pair(point, *baseline));
-            apart += usize::from(found.is_some() && seen.is_none());
-            baseline.push(seen);
-        }
-        let relaxed_axes = exact
-            .iter()
-            .filter(|axis| used_relaxed && !relaxed.contains(axis))
-            .map(|axis| keys[*axis].to_owned())
-            .collect();
-        Self {
+        let count = |found: &[Option<usize>]| found.iter().flatten().count();
+        Ok(Self {
+            apart: count(&found) - count(&baseline),
             baseline,
-            relaxed_axes,
-            apart,
-        }
+            relaxed_axes: (left_out.into_iter())
+                .filter(|_| used_relaxed)
+                .map(|axis| key(axis).to_owned())
+                .collect(),
+        })
     }
 
     /// The baselines of points, without those of pairs that repeat an earlier one of the same
     /// combination: both results are the same.
-    fn counted(&self, points: &PointColumns, membership: &[u32]) -> Vec<Option<usize>> {
-        let mut known = HashSet::new();
-        let pairs = self.baseline.iter().zip(membership).enumerate();
-        let counted = pairs.map(|(point, (baseline, combination))| {
-            baseline.filter(|baseline| {
-                known.insert((
-                    *combination,
-                    points.original[point],
-                    points.original[*baseline],
-                ))
-            })
-        });
-        counted.collect()
-    }
-}
-
-type CandidateKey = (Vec<Option<u32>>, u32);
-
-/// Points by strategy, replication and values on some axes; `None` where several simulations would
-/// fit.
-struct Candidates {
-    axes: Vec<usize>,
-    by_strategy: HashMap<String, HashMap<CandidateKey, Option<usize>>>,
-}
-
-impl Candidates {
-    fn new(points: &PointColumns, axes: &[usize]) -> Self {
-        let mut candidates = Self {
-            axes: axes.to_vec(),
-            by_strategy: HashMap::new(),
-        };
-        for point in 0..points.len() {
-            let key = candidates.key(points, point);
-            candidates
-                .by_strategy
-                .entry(points.strategy[point].clone())
-                .or_default()
-                .entry(key)
-                .and_modify(|known| {
-                    *known =
-                        known.filter(|known| points.simulation[*known] == points.simulation[point]);
-                })
-                .or_insert(Some(point));
+    fn counted(&self, points: &PointColumns, combinations: &[Combination]) -> Vec<Option<usize>> {
+        let mut counted = self.baseline.clone();
+        for combination in combinations {
+            let mut known = HashSet::new();
+            for point in &combination.points {
+                let baseline = &mut counted[*point];
+                *baseline = baseline
+                    .filter(|it| known.insert((points.original[*point], points.original[*it])));
+            }
         }
-        candidates
+        counted
     }
+}
 
-    fn key(&self, points: &PointColumns, point: usize) -> CandidateKey {
-        let places = self
-            .axes
-            .iter()
-            .map(|axis| points.axes[*axis].positions[point])
-            .collect();
-        (places, points.replication[point])
+/// Of every point that of its strategy's baseline with the same replication and the same values on
+/// these axes; `None` where there is none, or where several simulations would fit.
+fn baselines(
+    points: &PointColumns,
+    frame: &Frame<'_>,
+    axes: &[usize],
+) -> PolarsResult<Vec<Option<usize>>> {
+    let axes = axes.iter().copied().map(Common::Axis);
+    let common: Vec<Common> = axes.chain([Common::Replication]).collect();
+    let mut found = vec![None; points.len()];
+    for members in frame.groups(&common)?.points() {
+        let mut by_strategy: HashMap<&str, Option<usize>> = HashMap::new();
+        for point in &members {
+            let simulation = |point: usize| points.simulation[point];
+            by_strategy
+                .entry(&points.strategy[*point])
+                .and_modify(|only| *only = only.filter(|it| simulation(*it) == simulation(*point)))
+                .or_insert(Some(*point));
+        }
+        for point in members {
+            let baseline = points.studies.baseline(&points.strategy[point]);
+            found[point] = baseline.and_then(|name| *by_strategy.get(name)?);
+        }
     }
-
-    fn find(&self, points: &PointColumns, point: usize, strategy: &str) -> Option<usize> {
-        self.by_strategy
-            .get(strategy)?
-            .get(&self.key(points, point))
-            .copied()
-            .flatten()
-    }
+    Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use polars::prelude::PolarsError;
+use crate::frames::PolarsError;
 
 use super::folder_fault::FolderFault;
 use super::labels::LabelError;

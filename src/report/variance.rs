@@ -4,11 +4,11 @@
 use super::analysis::variance::{Design, Imbalance, Term, Variance};
 use super::analysis::{Analysis, STRATEGY_AXIS};
 use super::figure::{Figure, Mark, Marks, Scale, Section, Series};
+use super::frames::PolarsResult;
 use super::plots::drawn::{Drawn, drawn};
 use super::plots::lines::free_axes;
 use super::table::{Cell, Column, Table, grouped, short};
 use bookahead_lab::store::PointColumns;
-use polars::prelude::PolarsResult;
 
 /// What the table and the figure are called.
 pub(super) const NAME: &str = "variance";

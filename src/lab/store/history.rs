@@ -3,7 +3,9 @@
 
 mod run_inputs;
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
@@ -36,8 +38,8 @@ pub struct MeasuredPoint {
     /// simulation saw the same and has the same results; its own where its replication repeats no
     /// other.
     pub original: i64,
-    /// Everything that determines its simulation, as JSON.
-    pub spec: String,
+    /// Everything that determines its simulation, as JSON; points of one simulation share it.
+    pub spec: Arc<str>,
     /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
     /// What its study measured, by name, in the order of
@@ -174,6 +176,7 @@ impl Store {
         let sql = |error| self.error("reading points", error);
         let mut axes = self.axis_values(run, None)?;
         let mut measured = self.measured_simulations(run)?;
+        let mut specs: HashMap<i64, Arc<str>> = HashMap::new();
         let metrics = metric_columns();
         let mut statement = self
             .connection
@@ -196,7 +199,12 @@ impl Store {
                     measured: measured.entry(simulation).or_default().clone(),
                     axes: axes.remove(&place).unwrap_or_default(),
                     replication: row.get(3)?,
-                    spec: row.get(4)?,
+                    spec: match specs.entry(simulation) {
+                        Entry::Occupied(known) => Arc::clone(known.get()),
+                        Entry::Vacant(new) => {
+                            Arc::clone(new.insert(row.get_ref(4)?.as_str()?.into()))
+                        }
+                    },
                     strategy: row.get(5)?,
                     seen: seen(row, 6)?,
                     values: (0..METRICS.len())

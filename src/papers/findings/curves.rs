@@ -57,9 +57,15 @@ impl CurveCell {
         Self { seen, ..self }
     }
 
-    /// Whether this replication saw the same jobs and failures in both cells, so that they may be
-    /// paired.
-    pub(super) fn saw_the_same(&self, other: &Self, replication: u32) -> bool {
+    /// The replications that both cells have and that saw the same jobs and failures in both, with
+    /// both values.
+    pub(super) fn pairs(&self, other: &Self) -> Vec<(u32, f64, f64)> {
+        let mut pairs = paired(&self.samples, &other.samples);
+        pairs.retain(|(replication, ..)| self.saw_the_same(other, *replication));
+        pairs
+    }
+
+    fn saw_the_same(&self, other: &Self, replication: u32) -> bool {
         match (self.seen.get(&replication), other.seen.get(&replication)) {
             (Some(own), Some(theirs)) => own.is_same(theirs),
             (None, None) => true,
@@ -240,29 +246,18 @@ pub(super) struct Pair {
 
 impl Pair {
     pub(super) fn new(left: &CurveCell, right: &CurveCell) -> Self {
-        let mut samples = paired(&left.samples, &right.samples);
-        samples.retain(|(replication, ..)| left.saw_the_same(right, *replication));
-        let samples: Vec<(f64, f64)> = samples
-            .into_iter()
+        let samples: Vec<(f64, f64)> = (left.pairs(right).into_iter())
             .map(|(_, one, two)| (one, two))
             .collect();
-        let replications = left.estimate.count.max(right.estimate.count);
-        if samples.is_empty() {
-            return Self {
-                left: left.estimate.mean,
-                right: right.estimate.mean,
-                samples,
-                replications,
-            };
-        }
-        let mean = |side: fn(&(f64, f64)) -> f64| {
-            samples.iter().map(side).sum::<f64>() / samples.len() as f64
+        let mean = |side: fn(&(f64, f64)) -> f64, alone: &CurveCell| {
+            let values: Vec<f64> = samples.iter().map(side).collect();
+            Estimate::of(&values).unwrap_or(alone.estimate).mean
         };
         Self {
-            left: mean(|pair| pair.0),
-            right: mean(|pair| pair.1),
+            left: mean(|pair| pair.0, left),
+            right: mean(|pair| pair.1, right),
+            replications: left.estimate.count.max(right.estimate.count),
             samples,
-            replications,
         }
     }
 
@@ -322,7 +317,7 @@ impl Pair {
 }
 
 /// The replications that both have, with both values.
-fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(u32, f64, f64)> {
+pub(super) fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(u32, f64, f64)> {
     let once = |samples: &[(u32, f64)]| {
         let replications: BTreeSet<u32> = samples.iter().map(|(known, _)| *known).collect();
         replications.len() == samples.len()
@@ -332,9 +327,8 @@ fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(u32, f64, f64)> {
         return Vec::new();
     }
     let known: BTreeMap<u32, f64> = right.iter().copied().collect();
-    let left: BTreeMap<u32, f64> = left.iter().copied().collect();
-    left.into_iter()
-        .filter_map(|(replication, value)| Some((replication, value, *known.get(&replication)?)))
+    left.iter()
+        .filter_map(|(replication, value)| Some((*replication, *value, *known.get(replication)?)))
         .collect()
 }
 

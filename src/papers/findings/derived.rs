@@ -96,17 +96,8 @@ fn difference(
     other: &CurveCell,
     values: BTreeMap<String, AxisValue>,
 ) -> Option<CurveCell> {
-    let samples: Vec<(u32, f64)> = cell
-        .samples
-        .iter()
-        .filter_map(|(replication, value)| {
-            let (_, below) = other
-                .samples
-                .iter()
-                .find(|(known, _)| known == replication)?;
-            cell.saw_the_same(other, *replication)
-                .then_some((*replication, value - below))
-        })
+    let samples: Vec<(u32, f64)> = (cell.pairs(other).into_iter())
+        .map(|(replication, value, below)| (replication, value - below))
         .collect();
     if samples.is_empty() {
         let mean = cell.estimate.mean - other.estimate.mean;

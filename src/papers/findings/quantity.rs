@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::curves::{CurveCell, MeasuredCurves};
+use super::curves::{CurveCell, MeasuredCurves, paired};
 use bookahead_lab::sweep::Axis;
 use bookahead_report::statistics::Estimate;
 
@@ -126,12 +126,7 @@ fn samples(cell: &CurveCell) -> impl Iterator<Item = f64> + '_ {
 /// are the usual linearisation of a quotient, so that their mean is the quotient, and their
 /// deviations and paired differences give its interval.
 fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
-    let below: BTreeMap<u32, f64> = other.samples.iter().copied().collect();
-    let pairs: Vec<(u32, f64, f64)> = cell
-        .samples
-        .iter()
-        .filter_map(|(replication, value)| Some((*replication, *value, *below.get(replication)?)))
-        .collect();
+    let pairs = paired(&cell.samples, &other.samples);
     if pairs.is_empty() {
         let (above, below) = (cell.estimate.mean, other.estimate.mean);
         return Some(CurveCell {
@@ -142,9 +137,9 @@ fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
             seen: BTreeMap::new(),
         });
     }
-    let count = pairs.len() as f64;
-    let above = pairs.iter().map(|(_, above, _)| above).sum::<f64>() / count;
-    let below = pairs.iter().map(|(_, _, below)| below).sum::<f64>() / count;
+    let (above, below): (Vec<f64>, Vec<f64>) =
+        pairs.iter().map(|(_, above, below)| (above, below)).unzip();
+    let (above, below) = (Estimate::of(&above)?.mean, Estimate::of(&below)?.mean);
     if below == 0.0 {
         return None;
     }

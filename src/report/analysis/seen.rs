@@ -1,10 +1,8 @@
 //! Checks whether the settings of a run saw the same jobs and failures, by the hashes that are
 //! stored with their simulations.
 
-use std::collections::HashMap;
-
+use crate::frames::{Common, Frame, PolarsResult};
 use bookahead_lab::store::PointColumns;
-use bookahead_lab::sweep::Seen;
 
 /// What the hashes of a run say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,46 +37,35 @@ impl Change {
 }
 
 impl SameInputs {
-    pub(super) fn of(points: &PointColumns) -> Self {
-        let is_unknown = points.seen.iter().any(|seen| !seen.is_known())
-            // Points of one simulation saw the same, whatever that was.
-            && points.simulation.iter().any(|own| *own != points.simulation[0]);
-        let mut first: HashMap<u32, Seen> = HashMap::new();
-        let mut replications = points.replication.iter().zip(&points.seen);
-        let all_same = replications
-            .all(|(replication, seen)| first.entry(*replication).or_insert(*seen) == seen);
-        let changes = if all_same {
-            Vec::new()
-        } else {
-            let axes = 0..points.axes.len();
-            axes.filter_map(|axis| change(points, axis)).collect()
-        };
-        Self {
-            is_unknown,
-            changes,
+    pub(super) fn of(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Self> {
+        let same_in_each = |what| frame.determines(&[Common::Replication], what);
+        let all_same = same_in_each(Common::Jobs)? && same_in_each(Common::Failures)?;
+        let axes = if all_same { 0 } else { points.axes.len() };
+        let mut changes = Vec::new();
+        for axis in 0..axes {
+            // Everything else.
+            let others = (0..points.axes.len()).filter(|other| *other != axis);
+            let others = others.map(Common::Axis).chain([Common::Replication]);
+            let others: Vec<Common> = others.collect();
+            let (jobs, failures) = (
+                !frame.determines(&others, Common::Jobs)?,
+                !frame.determines(&others, Common::Failures)?,
+            );
+            if jobs || failures {
+                changes.push(Change {
+                    axis: points.axes[axis].axis.key.clone(),
+                    jobs,
+                    failures,
+                });
+            }
         }
+        Ok(Self {
+            is_unknown: points.seen.iter().any(|seen| !seen.is_known())
+                // Points of one simulation saw the same, whatever that was.
+                && points.simulation.iter().any(|own| *own != points.simulation[0]),
+            changes,
+        })
     }
-}
-
-/// What the values of an axis see differently where everything else is the same.
-fn change(points: &PointColumns, axis: usize) -> Option<Change> {
-    let mut first: HashMap<(Vec<Option<u32>>, u32), Seen> = HashMap::new();
-    let (mut jobs, mut failures) = (false, false);
-    for (point, seen) in points.seen.iter().enumerate() {
-        let others = points.axes.iter().enumerate();
-        let others = others
-            .filter(|(at, _)| *at != axis)
-            .map(|(_, column)| column.positions[point]);
-        let key = (others.collect(), points.replication[point]);
-        let known = first.entry(key).or_insert(*seen);
-        jobs |= known.jobs != seen.jobs;
-        failures |= known.failures != seen.failures;
-    }
-    (jobs || failures).then(|| Change {
-        axis: points.axes[axis].axis.key.clone(),
-        jobs,
-        failures,
-    })
 }
 
 #[cfg(test)]
@@ -86,6 +73,7 @@ mod tests {
     use super::*;
     use crate::analysis::{Analysis, STRATEGY_AXIS};
     use bookahead_lab::store::{RunSelector, Store};
+    use bookahead_lab::sweep::Seen;
     use bookahead_studies::STUDIES;
     use bookahead_testutils::runs::{axis, finished, point, record, result, seen, text, write_run};
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use polars::prelude::*;
+use crate::frames::{Groups, PolarsResult};
 
 /// Smaller shares are rounding errors of sums, which depend on the processor.
 const LEAST_SHARE: f64 = 1e-12;
@@ -198,24 +198,7 @@ impl Balanced {
 
 /// Of each value the mean of all values with the same code.
 fn means(values: &[f64], codes: &[u32]) -> PolarsResult<Vec<f64>> {
-    let columns = vec![
-        Column::new("code".into(), codes),
-        Column::new("value".into(), values),
-    ];
-    // Stable: the rows of a group are added up in the order of the points, whatever the number of
-    // threads.
-    let frame = DataFrame::new(values.len(), columns)?;
-    let grouped = frame.group_by_stable(["code"])?;
-    #[expect(
-        deprecated,
-        reason = "what stands in its place needs the lazy engine, which takes as long to compile as the rest of Polars"
-    )]
-    let folded = grouped.mean()?;
-    let found: BTreeMap<u32, f64> = (folded.column("code")?.u32()?.iter())
-        .zip(folded.column("value_mean")?.f64()?.iter())
-        .filter_map(|(code, mean)| Some((code?, mean?)))
-        .collect();
-    Ok(codes.iter().map(|code| found[code]).collect())
+    Groups::new([codes.iter().copied().collect()].into_iter())?.means(values)
 }
 
 fn difference(ones: &[f64], others: &[f64]) -> Vec<f64> {

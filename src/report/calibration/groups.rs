@@ -1,12 +1,12 @@
 //! Groups of simulations: by strategy, by situation, by threshold. A simulation counts once in a
 //! group, however many points are read off it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::counts::Batteries;
 use crate::analysis::STRATEGY_AXIS;
+use crate::frames::{Common, Frame, PolarsResult};
 use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
-use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::AxisValue;
 
 /// The axis of thresholds.
@@ -45,85 +45,41 @@ pub(super) struct Groups {
     pub(super) thresholds: Vec<Group>,
 }
 
-/// Where a simulation belongs.
-struct Membership<'p> {
-    strategy: &'p str,
-    replication: u32,
-    /// Places on [`Groups::axes`] and on the threshold's axis.
-    at: BTreeSet<(Places, Option<u32>)>,
-}
-
-/// In the order of the tables.
-type Key<'p> = (Places, usize, &'p str, PofKind, Option<u32>);
-
 impl Groups {
     /// `None` where no job was counted.
-    pub(super) fn new(rows: &[CalibrationRow], points: &PointColumns) -> Option<Self> {
-        let counted: HashSet<i64> = rows
-            .iter()
-            .filter(|row| row.jobs > 0)
-            .map(|row| row.simulation)
-            .collect();
-        if counted.is_empty() {
-            return None;
+    ///
+    /// # Errors
+    ///
+    /// When Polars refuses, which for these columns it does not.
+    pub(super) fn new(
+        rows: &[CalibrationRow],
+        points: &PointColumns,
+    ) -> PolarsResult<Option<Self>> {
+        let counted = Counted::new(rows, points);
+        if counted.places.is_empty() {
+            return Ok(None);
         }
-        let index = |key: &str| points.axes.iter().position(|axis| axis.axis.key == key);
-        let threshold = index(THRESHOLD_AXIS).filter(|axis| splits(points, &counted, *axis));
-        let axes = situation_axes(points, &counted);
-        let members = members(points, &counted, &axes, threshold);
-        let calibrated = rows.iter().any(|row| row.kind == PofKind::Raw);
-        let mut levels: [BTreeMap<Key<'_>, Batteries>; 3] = Default::default();
-        // The rows of a simulation stand together.
-        for rows in rows.chunk_by(|one, other| one.simulation == other.simulation) {
-            let Some(member) = members.get(&rows[0].simulation) else {
-                continue;
-            };
-            let of = |kind| {
-                rows.iter()
-                    .filter(move |row| row.kind == kind && row.jobs > 0)
-            };
-            add(
-                points.studies,
-                &mut levels,
-                member,
-                PofKind::Promised,
-                of(PofKind::Promised),
-            );
-            if calibrated {
-                // What was not calibrated was promised as it was.
-                let own = of(PofKind::Raw).next().is_some();
-                let kind = if own { PofKind::Raw } else { PofKind::Promised };
-                add(points.studies, &mut levels, member, PofKind::Raw, of(kind));
-            }
-        }
-        let [whole, situations, thresholds] = levels.map(|level| {
-            level
-                .into_iter()
-                .map(|((places, _, strategy, kind, threshold), counts)| Group {
-                    strategy: strategy.to_owned(),
-                    kind,
-                    places,
-                    threshold,
-                    counts,
-                })
-                .collect::<Vec<_>>()
-        });
-        Some(Self {
-            situations: if axes.is_empty() {
-                Vec::new()
-            } else {
-                situations
+        let frame = Frame::only(points, |point| counted.place(point).is_some());
+        let threshold = (points.axes.iter()).position(|axis| axis.axis.key == THRESHOLD_AXIS);
+        let threshold = match threshold {
+            Some(axis) if splits(&frame, axis)? => Some(axis),
+            _ => None,
+        };
+        let axes = situation_axes(points, &frame)?;
+        Ok(Some(Self {
+            calibrated: counted.kinds.contains(&PofKind::Raw),
+            whole: counted.groups(&[], None)?,
+            situations: match axes.is_empty() {
+                true => Vec::new(),
+                false => counted.groups(&axes, None)?,
             },
-            thresholds: if threshold.is_some() {
-                thresholds
-            } else {
-                Vec::new()
+            thresholds: match threshold {
+                Some(_) => counted.groups(&axes, threshold)?,
+                None => Vec::new(),
             },
             axes,
             threshold,
-            calibrated,
-            whole,
-        })
+        }))
     }
 
     /// The situations in their order; one without places where there is only one.
@@ -141,88 +97,112 @@ impl Groups {
     }
 }
 
-/// Counts a simulation in every group that it belongs to: by strategy, by situation, by situation
-/// and threshold.
-fn add<'p, 'r>(
-    studies: Studies,
-    levels: &mut [BTreeMap<Key<'p>, Batteries>; 3],
-    member: &Membership<'p>,
-    kind: PofKind,
-    rows: impl Iterator<Item = &'r CalibrationRow> + Clone,
-) {
-    let rank = studies.rank(member.strategy);
-    for (level, groups) in levels.iter_mut().enumerate() {
-        let keys: BTreeSet<Key<'p>> = member
-            .at
-            .iter()
-            .map(|(places, threshold)| {
-                let places = if level > 0 {
-                    places.clone()
-                } else {
-                    Vec::new()
-                };
-                let threshold = threshold.filter(|_| level > 1);
-                (places, rank, member.strategy, kind, threshold)
-            })
-            .collect();
-        for key in keys {
-            let group = groups.entry(key).or_default();
-            for row in rows.clone() {
-                group.add(member.replication, row);
-            }
-        }
-    }
+/// The counts of the simulations of a run that counted any jobs.
+struct Counted<'c> {
+    points: &'c PointColumns,
+    /// The rows of each.
+    rows: Vec<&'c [CalibrationRow]>,
+    /// Where they are, by the number of the simulation.
+    places: HashMap<i64, usize>,
+    kinds: &'static [PofKind],
 }
 
-fn members<'p>(
-    points: &'p PointColumns,
-    counted: &HashSet<i64>,
-    axes: &[usize],
-    threshold: Option<usize>,
-) -> HashMap<i64, Membership<'p>> {
-    let mut members: HashMap<i64, Membership<'p>> = HashMap::new();
-    for point in 0..points.len() {
-        let simulation = points.simulation[point];
-        if !counted.contains(&simulation) || points.is_repetition(point) {
-            continue;
+impl<'c> Counted<'c> {
+    fn new(rows: &'c [CalibrationRow], points: &'c PointColumns) -> Self {
+        // The rows of a simulation stand together.
+        let of_simulations = rows.chunk_by(|one, other| one.simulation == other.simulation);
+        let of_simulations: Vec<&[CalibrationRow]> = of_simulations
+            .filter(|rows| rows.iter().any(|row| row.jobs > 0))
+            .collect();
+        let numbers = of_simulations.iter().map(|rows| rows[0].simulation);
+        Self {
+            points,
+            places: numbers.zip(0..).collect(),
+            rows: of_simulations,
+            kinds: match rows.iter().any(|row| row.kind == PofKind::Raw) {
+                true => &[PofKind::Promised, PofKind::Raw],
+                false => &[PofKind::Promised],
+            },
         }
-        let place = |axis: usize| points.axes[axis].positions[point];
-        members
-            .entry(simulation)
-            .or_insert_with(|| Membership {
-                strategy: &points.strategy[point],
-                replication: points.replication[point],
-                at: BTreeSet::new(),
-            })
-            .at
-            .insert((
-                axes.iter().map(|axis| place(*axis)).collect(),
-                threshold.and_then(place),
-            ));
     }
-    members
+
+    /// Where the rows of the simulation of a point are.
+    fn place(&self, point: usize) -> Option<usize> {
+        self.places.get(&self.points.simulation[point]).copied()
+    }
+
+    /// By the values on these axes, in the order of the tables: situations, strategies, thresholds.
+    fn groups(&self, axes: &[usize], threshold: Option<usize>) -> PolarsResult<Vec<Group>> {
+        let points = self.points;
+        let counts = |point| self.place(point).is_some() && !points.is_repetition(point);
+        let all_axes = axes.iter().copied().chain(threshold);
+        let common: Vec<Common> = (all_axes.map(Common::Axis))
+            .chain([Common::Strategy])
+            .collect();
+        let mut found = Vec::new();
+        for members in Frame::only(points, counts).groups(&common)?.points() {
+            let place = |axis: usize| points.axes[axis].positions[members[0]];
+            found.extend(self.kinds.iter().map(|kind| Group {
+                strategy: points.strategy[members[0]].clone(),
+                kind: *kind,
+                places: axes.iter().map(|axis| place(*axis)).collect(),
+                threshold: threshold.and_then(place),
+                counts: self.counts(&members, *kind),
+            }));
+        }
+        let rank = |group: &Group| points.studies.rank(&group.strategy);
+        found.sort_by(|one, other| {
+            (one.places.cmp(&other.places))
+                .then_with(|| rank(one).cmp(&rank(other)))
+                .then_with(|| one.strategy.cmp(&other.strategy))
+                .then_with(|| (one.kind, one.threshold).cmp(&(other.kind, other.threshold)))
+        });
+        Ok(found)
+    }
+
+    /// Each simulation of these points once, in the order of the rows: a sum of fractions depends
+    /// on it.
+    fn counts(&self, members: &[usize], kind: PofKind) -> Batteries {
+        let simulations: BTreeMap<usize, u32> = (members.iter())
+            .filter_map(|point| Some((self.place(*point)?, self.points.replication[*point])))
+            .collect();
+        let mut counts = Batteries::default();
+        for (place, replication) in simulations {
+            let of = |kind| {
+                (self.rows[place].iter()).filter(move |row| row.kind == kind && row.jobs > 0)
+            };
+            // What was not calibrated was promised as it was.
+            let own = match of(kind).next() {
+                Some(_) => kind,
+                None => PofKind::Promised,
+            };
+            of(own).for_each(|row| counts.add(replication, row));
+        }
+        counts
+    }
 }
 
 /// The axes but strategy and threshold at whose values a strategy has other simulations; of axes
 /// that were swept together one, with names if it can be.
-fn situation_axes(points: &PointColumns, counted: &HashSet<i64>) -> Vec<usize> {
+fn situation_axes(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
-    for axis in 0..points.axes.len() {
+    'axes: for axis in 0..points.axes.len() {
         let key = points.axes[axis].axis.key.as_str();
-        if [STRATEGY_AXIS, THRESHOLD_AXIS].contains(&key) || !splits(points, counted, axis) {
+        if [STRATEGY_AXIS, THRESHOLD_AXIS].contains(&key) || !splits(frame, axis)? {
             continue;
         }
-        match found
-            .iter_mut()
-            .find(|known| together(points, counted, **known, axis))
-        {
-            Some(known) if is_named(points, axis) && !is_named(points, *known) => *known = axis,
-            Some(_) => {}
-            None => found.push(axis),
+        for known in &mut found {
+            if together(frame, *known, axis)? {
+                if is_named(points, axis) && !is_named(points, *known) {
+                    *known = axis;
+                }
+                continue 'axes;
+            }
         }
+        found.push(axis);
     }
     found.sort_unstable();
-    found
+    Ok(found)
 }
 
 fn is_named(points: &PointColumns, axis: usize) -> bool {
@@ -232,36 +212,19 @@ fn is_named(points: &PointColumns, axis: usize) -> bool {
 
 /// Whether some simulation is not behind every value of the axis that its strategy has: accounting,
 /// such as a penalty ratio that no test reads, leaves all of them together.
-fn splits(points: &PointColumns, counted: &HashSet<i64>, axis: usize) -> bool {
-    let mut by_strategy: HashMap<&str, BTreeSet<Option<u32>>> = HashMap::new();
-    let mut by_simulation: HashMap<i64, (&str, BTreeSet<Option<u32>>)> = HashMap::new();
-    for point in 0..points.len() {
-        if !counted.contains(&points.simulation[point]) {
-            continue;
+fn splits(points: &Frame<'_>, axis: usize) -> PolarsResult<bool> {
+    let (simulation, value) = (Common::Simulation, Common::Axis(axis));
+    for own in points.parts(&[Common::Strategy])? {
+        let every = own.count(&[simulation])? * own.count(&[value])?;
+        if own.count(&[simulation, value])? < every {
+            return Ok(true);
         }
-        let strategy = points.strategy[point].as_str();
-        let place = points.axes[axis].positions[point];
-        by_strategy.entry(strategy).or_default().insert(place);
-        by_simulation
-            .entry(points.simulation[point])
-            .or_insert_with(|| (strategy, BTreeSet::new()))
-            .1
-            .insert(place);
     }
-    by_simulation
-        .values()
-        .any(|(strategy, places)| by_strategy.get(strategy) != Some(places))
+    Ok(false)
 }
 
 /// Whether two axes say the same about every point.
-fn together(points: &PointColumns, counted: &HashSet<i64>, one: usize, other: usize) -> bool {
-    let (mut forth, mut back) = (HashMap::new(), HashMap::new());
-    (0..points.len())
-        .filter(|point| counted.contains(&points.simulation[*point]))
-        .all(|point| {
-            let here = points.axes[one].positions[point];
-            let there = points.axes[other].positions[point];
-            *forth.entry(here).or_insert(there) == there
-                && *back.entry(there).or_insert(here) == here
-        })
+fn together(points: &Frame<'_>, one: usize, other: usize) -> PolarsResult<bool> {
+    let (one, other) = (Common::Axis(one), Common::Axis(other));
+    Ok(points.determines(&[one], other)? && points.determines(&[other], one)?)
 }

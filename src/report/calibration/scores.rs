@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::counts::{BINS, Counts, FEWEST_JOBS, total};
-use crate::statistics::{Estimate, Interval, Method, Moments, student_t_95};
+use crate::statistics::{Estimate, Moments};
 use bookahead_core::scheduling::measures::QuantityKind;
 
 /// The largest expected calibration error that is called fine.
@@ -206,20 +206,7 @@ fn calibration_error(bins: &[Counts; BINS], batteries: &[&[Counts; BINS]]) -> (E
     let of_error = deviation(whole.error, |rest| rest.error);
     let of_excess = deviation(whole.excess, |rest| rest.excess);
     let deviation = of_error.into_iter().chain(of_excess).reduce(f64::max);
-    let interval = deviation.zip(student_t_95(count)).map(|(deviation, t)| {
-        let half = t * deviation / f64::from(count).sqrt();
-        Interval {
-            low: (least - half).max(0.0),
-            high: whole.error + half,
-            method: Method::Bracketed,
-        }
-    });
-    let error = Estimate {
-        count,
-        mean: whole.error,
-        deviation,
-        interval,
-    };
+    let error = Estimate::bracketed(count, (least, whole.error), deviation);
     (error, least)
 }
 

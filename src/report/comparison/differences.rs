@@ -7,6 +7,7 @@ use super::pairs::{Group, Pair};
 use super::quantities::Quantity;
 use super::workloads::Method;
 use crate::statistics::{Estimate, Neighbours, Replicated, Welch};
+use crate::table::axes_text;
 use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::store::MeasuredPoint;
 
@@ -263,8 +264,8 @@ impl<'p> Set<'p> {
 /// What one replication has.
 #[derive(Default)]
 struct Replication<'p> {
-    /// The places of its points by their combination of axis values.
-    points: BTreeMap<&'p str, i64>,
+    /// Its points of the first run by their combination of axis values.
+    points: BTreeMap<u32, &'p MeasuredPoint>,
     /// The values of both runs, one pair a result.
     values: Vec<(f64, f64)>,
     /// Where each of these results was first: the same in a replication that repeats another one.
@@ -277,17 +278,14 @@ struct Replication<'p> {
 #[derive(Default)]
 struct Replications<'p> {
     found: BTreeMap<u32, Replication<'p>>,
-    results: BTreeSet<(&'p str, &'p str)>,
+    results: HashSet<u32>,
 }
 
 impl<'p> Replications<'p> {
-    fn add(&mut self, pair: &'p Pair<'_>, values: (f64, f64)) {
+    fn add(&mut self, pair: &Pair<'p>, values: (f64, f64)) {
         let replication = self.found.entry(pair.one.replication).or_default();
-        replication.points.insert(&pair.combination, pair.one.place);
-        if self
-            .results
-            .insert((&pair.one.identity, &pair.two.identity))
-        {
+        replication.points.insert(pair.combination, pair.one);
+        if self.results.insert(pair.result) {
             replication.values.push(values);
             let originals = (pair.one.original, pair.two.original);
             replication.originals.insert(originals);
@@ -312,25 +310,19 @@ impl<'p> Replications<'p> {
     }
 
     fn gaps(&self) -> Vec<String> {
-        let all: BTreeMap<&str, i64> = self
-            .found
-            .values()
-            .flat_map(|replication| &replication.points)
-            .map(|(combination, place)| (*combination, *place))
-            .collect();
+        let found = self.found.values();
+        let all: BTreeMap<u32, &MeasuredPoint> = found.flat_map(|own| own.points.clone()).collect();
         let mut gaps = Vec::new();
         for (replication, found) in &self.found {
-            let mut lacking: Vec<(i64, &str)> = all
-                .iter()
-                .filter(|(combination, _)| !found.points.contains_key(**combination))
-                .map(|(combination, place)| (*place, *combination))
+            let others = all.iter();
+            let mut lacking: Vec<&MeasuredPoint> = others
+                .filter(|(combination, _)| !found.points.contains_key(combination))
+                .map(|(_, point)| *point)
                 .collect();
-            lacking.sort_unstable();
-            gaps.extend(
-                lacking.iter().map(|(_, combination)| {
-                    format!("replication {replication} lacks {combination}")
-                }),
-            );
+            lacking.sort_unstable_by_key(|point| point.place);
+            gaps.extend(lacking.iter().map(|point| {
+                format!("replication {replication} lacks {}", axes_text(&point.axes))
+            }));
         }
         gaps
     }

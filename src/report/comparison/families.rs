@@ -138,7 +138,7 @@ mod tests {
                 axes: Vec::new(),
                 replication,
                 seen: seen(&format!("jobs {replication}"), "none"),
-                spec: "{}".to_owned(),
+                spec: "{}".into(),
                 values: all,
             }
         };

@@ -1,11 +1,11 @@
 //! Curves of all runs in one plot: the main quantities over the longest numeric axis that all runs
 //! have, and the differences from the first run in the answer's quantity.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::differences::Set;
 use super::pairs::values_key;
-use super::{ComparedRun, Comparison, Difference, Pairing, Quantity, sql};
+use super::{ComparedRun, Comparison, Difference, Group, Quantity, sql};
 use crate::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use crate::plots::{file_name, mark, number, titled};
 use crate::statistics::Estimate;
@@ -39,8 +39,13 @@ struct Layout {
     others: Vec<String>,
 }
 
-/// What the other axes are fixed at: as a key, and as the values themselves.
-type Situation = (String, Vec<(String, String)>);
+/// What the other axes are fixed at.
+struct Situation<'c> {
+    key: String,
+    values: Vec<(String, String)>,
+    /// The points of each run.
+    points: Vec<Vec<&'c MeasuredPoint>>,
+}
 
 pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
     let mut drawn = Drawn {
@@ -50,9 +55,12 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
     };
     let layout = Layout::new(comparison.runs);
     let situations = layout.situations(comparison.runs);
+    let axes: Vec<String> = layout.axis.iter().chain(&layout.others).cloned().collect();
+    let pairings = comparison.pairings.iter();
+    let grouped: Vec<Vec<Group<'_>>> = pairings.map(|pairing| pairing.groups(&axes)).collect();
     // The first figure in which the runs coincide: where they do in all, it says so better than no
     // figure.
-    let mut same: Option<(&Quantity, &Situation, Vec<Series>)> = None;
+    let mut same: Option<(&Quantity, &Situation<'_>, Vec<Series>)> = None;
     for (rank, quantity) in comparison.main.iter().enumerate() {
         let most = if rank == 0 {
             MOST_PANELS.0
@@ -61,7 +69,7 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
         };
         let mut shown = 0;
         for (at, situation) in situations.iter().enumerate() {
-            let series = layout.curves(comparison.runs, quantity, &situation.0);
+            let series = layout.curves(comparison.runs, quantity, situation);
             if series.len() < 2 || coincide(&series) {
                 drawn.coinciding += 1;
                 if series.len() > 1 && same.is_none() {
@@ -75,12 +83,17 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
                 continue;
             }
             let mut figure = layout.figure(quantity, situation, series);
-            figure.sql = sql::curves(comparison, quantity, layout.axis.as_deref(), &situation.1);
+            figure.sql = sql::curves(
+                comparison,
+                quantity,
+                layout.axis.as_deref(),
+                &situation.values,
+            );
             if situations.len() > 1 {
                 figure.name = format!("{}-{}", figure.name, at + 1);
             }
             if rank == 0 {
-                let differences = layout.differences(comparison, quantity, &situation.0);
+                let differences = layout.differences(comparison, &grouped, quantity, situation);
                 let mut second = figure.clone();
                 second.name = format!("difference-{}", figure.name);
                 second.title = format!(
@@ -105,7 +118,12 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
         && let Some((quantity, situation, series)) = same
     {
         let mut figure = layout.figure(quantity, situation, series);
-        figure.sql = sql::curves(comparison, quantity, layout.axis.as_deref(), &situation.1);
+        figure.sql = sql::curves(
+            comparison,
+            quantity,
+            layout.axis.as_deref(),
+            &situation.values,
+        );
         figure.note = format!("The runs coincide here. {}", figure.note);
         drawn.figures.push(figure);
         drawn.coinciding -= 1;
@@ -159,17 +177,25 @@ impl Layout {
     }
 
     /// The combinations of the other axes, in the order of the first run.
-    fn situations(&self, runs: &[ComparedRun]) -> Vec<Situation> {
-        let mut seen = BTreeSet::new();
-        let mut situations = Vec::new();
-        for point in runs.iter().flat_map(|run| &run.points) {
-            let key = values_key(&point.axes, &self.others);
-            if seen.insert(key.clone()) {
-                let given = self
-                    .others
-                    .iter()
-                    .filter_map(|axis| Some((axis.clone(), value_text(value_on(point, axis)?))));
-                situations.push((key, given.collect()));
+    fn situations<'c>(&self, runs: &'c [ComparedRun]) -> Vec<Situation<'c>> {
+        let mut places: HashMap<String, usize> = HashMap::new();
+        let mut situations: Vec<Situation<'c>> = Vec::new();
+        for (at, run) in runs.iter().enumerate() {
+            for point in &run.points {
+                let key = values_key(&point.axes, &self.others);
+                let place = *places.entry(key.clone()).or_insert(situations.len());
+                if place == situations.len() {
+                    let axes = self.others.iter();
+                    let value = |axis: &String| Some(value_text(value_on(point, axis)?));
+                    situations.push(Situation {
+                        key,
+                        values: axes
+                            .filter_map(|axis| Some((axis.clone(), value(axis)?)))
+                            .collect(),
+                        points: vec![Vec::new(); runs.len()],
+                    });
+                }
+                situations[place].points[at].push(point);
             }
         }
         situations
@@ -197,11 +223,14 @@ impl Layout {
         }
     }
 
-    fn curves(&self, runs: &[ComparedRun], quantity: &Quantity, situation: &str) -> Vec<Series> {
+    fn curves(
+        &self,
+        runs: &[ComparedRun],
+        quantity: &Quantity,
+        situation: &Situation<'_>,
+    ) -> Vec<Series> {
         let mut series = Vec::new();
-        for (rank, run) in runs.iter().enumerate() {
-            let points = run.points.iter();
-            let points = points.filter(|point| values_key(&point.axes, &self.others) == situation);
+        for (rank, (run, points)) in runs.iter().zip(&situation.points).enumerate() {
             let marks = self.means(points, quantity);
             if !marks.is_empty() {
                 series.push(Series::new(&run.label, rank, self.marks(marks)));
@@ -213,11 +242,7 @@ impl Layout {
     /// Means over replications at every place, in order; points of one replication at a place are
     /// averaged first, one that several share counts once, and so does a replication that repeats
     /// another one.
-    fn means<'p>(
-        &self,
-        points: impl Iterator<Item = &'p MeasuredPoint>,
-        quantity: &Quantity,
-    ) -> Vec<Mark> {
+    fn means(&self, points: &[&MeasuredPoint], quantity: &Quantity) -> Vec<Mark> {
         // Bits of a place that is not negative are in its order; of all others the sort below takes
         // care.
         let mut places: BTreeMap<u64, Set<'_>> = BTreeMap::new();
@@ -242,18 +267,14 @@ impl Layout {
     fn differences(
         &self,
         comparison: &Comparison<'_>,
+        grouped: &[Vec<Group<'_>>],
         quantity: &Quantity,
-        situation: &str,
+        situation: &Situation<'_>,
     ) -> Vec<Series> {
         let mut series = Vec::new();
         let mut zero: BTreeMap<u64, Mark> = BTreeMap::new();
-        for (rank, (pairing, run)) in comparison
-            .pairings
-            .iter()
-            .zip(comparison.others())
-            .enumerate()
-        {
-            let mut marks = self.paired(pairing, quantity, situation);
+        for (rank, (groups, run)) in grouped.iter().zip(comparison.others()).enumerate() {
+            let mut marks = self.paired(groups, quantity, situation);
             marks.sort_by(|one, other| one.x.total_cmp(&other.x));
             for mark in &marks {
                 let none = Mark {
@@ -275,12 +296,15 @@ impl Layout {
         series
     }
 
-    fn paired(&self, pairing: &Pairing<'_>, quantity: &Quantity, situation: &str) -> Vec<Mark> {
-        let axes: Vec<String> = self.axis.iter().chain(&self.others).cloned().collect();
-        let groups = pairing.groups(&axes);
+    fn paired(
+        &self,
+        groups: &[Group<'_>],
+        quantity: &Quantity,
+        situation: &Situation<'_>,
+    ) -> Vec<Mark> {
         let marks = groups.iter().filter_map(|group| {
             let point = &group.example()?.axes;
-            if values_key(point, &self.others) != situation {
+            if values_key(point, &self.others) != situation.key {
                 return None;
             }
             let estimate = Difference::of(quantity, group).difference?;
@@ -289,10 +313,15 @@ impl Layout {
         marks.collect()
     }
 
-    fn figure(&self, quantity: &Quantity, situation: &Situation, series: Vec<Series>) -> Figure {
+    fn figure(
+        &self,
+        quantity: &Quantity,
+        situation: &Situation<'_>,
+        series: Vec<Series>,
+    ) -> Figure {
         let axis = self.axis.as_deref();
         let over = axis.map_or(String::new(), |axis| format!(" by {}", short(axis)));
-        let (key, given) = (axis.unwrap_or("all points"), situation.1.clone());
+        let (key, given) = (axis.unwrap_or("all points"), situation.values.clone());
         Figure {
             name: format!("{}-by-{}", file_name(quantity.name), file_name(axis.unwrap_or("run"))),
             section: Section::Money,

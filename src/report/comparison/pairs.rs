@@ -1,9 +1,10 @@
 //! Points of two runs in pairs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::partners::{MatchingPoints, take};
 use super::workloads::{Method, nodes, without_pairs};
+use crate::frames::{beside, numbers};
 use crate::table::axes_text;
 use bookahead_lab::store::{MeasuredPoint, UnfinishedPoint};
 use bookahead_lab::sweep::{AxisValue, shown};
@@ -46,8 +47,10 @@ pub struct Pair<'p> {
     pub one: &'p MeasuredPoint,
     /// Of the second run.
     pub two: &'p MeasuredPoint,
-    /// The values on all axes of the first run.
-    pub(super) combination: String,
+    /// The same number for the same values on all axes of the first run.
+    pub(super) combination: u32,
+    /// The same number for the same two results.
+    pub(super) result: u32,
 }
 
 /// A point without a result that would have had a partner.
@@ -187,13 +190,10 @@ impl<'p> Pairing<'p> {
             .filter(|key| theirs.contains(key))
             .cloned()
             .collect();
-        let mut settings: BTreeMap<String, MatchingPoints<'p>> = BTreeMap::new();
-        for (side, points) in [first, second].into_iter().enumerate() {
-            for point in points.done {
-                let key = values_key(&point.axes, &common);
-                settings.entry(key).or_default()[side].push(point);
-            }
-        }
+        let done = [first, second].map(|points| points.done.iter().collect());
+        let settings = beside(done, |point: &&MeasuredPoint| {
+            values_key(&point.axes, &common)
+        });
         let mut settings: Vec<MatchingPoints<'p>> = settings.into_values().collect();
         let (mut found, mut ambiguous) = (Vec::new(), 0);
         for points in &mut settings {
@@ -209,15 +209,21 @@ impl<'p> Pairing<'p> {
             only
         };
         let (only_first, only_second) = (only_of(0), only_of(1));
-        let mut pairs: Vec<Pair<'p>> = found
-            .into_iter()
-            .map(|(one, two)| Pair {
+        found.sort_by_key(|(one, _)| one.place);
+        let combinations = numbers(found.iter().map(|(one, _)| values_key(&one.axes, &ours)));
+        let results = numbers(
+            found
+                .iter()
+                .map(|(one, two)| [&one.identity, &two.identity]),
+        );
+        let pairs: Vec<Pair<'p>> = (found.iter().zip(combinations).zip(results))
+            .map(|(((one, two), combination), result)| Pair {
                 one,
                 two,
-                combination: axes_text(&one.axes),
+                combination,
+                result,
             })
             .collect();
-        pairs.sort_by_key(|pair| pair.one.place);
         settings.retain(|[ours, theirs]| !ours.is_empty() && !theirs.is_empty());
         let method = if pairs.is_empty() && ambiguous == 0 && !settings.is_empty() {
             without_pairs(&settings)
@@ -341,8 +347,10 @@ impl<'p> Pairing<'p> {
                 groups.len() - 1
             })
         };
+        let mut of_combination: HashMap<u32, usize> = HashMap::new();
         for pair in &self.pairs {
-            let at = group_of(&pair.one.axes, &mut groups);
+            let at = *(of_combination.entry(pair.combination))
+                .or_insert_with(|| group_of(&pair.one.axes, &mut groups));
             groups[at].pairs.push(pair.clone());
         }
         for matching in &self.matching {

@@ -1,8 +1,7 @@
 //! Finds partners: points of two runs that saw the same.
 
-use std::collections::BTreeMap;
-
 use super::workloads;
+use crate::frames::beside;
 use bookahead_lab::store::MeasuredPoint;
 use bookahead_lab::sweep::HashDigits;
 
@@ -75,43 +74,34 @@ fn matched<'p>(
     common: impl Fn(&MeasuredPoint) -> Option<Common>,
     found: &mut Vec<Partners<'p>>,
 ) -> usize {
-    let mut candidates: BTreeMap<Common, MatchingPoints<'p>> = BTreeMap::new();
-    let mut alone: MatchingPoints<'p> = Default::default();
-    for (side, points) in points.iter_mut().enumerate() {
-        for point in points.drain(..) {
-            match common(point) {
-                Some(common) => candidates.entry(common).or_default()[side].push(point),
-                None => alone[side].push(point),
-            }
-        }
-    }
     let mut ambiguous = 0;
-    for mut matching in candidates.into_values() {
-        let mut by_replication: BTreeMap<u32, MatchingPoints<'p>> = BTreeMap::new();
-        for (side, points) in matching.iter_mut().enumerate() {
-            for point in points.drain(..) {
-                by_replication.entry(point.replication).or_default()[side].push(point);
-            }
+    let mut candidates = beside(std::mem::take(points), |point| common(point));
+    *points = candidates.remove(&None).unwrap_or_default();
+    for candidates in candidates.into_values() {
+        let mut left = MatchingPoints::default();
+        for same in beside(candidates, |point| point.replication).into_values() {
+            pair(same, found, &mut left);
         }
-        for [ours, theirs] in by_replication.into_values() {
-            if let ([one], [two]) = (&ours[..], &theirs[..]) {
-                found.push((one, two));
-            } else {
-                matching[0].extend(ours);
-                matching[1].extend(theirs);
-            }
+        match left.each_ref().map(Vec::len) {
+            [1, 1] | [0, _] | [_, 0] => {}
+            [ours, theirs] => ambiguous += ours + theirs,
         }
-        if let ([one], [two]) = (&matching[0][..], &matching[1][..]) {
-            found.push((one, two));
-            continue;
-        }
-        if !matching[0].is_empty() && !matching[1].is_empty() {
-            ambiguous += matching[0].len() + matching[1].len();
-        }
-        for (alone, own) in alone.iter_mut().zip(matching) {
-            alone.extend(own);
-        }
+        pair(left, found, points);
     }
-    *points = alone;
     ambiguous
+}
+
+/// Takes one point of each run for partners, and leaves any others.
+fn pair<'p>(
+    points: MatchingPoints<'p>,
+    found: &mut Vec<Partners<'p>>,
+    left: &mut MatchingPoints<'p>,
+) {
+    if let [[one], [two]] = points.each_ref().map(Vec::as_slice) {
+        found.push((one, two));
+        return;
+    }
+    for (left, own) in left.iter_mut().zip(points) {
+        left.extend(own);
+    }
 }

@@ -97,7 +97,7 @@ struct Facts {
 
 impl Facts {
     fn of(points: &[&MeasuredPoint]) -> Self {
-        let specs: BTreeSet<&str> = points.iter().map(|point| point.spec.as_str()).collect();
+        let specs: BTreeSet<&str> = points.iter().map(|point| &*point.spec).collect();
         let mut facts = Self::default();
         for (key, value) in specs.into_iter().flat_map(of_spec) {
             facts.of.entry(key).or_default().insert(value);

@@ -1,6 +1,6 @@
 //! Distributions of waits and slowdowns, read off the counts that were kept with every simulation.
 
-use super::situations::{Simulations, Situation, situations};
+use super::situations::{Situation, situations};
 use super::{condition, file_name, titled};
 use crate::analysis::{Analysis, STRATEGY_AXIS};
 use crate::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
@@ -28,7 +28,6 @@ pub(crate) fn distributions(
 ) -> Result<Vec<Figure>, StoreError> {
     let mut figures = Vec::new();
     let situations = situations(analysis, MOST_SITUATIONS);
-    let simulations = Simulations::new(points);
     for quantity in [Quantity::Wait, Quantity::Slowdown] {
         for Situation {
             given,
@@ -38,7 +37,7 @@ pub(crate) fn distributions(
         {
             let mut series = Vec::new();
             for member in members {
-                let bins = store.histogram(&simulations.of(member.combination), quantity)?;
+                let bins = store.histogram(&member.combination.simulations(points), quantity)?;
                 let steps = shares(&bins, 1.0);
                 if !steps.is_empty() {
                     series.push(Series::new(
@@ -74,7 +73,7 @@ pub(crate) fn distributions(
         for axis in analysis.tuned_axes() {
             figures.extend(boxes(
                 store,
-                &simulations,
+                points,
                 analysis,
                 axis,
                 quantity,
@@ -109,7 +108,7 @@ ORDER BY p.strategy, p.axes, h.bin;",
 /// situation.
 fn boxes(
     store: &Store,
-    simulations: &Simulations<'_>,
+    points: &PointColumns,
     analysis: &Analysis,
     axis: usize,
     quantity: Quantity,
@@ -129,7 +128,7 @@ fn boxes(
         let Some(place) = combination.places[axis] else {
             continue;
         };
-        let bins = store.histogram(&simulations.of(combination), quantity)?;
+        let bins = store.histogram(&combination.simulations(points), quantity)?;
         let Some(mark) = box_mark(&bins, f64::from(place)) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! Additions to the marks of a line: differences between settings that saw the same jobs,
 //! replication by replication, and published numbers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::drawn::Drawn;
 use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
@@ -12,32 +12,21 @@ use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::store::PointColumns;
 use bookahead_lab::sweep::AxisValue;
 
-/// The points of a run by combination, and what a paper says of them.
+/// The points of an analysis, and what a paper says of their run.
 pub struct Pairs<'p> {
     points: &'p PointColumns,
     published: &'p PublishedOfRun,
     /// Whether replications are neighbouring stretches of one log.
     are_neighbours: bool,
-    of: HashMap<(Vec<Option<u32>>, &'p str), Vec<usize>>,
 }
 
 impl<'p> Pairs<'p> {
     /// Of these points, beside what was published of their run.
     pub fn new(points: &'p PointColumns, published: &'p PublishedOfRun) -> Self {
-        let mut of: HashMap<_, Vec<usize>> = HashMap::new();
-        for point in 0..points.len() {
-            let places = (points.axes.iter())
-                .map(|column| column.positions[point])
-                .collect();
-            of.entry((places, points.strategy[point].as_str()))
-                .or_default()
-                .push(point);
-        }
         Self {
             points,
             published,
             are_neighbours: false,
-            of,
         }
     }
 
@@ -139,10 +128,8 @@ impl<'p> Pairs<'p> {
 
     /// A quantity of a combination by replication, with the point that has it.
     fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, (usize, f64)> {
-        let key = (combination.places.clone(), combination.strategy.as_str());
-        let points = self.of.get(&key).map_or(&[][..], Vec::as_slice);
+        let points = combination.points.iter();
         points
-            .iter()
             .filter_map(|point| {
                 Some((
                     self.points.replication[*point],

@@ -1,7 +1,7 @@
 //! The distributions of one figure: for every situation the strategies at their best, or the lines
 //! of a study.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::lines::{Lines, MOST_LINES, free_axes};
 use super::{condition, given};
@@ -165,36 +165,4 @@ pub fn points_of<'c>(
         this_run(configuration_hash),
         members.join("\n        OR ")
     )
-}
-
-/// Which simulations are behind a combination.
-pub struct Simulations<'p> {
-    by_combination: HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
-}
-
-impl<'p> Simulations<'p> {
-    /// Of these points.
-    pub fn new(points: &'p PointColumns) -> Self {
-        let mut by_combination: HashMap<_, Vec<i64>> = HashMap::new();
-        for point in 0..points.len() {
-            let places: Vec<Option<u32>> = points
-                .axes
-                .iter()
-                .map(|column| column.positions[point])
-                .collect();
-            let simulations = by_combination
-                .entry((places, points.strategy[point].as_str()))
-                .or_default();
-            if !simulations.contains(&points.simulation[point]) {
-                simulations.push(points.simulation[point]);
-            }
-        }
-        Self { by_combination }
-    }
-
-    /// Those of a combination, in the order of replications.
-    pub fn of(&self, combination: &Combination) -> Vec<i64> {
-        let key = (combination.places.clone(), combination.strategy.as_str());
-        self.by_combination.get(&key).cloned().unwrap_or_default()
-    }
 }

@@ -122,6 +122,18 @@ impl Estimate {
         }
     }
 
+    /// Of a size that is known by two estimates, one of which is too low on average and one, which
+    /// is shown, too high: between the lower end about the one and the upper end about the other.
+    #[must_use]
+    pub fn bracketed(count: u32, (low, high): (f64, f64), deviation: Option<f64>) -> Self {
+        Self {
+            count,
+            mean: high,
+            deviation,
+            interval: Interval::bracketed(count, (low, high), deviation),
+        }
+    }
+
     /// Of things that come in clusters, `Σ part ÷ Σ whole` over `(part, whole)` of each cluster, by
     /// the ratio estimator: the clusters are the independent units, not the things in them. The
     /// deviation is the standard error times √clusters, as of a mean. `None` where there is nothing

@@ -56,8 +56,25 @@ impl Interval {
         }
         match kind {
             QuantityKind::SkewedSum => hall(moments),
-            _ => Some(Self::about(moments.mean, half_width(moments)?, kind)),
+            _ => {
+                let half = half_width(moments.count, moments.deviation)?;
+                Some(Self::about(moments.mean, half, kind))
+            }
         }
+    }
+
+    /// From the lower end about one estimate of a size to the upper end about another one.
+    pub(super) fn bracketed(
+        count: u32,
+        (low, high): (f64, f64),
+        deviation: Option<f64>,
+    ) -> Option<Self> {
+        let half = half_width(count, deviation)?;
+        Some(Self {
+            low: (low - half).max(0.0),
+            high: high + half,
+            method: Method::Bracketed,
+        })
     }
 
     /// The interval of a mean of this kind whose half width is this before it is brought to the
@@ -88,9 +105,8 @@ impl Interval {
 }
 
 /// `t · s / √n`; `None` for a single value.
-fn half_width(moments: &Moments) -> Option<f64> {
-    let t = student_t_95(moments.count)?;
-    Some(t * moments.deviation? / f64::from(moments.count).sqrt())
+fn half_width(count: u32, deviation: Option<f64>) -> Option<f64> {
+    Some(student_t_95(count)? * deviation? / f64::from(count).sqrt())
 }
 
 fn plain(mean: f64, half: f64) -> Interval {
@@ -154,7 +170,10 @@ fn hall(moments: &Moments) -> Option<Interval> {
     };
     let low = moments.mean - deviation * inverse(quantile);
     if low < 0.0 {
-        return Some(logarithmic(moments.mean, half_width(moments)?));
+        return Some(logarithmic(
+            moments.mean,
+            half_width(moments.count, moments.deviation)?,
+        ));
     }
     Some(Interval {
         low,

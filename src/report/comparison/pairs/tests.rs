@@ -43,7 +43,7 @@ fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) ->
             .collect(),
         replication,
         seen: seen(&format!("jobs {replication}"), "none"),
-        spec: "{}".to_owned(),
+        spec: "{}".into(),
         values,
     }
 }
@@ -247,7 +247,7 @@ fn batteries(
         let gain = f64::from(battery * battery);
         points.push(MeasuredPoint {
             seen: seen(&format!("battery {battery}"), failures),
-            spec: spec.to_string(),
+            spec: spec.to_string().into(),
             ..point(i64::from(replication), &axes, replication, gain)
         });
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::replanning::study::stored::{ReservationCounts, reservation_counts};
 use bookahead_report::figure::{Figure, Marks, Scale, Section, Series};
 use bookahead_report::plots::distributions::shares;
-use bookahead_report::plots::situations::{Simulations, Situation, situations};
+use bookahead_report::plots::situations::{Situation, situations};
 use bookahead_report::plots::{condition, titled};
 use bookahead_report::sql::this_run;
 use bookahead_report::views::{Reported, View, ViewContent};
@@ -61,12 +61,10 @@ impl View for Reservations {
         if counts.is_empty() {
             return Ok(());
         }
-        let simulations = Simulations::new(run.points);
         let situations = situations(run.analysis, MOST_SITUATIONS);
         for what in &DISTRIBUTED {
             let drawn = situations.iter();
-            let drawn = drawn
-                .filter_map(|situation| figure(what, situation, &counts, &simulations, run.hash()));
+            let drawn = drawn.filter_map(|situation| figure(what, situation, &counts, run));
             shown.figures.extend(drawn);
         }
         Ok(())
@@ -77,15 +75,14 @@ fn figure(
     what: &Distributed,
     situation: &Situation<'_>,
     counts: &HashMap<i64, ReservationCounts>,
-    simulations: &Simulations<'_>,
-    configuration_hash: &str,
+    run: &Reported<'_>,
 ) -> Option<Figure> {
     let series: Vec<Series> = situation
         .members
         .iter()
         .filter_map(|member| {
             let mut bins: Vec<Bin> = Vec::new();
-            for simulation in simulations.of(member.combination) {
+            for simulation in member.combination.simulations(run.points) {
                 if let Some(counts) = counts.get(&simulation) {
                     add(&mut bins, (what.bins)(counts));
                 }
@@ -116,7 +113,7 @@ JOIN v_reservation r ON r.simulation = p.simulation AND r.granted AND r.{0} IS N
 GROUP BY p.strategy, p.axes, r.{0}
 ORDER BY p.strategy, p.axes, r.{0};",
             what.column,
-            this_run(configuration_hash),
+            this_run(run.hash()),
             condition(&situation.given)
         ),
     })

@@ -5,9 +5,10 @@ use crate::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::co_reservation::study::measures::CLUSTER_MEASURES;
 use crate::co_reservation::study::stored::ClusterValues;
 use bookahead_core::scheduling::measures::{Measure, QuantityKind};
+use bookahead_lab::store::PointColumns;
 use bookahead_report::analysis::{Analysis, Combination};
 use bookahead_report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
-use bookahead_report::plots::situations::{Simulations, Situation, situations};
+use bookahead_report::plots::situations::{Situation, situations};
 use bookahead_report::plots::{condition, file_name, mark, titled, varying};
 use bookahead_report::sql::this_run;
 use bookahead_report::statistics::{Estimate, INTERVALS};
@@ -39,7 +40,7 @@ const NOTE: &str = "Means over replications with 95 % intervals. Clusters are co
 /// The values of clusters with what is needed to fold them.
 pub(super) struct Clusters<'a> {
     values: &'a ClusterValues,
-    simulations: Simulations<'a>,
+    points: &'a PointColumns,
     analysis: &'a Analysis,
     configuration_hash: &'a str,
 }
@@ -48,7 +49,7 @@ impl<'a> Clusters<'a> {
     pub(super) fn new(run: &'a Reported<'_>, values: &'a ClusterValues) -> Self {
         Self {
             values,
-            simulations: Simulations::new(run.points),
+            points: run.points,
             analysis: run.analysis,
             configuration_hash: run.hash(),
         }
@@ -61,10 +62,7 @@ impl<'a> Clusters<'a> {
         measure: &str,
         class: &str,
     ) -> Option<Estimate> {
-        let values: Vec<f64> = self
-            .simulations
-            .of(combination)
-            .into_iter()
+        let values: Vec<f64> = (combination.simulations(self.points).into_iter())
             .filter_map(|simulation| self.values.get(simulation, cluster, measure, class))
             .collect();
         let known = CLUSTER_MEASURES.iter().find(|known| known.name == measure);
