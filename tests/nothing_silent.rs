@@ -180,3 +180,69 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
     let (said, _) = said_of(folder, &CHECK);
     assert!(!said.contains("a load of"), "{said}");
 }
+
+/// A machine file of 64 nodes with so many cores each.
+fn write_machine(folder: &Path, cores: u32, more: &str) {
+    let text = format!(
+        "name = \"m\"\n{more}\n[[class]]\nname = \"n\"\nnodes = 64\ncores = {cores}\n"
+    );
+    fs::write(folder.join("m.toml"), text).expect("written");
+}
+
+const SIMULATE: [&str; 4] = ["simulate", "log.swf", "--machine", "m.toml"];
+
+#[test]
+fn a_trace_that_counts_nodes_is_refused_by_a_machine_that_counts_cores_unless_it_says_how_many() {
+    let folder = folder();
+    let folder = folder.path();
+    let header = "; MaxNodes: 64\n; MaxProcs: 64\n; Note: processors in this file are nodes\n";
+    write_log(folder, header);
+    write_machine(folder, 32, "");
+    write_experiment(folder, "trace = \"log.swf\"\ncompression = 1.0");
+    let machine_queue = "[experiment]\nname = \"it\"\n[workload]\ntrace = \"log.swf\"\nwhole_trace = true\n\
+                         [scheduling]\nstrategy = \"machine-queue\"\n[machine]\nfile = \"m.toml\"\n";
+    fs::write(folder.join("it.toml"), machine_queue).expect("written");
+    let advise = ["advise", "log.swf", "--machine", "m.toml"];
+    for arguments in [&SIMULATE[..], &CHECK[..], &advise[..]] {
+        let (refused, code) = said_of(folder, arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {refused}");
+        for words in [
+            "its processors are nodes, and nodes of the machine `m` have 32 cores",
+            "`cores_per_processor = 32` in the machine file",
+            "`--unit cpus`",
+        ] {
+            assert!(refused.contains(words), "{arguments:?}: {words}: {refused}");
+        }
+    }
+    assert!(!folder.join("reports").exists(), "a page was written");
+    // A job of 48 nodes holds 48 of the 64, whatever their cores.
+    write_machine(folder, 32, "cores_per_processor = 32");
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let done = output(program(folder, arguments));
+        assert!(done.status.success(), "{done:?}");
+        serde_json::from_slice(&done.stdout).expect("JSON")
+    };
+    let with = json(&[&SIMULATE[..], &["--json"]].concat());
+    write_machine(folder, 1, "");
+    let as_nodes = json(&[&SIMULATE[..], &["--json"]].concat());
+    assert_eq!(with["all"]["mean_wait_seconds"], as_nodes["all"]["mean_wait_seconds"]);
+    write_machine(folder, 32, "cores_per_processor = 32");
+    let (fits, code) = said_of(folder, &RUN);
+    assert_eq!(code, Some(0), "{fits}");
+}
+
+#[test]
+fn a_trace_that_counts_cores_is_refused_by_a_machine_that_counts_its_nodes() {
+    let folder = folder();
+    let folder = folder.path();
+    write_log(folder, "; MaxNodes: 64\n; MaxProcs: 512\n");
+    write_machine(folder, 1, "");
+    let (refused, code) = said_of(folder, &SIMULATE);
+    assert_eq!(code, Some(2), "{refused}");
+    let why = "the header of the trace says 512 processors on 64 nodes, so its jobs count cores, and the machine `m` has 64 nodes of one core";
+    assert!(refused.contains(why), "{refused}");
+    write_machine(folder, 8, "");
+    assert_eq!(said_of(folder, &SIMULATE).1, Some(0));
+    write_machine(folder, 1, "cores_per_processor = 1");
+    assert_eq!(said_of(folder, &SIMULATE).1, Some(0), "it is meant so");
+}
