@@ -37,6 +37,7 @@ mod local_clusters;
 mod machine_queue;
 mod machines;
 mod memory;
+mod nothing_silent;
 mod oracles;
 mod outside;
 mod overbooked_parts;

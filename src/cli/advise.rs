@@ -207,7 +207,8 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
             path: options.folders.traces.clone(),
             memory: options.folders.memory,
         },
-        machine.as_ref().map_or(arguments.nodes, Machine::cores),
+        arguments.nodes,
+        machine.as_ref(),
     )?;
     let nodes = machine.as_ref().map_or(log.nodes.0, Machine::nodes);
     let reservation = arguments.reservation.unwrap_or(Reservation {

@@ -118,8 +118,8 @@ fn check_experiment(
         options.workers = workers.get();
     }
     let (sweep, plan) = crate::store::check(sweep, &options)?;
-    for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
-        super::say(format_args!("warning: {loss}"));
+    for remark in sweep.input_remarks() {
+        super::say(&remark);
     }
     let inputs = inputs(&sweep, &options.folders);
     if arguments.json {
@@ -136,6 +136,7 @@ fn check_experiment(
             "megabytes": plan.megabytes,
             "inputs": inputs,
             "warnings": warnings.len(),
+            "remarks": sweep.input_remarks().iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?;
         return Ok(());
     }

@@ -206,8 +206,8 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     if arguments.dry_run {
         let (sweep, plan) = crate::store::dry_run(sweep, &options)?;
-        for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
-            super::say(format_args!("warning: {loss}"));
+        for remark in sweep.input_remarks() {
+            super::say(&remark);
         }
         if arguments.json {
             super::screen::print_json(&points_json(&sweep))?;

@@ -303,8 +303,10 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
 
 /// The machine that loads refer to: as asked, else as the header says, else the widest record.
 fn machine(nodes: Option<u32>, header: &SwfHeader, widest: i64, messages: &mut String) -> Nodes {
-    let named = || header.max_procs().or_else(|| header.max_nodes());
-    if let Some(nodes) = nodes.or_else(named).filter(|nodes| *nodes > 0) {
+    if let Some(nodes) = nodes
+        .or_else(|| header.machine())
+        .filter(|nodes| *nodes > 0)
+    {
         return Nodes(nodes);
     }
     let nodes = u32::try_from(widest.max(1)).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Text from files that are not ours, made fit for terminals and pages.
+//! Text from files that are not ours, made fit for terminals and pages; numbers for people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -97,6 +97,33 @@ pub fn json(json: String) -> String {
     escaped
 }
 
+/// Rounded, with commas between thousands.
+#[must_use]
+pub fn grouped(value: f64, decimals: usize) -> String {
+    let rounded = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
+    let mut text = String::new();
+    // No minus before a number that rounds to nothing.
+    if value < 0.0
+        && rounded
+            .bytes()
+            .any(|digit| digit.is_ascii_digit() && digit != b'0')
+    {
+        text.push('-');
+    }
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if !fraction.is_empty() {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,5 +171,13 @@ mod tests {
             serde_json::from_str::<serde_json::Value>(&text).unwrap(),
             value
         );
+    }
+
+    #[test]
+    fn numbers_are_rounded_and_have_commas_between_thousands() {
+        assert_eq!(grouped(28_279.6, 0), "28,280");
+        assert_eq!(grouped(-1_234_567.25, 1), "-1,234,567.2");
+        assert_eq!(grouped(999.0, 2), "999.00");
+        assert_eq!(grouped(-0.04, 1), "0.0");
     }
 }

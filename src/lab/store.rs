@@ -72,8 +72,8 @@ pub use read::{
     AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary,
 };
 pub use record::{
-    FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
-    RunState, WriteSummary,
+    FailedSimulation, FinishedSimulation, InputRemark, OutcomeDetail, RecordLoss, RunId, RunInput,
+    RunRecord, RunState, SimulatedMachine, WriteSummary,
 };
 pub use remove::RunUse;
 pub use replays::ReplaySource;

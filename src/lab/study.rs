@@ -126,6 +126,11 @@ pub trait Study:
         false
     }
 
+    /// How many machines of `workload.nodes` nodes share the jobs, and the load that they offer.
+    fn machines(&self) -> u32 {
+        1
+    }
+
     /// The penalty ratio that its machine reads; `None` where points account for it.
     fn penalty_ratio(&self) -> Option<f64> {
         None

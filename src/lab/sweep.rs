@@ -16,6 +16,7 @@ mod experiment;
 mod identity;
 mod interrupt;
 pub mod keys;
+mod log_sizes;
 mod order;
 mod overrides;
 mod point_axes;
@@ -38,7 +39,8 @@ mod unread;
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
 pub use crate::study::inputs::{
     Cache, ContentHashes, FailureRequest, Handed, HashDigits, InputError, InputFolders,
-    InputSources, Inputs, JobsHash, PreparedWorkload, RecordLoss, RunInput, Seen, canonical_json,
+    InputRemark, InputSources, Inputs, JobsHash, PreparedWorkload, RecordLoss, RunInput, Seen,
+    SimulatedMachine, canonical_json,
 };
 pub(crate) use actors::all_end;
 pub use actors::{Coordinator, Observer, ResultSink, Simulate, SweepWork, Tally, work_off};

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use super::dependence::are_neighbours;
 pub use answer::{incomparable, remarks};
 use bookahead_lab::store::{
-    MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint,
+    InputRemark, MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint,
 };
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::keys::Keys;
@@ -59,6 +59,8 @@ pub struct ComparedRun {
     pub inputs: Vec<(String, String)>,
     /// How many replications earlier runs of its experiment ended with.
     pub earlier_looks: Vec<u32>,
+    /// What is to be known of what its simulations read.
+    pub input_remarks: Vec<InputRemark>,
     /// How many inputs it read, and a hash of them all.
     pub inputs_digest: Option<(usize, String)>,
     /// Its points with a result.
@@ -86,6 +88,7 @@ impl ComparedRun {
             workloads: store.workload_labels(run.id)?,
             inputs: store.inputs(run.id)?,
             earlier_looks: store.earlier_looks(run.id)?,
+            input_remarks: store.input_remarks(run.id)?,
             inputs_digest: store.inputs_digest(run.id)?,
             points: store.measured_points(run.id)?,
             unfinished: store.unfinished_points(run.id)?,

@@ -19,7 +19,7 @@ use super::views::{self, Reported, Views};
 use super::write::Forms;
 use crate::PublishedOfRun;
 
-use bookahead_lab::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
+use bookahead_lab::store::{FailedPoint, InputRemark, RunSelector, RunSummary, SharedJobs, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -58,8 +58,8 @@ pub(super) struct Content<'e> {
     pub(super) run: RunSummary,
     pub(super) analysis: Analysis,
     pub(super) failed: Vec<FailedPoint>,
-    /// What cleaning dropped of the workloads.
-    pub(super) losses: Vec<RecordLoss>,
+    /// What is to be known of what the simulations read.
+    pub(super) input_remarks: Vec<InputRemark>,
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
@@ -221,7 +221,7 @@ impl<'e> Content<'e> {
             remedies: views.remedies,
             claims: extras.claims.as_ref(),
             served: extras.served.as_ref(),
-            losses: store.record_losses(run.id)?,
+            input_remarks: store.input_remarks(run.id)?,
             run,
             analysis,
             failed,

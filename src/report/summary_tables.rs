@@ -245,9 +245,28 @@ pub fn run_table(run: &RunSummary, analysis: &Analysis) -> Table {
             Column::plain("value", "Value"),
         ],
         rows,
-        note: String::new(),
+        note: match asks_for_a_load(run, analysis) {
+            true => WHICH_LOAD.to_owned(),
+            false => String::new(),
+        },
         sql: sql::run(&run.configuration_hash),
     }
+}
+
+/// What a load of an experiment is, and why a machine is used less than it is asked for.
+const WHICH_LOAD: &str = "The load is one by estimates: the work that users ask for, over the time from the first to the last submission, in parts \
+    of what the machine can do. Jobs use less than they ask for, and others are rejected or wait beyond that time, so a machine that \
+    is asked for twice its capacity may be used to a third. (`bookahead simulate --load` is by run times.)";
+
+/// Whether a load was given, in the file or on an axis.
+fn asks_for_a_load(run: &RunSummary, analysis: &Analysis) -> bool {
+    let document: Option<serde_json::Value> = toml::from_str(&run.configuration).ok();
+    ["target_load", "battery_load"].iter().any(|key| {
+        let is_given = |document: &serde_json::Value| document["workload"].get(key).is_some();
+        let mut axes = analysis.axes.iter();
+        document.as_ref().is_some_and(is_given)
+            || axes.any(|axis| axis.key.strip_prefix("workload.") == Some(*key))
+    })
 }
 
 /// The points that have no result, and why.

@@ -1,6 +1,7 @@
 //! A table before it has a format.
 
 use super::statistics::Estimate;
+pub use bookahead_core::printable::grouped;
 use bookahead_lab::sweep::AxisValue;
 
 /// A table: headings, rows, what to say about it, and where its numbers come from.
@@ -230,32 +231,6 @@ pub fn axes_text(axes: &[(String, AxisValue)]) -> String {
     each.join(", ")
 }
 
-/// Rounded, with commas between thousands.
-pub fn grouped(value: f64, decimals: usize) -> String {
-    let rounded = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
-    let mut text = String::new();
-    // No minus before a number that rounds to nothing.
-    if value < 0.0
-        && rounded
-            .bytes()
-            .any(|digit| digit.is_ascii_digit() && digit != b'0')
-    {
-        text.push('-');
-    }
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if !fraction.is_empty() {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
-}
-
 /// What people call a dotted key: its last part, or what that stands for.
 pub fn short(key: &str) -> &str {
     let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -313,14 +288,6 @@ mod tests {
         table.columns.pop();
         table.rows[0].pop();
         assert_eq!(texts(&table), ["5", "3 (n 4)"]);
-    }
-
-    #[test]
-    fn numbers_are_rounded_and_have_commas_between_thousands() {
-        assert_eq!(grouped(28_279.6, 0), "28,280");
-        assert_eq!(grouped(-1_234_567.25, 1), "-1,234,567.2");
-        assert_eq!(grouped(999.0, 2), "999.00");
-        assert_eq!(grouped(-0.04, 1), "0.0");
     }
 
     #[test]

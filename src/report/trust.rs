@@ -6,6 +6,7 @@ use super::calibration::Verdict;
 use super::content::Content;
 use super::summary_tables::missing;
 use super::svg;
+use bookahead_lab::store::InputRemark;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t
 /// is 2.8.
@@ -63,6 +64,7 @@ impl From<Verdict> for Mark {
 pub(super) fn of(content: &Content<'_>) -> Vec<(Mark, String)> {
     let marked = |(is_good, sentence): (bool, String)| (Mark::from(is_good), sentence);
     let mut found: Vec<(Mark, String)> = of_numbers(content).into_iter().map(marked).collect();
+    found.extend(of_inputs(&content.input_remarks));
     found.extend(of_intervals(content).into_iter().map(marked));
     found.push(marked(same_inputs_of(
         &content.analysis.same_inputs,
@@ -129,15 +131,22 @@ fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
             missing(run)
         ),
     )];
-    found.extend(
-        (content.losses.iter())
-            .filter(|loss| loss.is_worth_a_warning())
-            .map(|loss| (false, loss.to_string())),
-    );
     let is_study = content.analysis.is_study();
     let subject = content.subject.as_ref();
     found.extend(subject.map(|subject| precision(subject, is_study, run.replications)));
     found
+}
+
+/// Of what simulations read: jobs that are left out, and machines of another size than the log's.
+pub(super) fn of_inputs(remarks: &[InputRemark]) -> Vec<(Mark, String)> {
+    let marked = |remark: &InputRemark| {
+        let mark = match remark.is_warning {
+            true => Mark::Bad,
+            false => Mark::Open,
+        };
+        (mark, remark.text.clone())
+    };
+    remarks.iter().map(marked).collect()
 }
 
 /// Of what a paper published, and what is not drawn.

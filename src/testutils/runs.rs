@@ -56,6 +56,7 @@ pub fn record(name: &str, axes: Vec<Axis>, points: u64) -> RunRecord {
         axes,
         inputs: Vec::new(),
         losses: Vec::new(),
+        machines: Vec::new(),
     }
 }
 

@@ -204,7 +204,7 @@ fn a_changed_cell_is_found_in_every_column_of_every_table_but_those_that_clocks_
     }
     let never: Vec<&str> = left.difference(&tried).map(String::as_str).collect();
     // Cleaning drops no job of a model, and the experiments read no trace.
-    let made_by_others = ["run_gone", "run_loss", "run_note", "run_tag"];
+    let made_by_others = ["run_gone", "run_loss", "run_machine", "run_note", "run_tag"];
     assert_eq!(never, made_by_others, "no store has rows in these");
 }
 

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
+use super::machine::Machine;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean};
+use bookahead_queues::machine_queue::machines::MachineError;
 
 /// Jobs that planners are looked at on, at most: more would only take longer.
 const MOST_PLANNED: usize = 20_000;
@@ -23,6 +25,8 @@ const FEWEST_WEEKS: i64 = 2;
 /// Above this share of the machine a queue grows without end, and the price of a reservation with
 /// it.
 const LARGEST_LOAD: f64 = 0.95;
+/// Below this share of the machine nobody waits, whoever plans.
+const LOWEST_LOAD: f64 = 0.05;
 /// More jobs than this share are wider than no machine that this log comes from.
 const MOST_TOO_WIDE: f64 = 0.01;
 
@@ -61,6 +65,18 @@ pub(super) enum LogError {
         "{file}: {usable} usable jobs; {FEWEST_JOBS} are needed ({FEWEST_PLANNED} to plan, and as many before them to learn from); `bookahead trace info {file}` says what cleaning drops, and a longer log helps"
     )]
     TooShort { file: String, usable: usize },
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(
+        "{file}: its jobs used {used} of {nodes} nodes, so nobody would wait and no number of a page of advice would mean anything; is the \
+         machine as large as that? Say its size with --nodes N; where the log counts nodes and the machine file cores, say \
+         `cores_per_processor` in the machine file"
+    )]
+    Idle {
+        file: String,
+        used: String,
+        nodes: u32,
+    },
     #[error("--reservation asks for {asked} nodes, but the machine has {nodes}")]
     Reservation { asked: u32, nodes: u32 },
 }
@@ -101,17 +117,15 @@ impl Log {
         file: &str,
         folder: TraceFolder,
         nodes: Option<u32>,
+        machine: Option<&Machine>,
     ) -> Result<Self, LogError> {
         let trace = folder.read(file)?;
         let file = || file.to_owned();
-        let header = || {
-            trace
-                .header
-                .max_procs()
-                .or_else(|| trace.header.max_nodes())
-        };
-        let nodes = nodes
-            .or_else(header)
+        if let Some(machine) = machine {
+            machine.description.require_units_of(&trace.header)?;
+        }
+        let nodes = (machine.map(Machine::processors).or(nodes))
+            .or_else(|| trace.header.machine())
             .filter(|nodes| *nodes > 0)
             .ok_or_else(|| LogError::NoNodes(file()))?;
         let rules = CleaningRules {
@@ -144,6 +158,14 @@ impl Log {
                 widest: jobs.iter().map(|job| job.nodes.0).max().unwrap_or(0),
             });
         }
+        let load = used_load(&jobs, Nodes(nodes));
+        if load < LOWEST_LOAD {
+            return Err(LogError::Idle {
+                file: file(),
+                used: format!("{:.1} %", 100.0 * load),
+                nodes,
+            });
+        }
         Ok(Self {
             label: trace.label.clone(),
             file: file(),
@@ -169,6 +191,22 @@ impl Log {
     }
 }
 
+/// What the jobs used of a machine between the first and the last submission.
+fn used_load(jobs: &[Job], machine: Nodes) -> f64 {
+    let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else {
+        return 0.0;
+    };
+    let span = (last.submit - first.submit).0.max(1) as f64;
+    work(jobs.iter(), machine) / (span * f64::from(machine.0))
+}
+
+/// The node-seconds of the jobs that fit.
+fn work<'j>(jobs: impl Iterator<Item = &'j Job>, machine: Nodes) -> f64 {
+    jobs.filter(|job| job.nodes <= machine)
+        .map(|job| job.runtime.min(job.estimate).0 as f64 * f64::from(job.nodes.0))
+        .sum()
+}
+
 /// How much of a log is replayed, which is in order of submission.
 fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
@@ -186,12 +224,7 @@ fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
             WARM_UP_DAYS + 2 + 7 * FEWEST_WEEKS
         ));
     }
-    let work: f64 = replayed
-        .iter()
-        .filter(|job| job.nodes <= machine)
-        .map(|job| job.runtime.min(job.estimate).0 as f64 * f64::from(job.nodes.0))
-        .sum();
-    let load = work / (span as f64 * f64::from(machine.0));
+    let load = work(replayed.iter().copied(), machine) / (span as f64 * f64::from(machine.0));
     if load > LARGEST_LOAD {
         return Err(format!(
             "the jobs of these {days} days ask for {:.0} % of {} nodes, so the queue and the prices would grow without end; is --nodes right?",

@@ -28,9 +28,9 @@ impl Machine {
         classes.map(|class| class.nodes.0).sum()
     }
 
-    /// Of more than 32 bits count, as many as these do.
-    pub(super) fn cores(&self) -> Option<u32> {
-        Some(u32::try_from(self.description.machine().cores()).unwrap_or(u32::MAX))
+    /// What the planner takes for nodes: processors of the log.
+    pub(super) fn processors(&self) -> u32 {
+        self.description.processors().0
     }
 
     pub(super) fn reserved_cores(&self, reservation: Reservation) -> u64 {

@@ -99,7 +99,7 @@ fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
         count(log.jobs.len()),
         grouped(log.records as f64, 0),
         grouped(f64::from(log.nodes.0), 0),
-        if machine.is_some() { "cores" } else { "nodes" },
+        counted(machine),
         log.file,
         count(log.planned_jobs),
         if machine.is_some() {
@@ -110,10 +110,11 @@ fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
     )];
     if let Some(machine) = machine {
         sentences.push(format!(
-            "Waits, announced starts and the reservation are those of the machine {} in {}; planners know {} cores that are alike.",
+            "Waits, announced starts and the reservation are those of the machine {} in {}; planners know {} {} that are alike.",
             machine.description.machine().name,
             machine.files.file,
-            grouped(f64::from(log.nodes.0), 0)
+            grouped(f64::from(log.nodes.0), 0),
+            counted(Some(machine))
         ));
         sentences.extend(machine.description.notes.iter().cloned());
     }
@@ -138,6 +139,15 @@ fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// What the log counts, in words.
+fn counted(machine: Option<&Machine>) -> String {
+    match machine.map(|machine| machine.description.cores_per_processor()) {
+        None => "nodes".to_owned(),
+        Some(1) => "cores".to_owned(),
+        Some(cores) => format!("processors of {cores} cores"),
+    }
 }
 
 /// The command that makes the page again.

@@ -48,6 +48,7 @@ pub(super) fn simulate(
         refuse_the_trace(schedule, &source)?;
     }
     let header = source.header();
+    description.require_units_of(&header)?;
     let mut names = TraceNames::of_header(&header);
     if let Some(path) = &arguments.names {
         names.read(path)?;

@@ -118,9 +118,8 @@ impl Source {
 
     /// The size of the machine: as asked, else as the header says.
     pub(super) fn machine(&self) -> Result<Nodes, SimulateError> {
-        let header = self.header();
-        let named = || header.max_procs().or_else(|| header.max_nodes());
-        match self.nodes.or_else(named).filter(|nodes| *nodes > 0) {
+        let of_log = || self.header().machine();
+        match self.nodes.or_else(of_log).filter(|nodes| *nodes > 0) {
             Some(nodes) if nodes > super::MOST_NODES => Err(SimulateError::MachineTooLarge {
                 trace: self.name(),
                 nodes,

@@ -157,6 +157,7 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
         replications: 1,
         axes: Vec::new(),
         losses: Vec::new(),
+        machines: Vec::new(),
         points: vec![Point {
             id: digest(&format!("{id} at penalty ratio 1")),
             simulation: 0,

@@ -36,6 +36,8 @@ pub struct Workload {
     pub offered_load: Option<f64>,
     /// What cleaning dropped and noted.
     pub report: CleaningReport,
+    /// The size of the machine that the header of the records says.
+    pub log_nodes: Option<Nodes>,
     /// SHA-256 over the records and [`WorkloadSettings::key`], in hex.
     pub content_hash: String,
     /// Whom to acknowledge, from the trace's header.
@@ -110,6 +112,7 @@ pub struct UsableJobs {
     provenance: Provenance,
     jobs: Arc<[Job]>,
     report: CleaningReport,
+    log_nodes: Option<Nodes>,
     content_hash: String,
     acknowledgement: Option<String>,
 }
@@ -134,6 +137,7 @@ pub fn usable_jobs(
         provenance: trace.provenance.clone(),
         jobs: jobs.into(),
         report,
+        log_nodes: trace.header.machine().map(Nodes),
         content_hash: trace.content_hash.clone(),
         acknowledgement: trace.header.acknowledgement(),
     })
@@ -187,6 +191,7 @@ pub fn prepare_usable(
         factors,
         offered_load,
         report: report.clone(),
+        log_nodes: usable.log_nodes,
         content_hash: super::swf::hex(&hash.finalize()),
         acknowledgement: usable.acknowledgement.clone(),
     })

@@ -27,7 +27,7 @@ section! {
             .decides("A-12"),
         /// How distributions are convolved.
         convolution: Option<Convolution> = named::<Convolution>(),
-        /// Whether distributions are conditioned on elapsed time.
+        /// Whether who runs counts as not having ended yet, which makes promised risks truer.
         condition_on_elapsed: Option<bool> = flag("false").decides("A-15"),
         /// What is assumed about the jobs in front.
         predecessors: Option<PredecessorRule> = named::<PredecessorRule>(),
@@ -43,7 +43,8 @@ section! {
         retry: Option<Retry> = named::<Retry>().decides("A-33"),
         /// Whether the plan is rebuilt after a failed start.
         replan_failed_start: Option<bool> = flag("false").decides("A-33"),
-        /// Whether nobody is placed in front of an overbooked job.
+        /// Whether nobody is placed in front of an overbooked job, which counts on an early start:
+        /// this makes promised risks truer.
         hold_for_overbooked: Option<bool> = flag("false").decides("A-18"),
         /// Dependence on predecessors of the same user.
         user_factor: Given<f64> = real().from(0.0).to(1.0)

@@ -7,6 +7,9 @@ use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
 pub const MOST_JOBS: i64 = 10_000_000;
 
+/// Nodes of a machine at most.
+pub const MOST_NODES: i64 = 10_000_000;
+
 const TOO_MANY_JOBS: &str = "jobs do not fit into memory (ten millions take five gigabytes; `bookahead simulate` streams any number)";
 
 section! {
@@ -39,9 +42,9 @@ section! {
         fresh: Given<bool> = flag("false")
             .note(": each replication is a draw of its own, or of a log the battery before the last one's"),
         /// The size of the machine.
-        nodes: Given<u32> = integer_within(1, 10_000_000)
+        nodes: Given<u32> = integer_within(1, MOST_NODES)
             .refused("is too small", "is too large")
-            .note(": the size of the machine"),
+            .note(": the size of the machine (with a trace, by default that of the log's machine, as its header says)"),
         /// How many jobs are evaluated; those before them are learned from.
         evaluation_jobs: Given<u32> = integer_within(1, MOST_JOBS)
             .refused("is too small", TOO_MANY_JOBS)

@@ -72,9 +72,11 @@ pub struct RunRecord {
     pub inputs: Vec<RunInput>,
     /// What cleaning dropped of their workloads.
     pub losses: Vec<RecordLoss>,
+    /// The machines that a reader should know something of.
+    pub machines: Vec<SimulatedMachine>,
 }
 
-pub use crate::sweep::{RecordLoss, RunInput};
+pub use crate::sweep::{InputRemark, RecordLoss, RunInput, SimulatedMachine};
 
 impl RunRecord {
     /// The record of a sweep that the program with these studies is about to run on this machine.
@@ -97,6 +99,7 @@ impl RunRecord {
             axes: sweep.axes.clone(),
             inputs: sweep.inputs.clone(),
             losses: sweep.losses.clone(),
+            machines: sweep.machines.clone(),
         }
     }
 }

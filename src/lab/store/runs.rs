@@ -80,6 +80,24 @@ impl Store {
                     .map_err(sql)?;
             }
         }
+        for machine in &record.machines {
+            transaction
+                .execute(
+                    "INSERT INTO run_machine (run, workload, nodes, log_nodes, jobs, too_wide, lowest_load, highest_load)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                    params![
+                        run.0,
+                        machine.workload,
+                        machine.nodes.0,
+                        machine.log_nodes.map(|nodes| nodes.0),
+                        machine.jobs as i64,
+                        machine.too_wide as i64,
+                        machine.loads.map(|(lowest, _)| lowest),
+                        machine.loads.map(|(_, highest)| highest),
+                    ],
+                )
+                .map_err(sql)?;
+        }
         let mut axes = RunAxes::default();
         for axis in &record.axes {
             axes.axis(&transaction, run, &axis.key).map_err(sql)?;

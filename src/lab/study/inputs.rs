@@ -7,7 +7,9 @@ mod canonical;
 mod failures;
 mod loss;
 pub mod parallel;
+mod remark;
 pub mod seen;
+mod simulated_machine;
 mod sources;
 
 use std::any::{Any, TypeId};
@@ -19,8 +21,11 @@ pub use self::cache::Cache;
 pub use self::canonical::{canonical_json, canonical_text, write_sorted};
 pub use self::failures::worked_off;
 pub use self::loss::RecordLoss;
+pub use self::remark::{InputRemark, remarks_on};
 use self::seen::SeenCache;
 pub use self::seen::{Handed, HashDigits, JobsHash, Seen, latest_work};
+pub use self::simulated_machine::SimulatedMachine;
+use self::simulated_machine::SimulatedMachines;
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 
@@ -239,6 +244,26 @@ impl Inputs {
             }
         }
         losses.into_values().collect()
+    }
+
+    /// What a reader should know of the machines of these simulations, and of others whose workloads
+    /// were made so far: sites have workloads of their own.
+    ///
+    /// # Errors
+    ///
+    /// When a workload cannot be prepared.
+    pub fn machines(
+        &self,
+        specs: &[SimulationSpec],
+    ) -> Result<Vec<SimulatedMachine>, Arc<InputError>> {
+        let mut machines = SimulatedMachines::default();
+        for spec in specs {
+            machines.add_load(&self.label(spec)?, spec);
+        }
+        for workload in self.workloads.made() {
+            machines.add(&workload);
+        }
+        Ok(machines.worth_a_word())
     }
 
     /// Settings with the same text share records.

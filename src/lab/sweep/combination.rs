@@ -37,7 +37,12 @@ pub(super) fn resolved<'i>(
     problems: &mut Problems,
 ) -> Option<(SimulationSpec, f64)> {
     let raw = document.read(values, problems);
-    let workload = resolve::workload(raw.workload.as_ref(), replications, problems);
+    let workload = resolve::workload(
+        raw.workload.as_ref(),
+        replications,
+        &document.log_sizes,
+        problems,
+    );
     let estimates = resolve::estimates(&raw.estimates, problems);
     let failures = resolve::failures(&raw.failures, problems);
     let policy = resolve::policy(

@@ -7,11 +7,13 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{Key, Keys, suggest};
+use super::log_sizes::LogSizes;
 use super::raw::{RawAxis, RawExperiment, RawZip};
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -35,6 +37,8 @@ pub(super) struct Document<'i> {
     pub(super) axes: Vec<Spanned<RawAxis>>,
     pub(super) zips: Vec<Spanned<RawZip>>,
     pub(super) excludes: Vec<Exclude>,
+    /// How large the machines of its logs were.
+    pub(super) log_sizes: Rc<LogSizes>,
 }
 
 impl<'i> Document<'i> {
@@ -89,6 +93,7 @@ impl<'i> Document<'i> {
             axes: Vec::new(),
             zips: Vec::new(),
             excludes: Vec::new(),
+            log_sizes: Rc::default(),
         };
         let mut tables: Vec<_> = table.into_inner().into_iter().collect();
         tables.sort_by_key(|(name, _)| name.span().start);
@@ -159,6 +164,7 @@ impl<'i> Document<'i> {
             axes: Vec::new(),
             zips: Vec::new(),
             excludes: Vec::new(),
+            log_sizes: Rc::clone(&self.log_sizes),
         }
     }
 

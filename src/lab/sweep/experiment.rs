@@ -192,6 +192,7 @@ impl Experiment {
             points: plan.points,
             inputs: Vec::new(),
             losses: Vec::new(),
+            machines: Vec::new(),
         };
         Ok(Self {
             sweep,

@@ -45,6 +45,7 @@ impl Inputs {
         };
         sweep.identify(|specs| map_in_parallel(specs, threads, &hashes))?;
         sweep.losses = self.losses();
+        sweep.machines = self.machines(sweep.simulations.kinds())?;
         // Every workload is made: the raw records are not needed any more.
         self.records.clear();
         Ok(())

@@ -131,6 +131,7 @@ pub fn replay_point(
         points: Vec::new(),
         inputs: Vec::new(),
         losses: Vec::new(),
+        machines: Vec::new(),
     };
     inputs.identify(&mut sweep).map_err(ReplayError::Input)?;
     let found = sweep.simulation_ids.first().copied().unwrap_or_default();

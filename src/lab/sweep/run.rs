@@ -375,8 +375,11 @@ pub fn run_planned(
     for remark in &plan.remarks {
         tracing::warn!("{}: {remark}", sweep.name);
     }
-    for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
-        tracing::warn!("{loss}");
+    for remark in sweep.input_remarks() {
+        match remark.is_warning {
+            true => tracing::warn!("{}", remark.text),
+            false => tracing::info!("{}", remark.text),
+        }
     }
     prepare_all(sweep, &plan, prepare, options)?;
     let done_points: Vec<Point> = plan

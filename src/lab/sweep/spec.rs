@@ -8,7 +8,7 @@ use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
 use super::simulations::Simulations;
 pub use crate::study::SimulationSpec;
-use crate::study::inputs::{RecordLoss, RunInput};
+use crate::study::inputs::{InputRemark, RecordLoss, RunInput, SimulatedMachine, remarks_on};
 
 /// The version of everything that determines a result but is not configuration. Part of every
 /// point's identity: raise it when a change of the engine changes any number. Where it changes
@@ -44,9 +44,18 @@ pub struct Sweep {
     pub inputs: Vec<RunInput>,
     /// What cleaning dropped of their workloads: empty until the inputs are loaded.
     pub losses: Vec<RecordLoss>,
+    /// The machines that a reader should know something of: empty until the inputs are loaded.
+    pub machines: Vec<SimulatedMachine>,
 }
 
 impl Sweep {
+    /// What a reader of the results should know of what the simulations read; nothing until the
+    /// inputs are loaded.
+    #[must_use]
+    pub fn input_remarks(&self) -> Vec<InputRemark> {
+        remarks_on(&self.losses, &self.machines)
+    }
+
     /// The penalty ratio of a point: what its simulation read, else that of its accounting.
     #[must_use]
     pub fn penalty_ratio(&self, point: &Point) -> f64 {

@@ -99,6 +99,7 @@ impl Chosen {
             }
             None => chosen.set("scheduling.strategy", format!("{name:?}")),
         }
+        chosen.drop_unread();
         if chosen.axes.is_empty() {
             chosen
                 .keys
@@ -142,11 +143,23 @@ impl Chosen {
         self.axes.iter().any(|(known, _)| *known == key)
     }
 
+    /// Leaves out settings of the policy that it does not read, such as those that only overbooking
+    /// has.
+    fn drop_unread(&mut self) {
+        let (known, whole) = (self.known, self.bare());
+        let with = all_simulations(known, &whole);
+        self.keys.retain(|(key, value)| {
+            let is_of_policy = key.starts_with("scheduling.") && *key != "scheduling.strategy";
+            let without = whole.replace(&line_of(key, value), "");
+            !is_of_policy || all_simulations(known, &without) != with
+        });
+    }
+
     /// The file without a word of comment.
     fn bare(&self) -> String {
         let mut text = String::new();
         for (key, value) in &self.keys {
-            let _ = writeln!(text, "{key} = {value}");
+            text += &line_of(key, value);
         }
         for (key, values) in &self.axes {
             let _ = writeln!(text, "[[axis]]\nkey = {key:?}\nvalues = {values}");
@@ -204,8 +217,8 @@ impl Chosen {
         if section.path == "workload" {
             comment(
                 text,
-                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model` and `jobs`, and of a whole log leave out `fresh`: `bookahead \
-                 traces` lists the available logs.",
+                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model`, `jobs` and `nodes` (the machine is then as large as that \
+                 of the log), and of a whole log leave out `fresh`: `bookahead list traces` lists the available logs.",
             );
         }
         let mark = if is_open { "" } else { "#" };
@@ -221,6 +234,27 @@ impl Chosen {
             }
         }
     }
+}
+
+/// A key with its value, by its whole path.
+fn line_of(key: &str, value: &str) -> String {
+    format!("{key} = {value}\n")
+}
+
+/// What is simulated by a file, at the combinations that are looked at.
+fn all_simulations(keys: Keys, bare: &str) -> Vec<Option<(String, u64)>> {
+    let mut problems = Problems::new("", bare);
+    let Some(document) = Document::parse(keys, bare, &mut problems) else {
+        return Vec::new();
+    };
+    let dimensions = dimensions(&document, &mut problems);
+    let nodes = nodes_of(&dimensions);
+    simulations(
+        &document,
+        &sampled(&dimensions, &nodes),
+        REPLICATIONS.0,
+        bare,
+    )
 }
 
 /// What a key is and what it may be.

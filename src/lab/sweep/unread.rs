@@ -45,7 +45,9 @@ pub(super) fn warn(
             declared.any(|(_, key)| is_default(key, written))
         };
         let is_header = path.starts_with("experiment.");
-        if is_header || is_on_axis(&path) || is_default(&text[node.span()]) {
+        // Without it a log says the size of its machine, which may be the same.
+        let is_size = path == "workload.nodes";
+        if is_header || is_size || is_on_axis(&path) || is_default(&text[node.span()]) {
             continue;
         }
         let reads = |document: &Document<'_>, found: &[Option<(String, u64)>]| {

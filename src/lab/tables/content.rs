@@ -287,7 +287,7 @@ impl<'t> Digests<'t> {
 
 /// What is in the digest of a run: nothing of clocks, machines, programs and processes, nothing
 /// that changes when a run is continued, and no numbers of the store's own.
-const OF_RUN: [(&str, &str); 7] = [
+const OF_RUN: [(&str, &str); 8] = [
     (
         "run",
         "SELECT name, description, configuration, configuration_hash, seed, replications, result_format, points
@@ -300,6 +300,10 @@ const OF_RUN: [(&str, &str); 7] = [
     (
         "run_loss",
         "SELECT workload, rule, records, dropped FROM run_loss WHERE run = ?1",
+    ),
+    (
+        "run_machine",
+        "SELECT workload, nodes, log_nodes, jobs, too_wide, lowest_load, highest_load FROM run_machine WHERE run = ?1",
     ),
     ("axis", "SELECT position, key FROM axis WHERE run = ?1"),
     (

@@ -324,7 +324,7 @@ impl Collector {
         }
         header.note(&format!("imported from {}", settings.source));
         if settings.counts_nodes {
-            header.note("processors in this file are nodes");
+            header.note(SwfHeader::COUNTS_NODES);
         }
         if settings.size.is_none() {
             header.note(

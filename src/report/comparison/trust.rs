@@ -17,6 +17,13 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((!run.is_incomplete(), completeness(run)));
         let looks = looks(&run.earlier_looks);
         found.extend(looks.map(|sentence| (false, format!("{}: {sentence}", run.label))));
+        let of_inputs = run.input_remarks.iter();
+        found.extend(of_inputs.map(|remark| {
+            (
+                !remark.is_warning,
+                format!("{}: {}", run.label, remark.text),
+            )
+        }));
     }
     for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
         found.extend(method(pairing, reference, other));

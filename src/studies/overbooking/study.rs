@@ -163,6 +163,8 @@ impl Study for OverbookingStudy {
             ("workload.battery_jobs", "400"),
             ("workload.battery_load", "2.0"),
             ("failures.source", r#""generated""#),
+            ("scheduling.condition_on_elapsed", "true"),
+            ("scheduling.hold_for_overbooked", "true"),
         ],
         axes: &[
             (

@@ -8,6 +8,9 @@ pub struct SwfHeader {
 }
 
 impl SwfHeader {
+    /// The note of a trace whose processors are nodes.
+    pub const COUNTS_NODES: &'static str = "processors in this file are nodes";
+
     /// The first value of `key`, continuation lines joined by a space.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
@@ -65,6 +68,23 @@ impl SwfHeader {
     pub fn max_nodes(&self) -> Option<u32> {
         self.number("MaxNodes")
             .and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// The size of the machine that the log was recorded on, in what its jobs are counted in:
+    /// `MaxProcs`, else `MaxNodes`.
+    #[must_use]
+    pub fn machine(&self) -> Option<u32> {
+        let is_size = |size: &u32| *size > 0;
+        let processors = self.max_procs().filter(is_size);
+        processors.or_else(|| self.max_nodes().filter(is_size))
+    }
+
+    /// Whether it says that its processors are nodes, as logs of machines are imported whose nodes
+    /// are not shared.
+    #[must_use]
+    pub fn counts_nodes(&self) -> bool {
+        let mut notes = self.all("Note").into_iter();
+        notes.any(|note| note == Self::COUNTS_NODES)
     }
 
     /// `UnixStartTime`: the moment of submit time 0, in seconds since 1970.
@@ -157,6 +177,7 @@ mod tests {
         );
         assert_eq!(header.max_nodes(), Some(338));
         assert_eq!(header.max_procs(), Some(338));
+        assert_eq!(header.machine(), Some(338));
         assert_eq!(header.unix_start_time(), Some(835_823_160));
         assert_eq!(
             header.acknowledgement().as_deref(),

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::store::runs::hex_digest;
-use crate::store::{RecordLoss, RunId, Store, StoreError};
+use crate::store::{InputRemark, RecordLoss, RunId, SimulatedMachine, Store, StoreError};
+use crate::study::inputs::remarks_on;
+use crate::units::Nodes;
 
 impl Store {
     /// How many inputs (jobs, replayed failures) a run read, and a hash of their contents: two runs
@@ -76,6 +78,44 @@ impl Store {
             }
         }
         Ok(losses)
+    }
+
+    /// The machines of a run that a reader should know something of; nothing for runs of stores
+    /// that did not keep it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn simulated_machines(&self, run: RunId) -> Result<Vec<SimulatedMachine>, StoreError> {
+        let machine = |row: &rusqlite::Row<'_>| {
+            let count = |column| row.get(column).map(|count: i64| count.max(0) as u64);
+            let lowest: Option<f64> = row.get(5)?;
+            Ok(SimulatedMachine {
+                workload: row.get(0)?,
+                nodes: Nodes(row.get(1)?),
+                log_nodes: row.get::<_, Option<u32>>(2)?.map(Nodes),
+                jobs: count(3)?,
+                too_wide: count(4)?,
+                loads: lowest.zip(row.get(6)?),
+            })
+        };
+        self.connection
+            .prepare(
+                "SELECT workload, nodes, log_nodes, jobs, too_wide, lowest_load, highest_load FROM run_machine
+                 WHERE run = ?1 ORDER BY workload, nodes",
+            )
+            .and_then(|mut statement| statement.query_map([run.0], machine).and_then(Iterator::collect))
+            .map_err(|error| self.error("reading what is to be known of machines", error))
+    }
+
+    /// What a reader of a run should know of what its simulations read.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn input_remarks(&self, run: RunId) -> Result<Vec<InputRemark>, StoreError> {
+        let losses = self.record_losses(run)?;
+        Ok(remarks_on(&losses, &self.simulated_machines(run)?))
     }
 
     /// How many replications earlier runs of the same experiment had that ended with fewer and some

@@ -87,6 +87,18 @@ CREATE TABLE run_loss (
     PRIMARY KEY (run, workload, rule)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_machine (
+    run INTEGER NOT NULL REFERENCES run (id),
+    workload TEXT NOT NULL,
+    nodes INTEGER NOT NULL,
+    log_nodes INTEGER,
+    jobs INTEGER NOT NULL,
+    too_wide INTEGER NOT NULL,
+    lowest_load REAL,
+    highest_load REAL,
+    PRIMARY KEY (run, workload, nodes)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE axis (
     run INTEGER NOT NULL REFERENCES run (id),
     position INTEGER NOT NULL,

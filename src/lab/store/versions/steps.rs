@@ -1,6 +1,22 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// Machines of a run that are not as large as that of the log, too small for some jobs, or asked for
+/// much more or less than they can do.
+pub(super) const TO_15: &str = "
+CREATE TABLE run_machine (
+    run INTEGER NOT NULL REFERENCES run (id),
+    workload TEXT NOT NULL,
+    nodes INTEGER NOT NULL,
+    log_nodes INTEGER,
+    jobs INTEGER NOT NULL,
+    too_wide INTEGER NOT NULL,
+    lowest_load REAL,
+    highest_load REAL,
+    PRIMARY KEY (run, workload, nodes)
+) STRICT, WITHOUT ROWID;
+";
+
 /// What people say of runs, and where runs are that are not here any more; verdicts of delegations
 /// are codes, as verdicts are everywhere; what fails at clusters; how long decisions took. Axes are
 /// shown by the present names of their keys, and the penalty ratio of a point is the one that its

@@ -35,6 +35,7 @@ fn begin_run(path: &Path) {
         axes: Vec::new(),
         inputs: Vec::new(),
         losses: Vec::new(),
+        machines: Vec::new(),
     };
     let store = Store::open(Studies::default(), path).unwrap();
     store.begin_run(&record).unwrap();

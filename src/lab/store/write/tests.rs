@@ -43,6 +43,7 @@ fn a_full_disk_is_named_as_the_reason_and_whole_simulations_stay() {
         axes: Vec::new(),
         inputs: Vec::new(),
         losses: Vec::new(),
+        machines: Vec::new(),
     };
     let run = store.begin_run(&record).unwrap();
     let sweep = Experiment::parse(STUDIES, "full.toml", TEXT, None)

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::remark::is_much;
 use crate::workload::CleaningReport;
-
-/// A workload that lacks more than this share of its records is another workload than its name
-/// says.
-const WORTH_A_WARNING: f64 = 0.01;
 
 /// What cleaning dropped of one workload. Shown as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +45,7 @@ impl RecordLoss {
     /// Whether more than 1 % of the records are lost.
     #[must_use]
     pub fn is_worth_a_warning(&self) -> bool {
-        self.total() as f64 > WORTH_A_WARNING * self.records as f64
+        is_much(self.total(), self.records)
     }
 }
 

@@ -107,6 +107,8 @@ impl InputSources {
             batteries: workload.batteries,
             first_factor: workload.factors.first().copied().unwrap_or(1.0),
             cleaning: workload.report,
+            nodes: settings.nodes,
+            log_nodes: workload.log_nodes,
             content_hash: workload.content_hash,
         })
     }
@@ -203,6 +205,10 @@ pub struct PreparedWorkload {
     pub first_factor: f64,
     /// What cleaning dropped and noted.
     pub cleaning: CleaningReport,
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// The size of the machine that the header of the records says.
+    pub log_nodes: Option<Nodes>,
     /// Hash of everything that determines the jobs.
     pub content_hash: String,
 }

@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::first_span;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::MOST_JOBS;
+use crate::sweep::log_sizes::LogSizes;
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
@@ -16,6 +17,7 @@ use crate::workload::{
 pub(crate) fn workload(
     raw: Option<&Spanned<RawWorkload>>,
     replications: u32,
+    log_sizes: &LogSizes,
     problems: &mut Problems,
 ) -> Option<WorkloadSettings> {
     let Some(raw) = raw else {
@@ -34,20 +36,7 @@ pub(crate) fn workload(
     let battery_jobs = raw.battery_jobs().or_default(problems);
     let source = source(raw, &place, problems);
     let whole = whole_trace(raw, problems);
-    let nodes = match &raw.nodes {
-        Some(_) => raw.nodes().checked(problems).flatten().map(Nodes),
-        None => {
-            let help = "add `nodes = …`, the size of the machine";
-            problems.add(
-                ProblemKind::Missing,
-                "workload.nodes",
-                place.clone(),
-                "the machine has no size",
-                help,
-            );
-            None
-        }
-    };
+    let nodes = nodes(raw, &place, log_sizes, problems);
     let is_whole = matches!(whole, Ok(Some(_)));
     let fresh = raw.fresh().is_on();
     let compression = compression(raw, &place, is_whole, problems);
@@ -134,6 +123,28 @@ pub(crate) fn workload(
         whole: None,
         fresh,
     })
+}
+
+/// The size of the machine: as the file says, else as the header of its log does.
+fn nodes(
+    raw: &RawWorkload,
+    place: &Range<usize>,
+    log_sizes: &LogSizes,
+    problems: &mut Problems,
+) -> Option<Nodes> {
+    if raw.nodes.is_some() {
+        return raw.nodes().checked(problems).flatten().map(Nodes);
+    }
+    let (place, message) = match &raw.trace {
+        Some(trace) => match log_sizes.of(trace.get_ref()) {
+            Ok(size) => return Some(size),
+            Err(why) => (trace.span(), format!("the machine has no size, as {why}")),
+        },
+        None => (place.clone(), "the machine has no size".to_owned()),
+    };
+    let help = "add `nodes = …`, the size of the machine";
+    problems.add(ProblemKind::Missing, "workload.nodes", place, message, help);
+    None
 }
 
 /// Says which keys contradict fresh replications.

@@ -200,6 +200,10 @@ impl Study for MarketStudy {
         jobs_of(&simulation.workload) * f64::from(self.settings.clusters)
     }
 
+    fn machines(&self) -> u32 {
+        self.settings.clusters
+    }
+
     fn penalty_ratio(&self) -> Option<f64> {
         Some(self.settings.penalty)
     }

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use bookahead_core::memory::MemoryBudget;
 use bookahead_core::workload::NameKind;
 use bookahead_core::workload::input_file;
+use bookahead_core::workload::swf::SwfHeader;
 use jiff::tz::TimeZone;
 
 use self::calendar::CalendarEntry;
@@ -29,7 +30,7 @@ pub use self::slurm::SlurmError;
 use self::trace::TraceMapping;
 pub use self::trace::{Place, Placement, TraceNames, Unplaced};
 use crate::machine_queue::{QueueMachine, Window};
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_lab::keys::problem::Problem;
 
 /// Why there is no machine.
@@ -63,6 +64,33 @@ pub enum MachineError {
     NoClock {
         /// The machine.
         machine: String,
+    },
+    /// The trace counts nodes, the machine cores.
+    #[error(
+        "the header of the trace says that its processors are nodes, and nodes of the machine `{machine}` have {cores} cores: say how many \
+         cores a processor of the trace is (`cores_per_processor = {cores}` in the machine file; of a slurm.conf in the one that \
+         `bookahead machine` prints), or import the log anew with `--unit cpus`"
+    )]
+    CountsNodes {
+        /// The machine.
+        machine: String,
+        /// The most cores of a node.
+        cores: u32,
+    },
+    /// The trace counts cores, the machine nodes.
+    #[error(
+        "the header of the trace says {processors} processors on {nodes} nodes, so its jobs count cores, and the machine `{machine}` has \
+         {own} nodes of one core: give its classes their `cores`, or say `cores_per_processor = 1` in the machine file where it is meant so"
+    )]
+    CountsCores {
+        /// The machine.
+        machine: String,
+        /// Its nodes, of one core each.
+        own: u64,
+        /// Nodes of the log's machine.
+        nodes: u32,
+        /// Processors of the log's machine.
+        processors: u32,
     },
     /// A list of names is wrong.
     #[error(
@@ -182,6 +210,55 @@ impl MachineDescription {
         windows.sort_by_key(|window| window.begin);
         machine.windows = windows;
         Ok(machine)
+    }
+
+    /// Cores for each processor of a trace.
+    #[must_use]
+    pub fn cores_per_processor(&self) -> u32 {
+        self.trace.cores_per_processor.unwrap_or(1)
+    }
+
+    /// The size of the machine in processors of a trace; of more than 32 bits count, as many as
+    /// these do.
+    #[must_use]
+    pub fn processors(&self) -> Nodes {
+        let processors = self.machine.cores() / u64::from(self.cores_per_processor());
+        Nodes(u32::try_from(processors).unwrap_or(u32::MAX))
+    }
+
+    /// Refuses a trace that counts nodes where the machine counts their cores, and one that counts
+    /// cores where the machine counts nodes, unless the file says what a processor is.
+    ///
+    /// # Errors
+    /// [`MachineError::CountsNodes`], [`MachineError::CountsCores`].
+    pub fn require_units_of(&self, header: &SwfHeader) -> Result<(), MachineError> {
+        if self.trace.cores_per_processor.is_some() {
+            return Ok(());
+        }
+        let classes = self.machine.classes.iter();
+        let most = classes.map(|class| class.each.cores).max().unwrap_or(1);
+        let machine = || self.machine.name.clone();
+        if header.counts_nodes() {
+            return match most {
+                0 | 1 => Ok(()),
+                cores => Err(MachineError::CountsNodes {
+                    machine: machine(),
+                    cores,
+                }),
+            };
+        }
+        let (Some(nodes), Some(processors)) = (header.max_nodes(), header.max_procs()) else {
+            return Ok(());
+        };
+        if most > 1 || nodes >= processors || self.machine.cores() > u64::from(nodes) {
+            return Ok(());
+        }
+        Err(MachineError::CountsCores {
+            machine: machine(),
+            own: self.machine.cores(),
+            nodes,
+            processors,
+        })
     }
 
     /// Where the records of a trace run: lists of names are looked up in `names`.

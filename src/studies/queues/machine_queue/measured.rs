@@ -34,7 +34,7 @@ pub fn machine_queue_outcomes(
     jobs: &[Job],
     placed: &PlacedJobs,
     outcomes: &[MachineQueueOutcome],
-    cores: Nodes,
+    processors: Nodes,
     keep: bool,
 ) -> (Vec<JobOutcome>, SimulationMetrics) {
     let mut metrics = SimulationMetrics::default();
@@ -85,7 +85,7 @@ pub fn machine_queue_outcomes(
     }
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     metrics.makespan = last.map_or(Seconds::ZERO, |last| last - first);
-    metrics.capacity = cores.for_span(metrics.makespan);
+    metrics.capacity = processors.for_span(metrics.makespan);
     (all, metrics)
 }
 

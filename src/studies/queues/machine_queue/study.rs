@@ -36,6 +36,8 @@ pub type Rows = ();
 pub struct MachineQueueSimulation {
     /// The machine with its calendar on the clock of the jobs.
     pub machine: Arc<QueueMachine>,
+    /// Its size in processors of the workload.
+    pub processors: Nodes,
     /// All of the workload, in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Those that have a place there.
@@ -61,9 +63,13 @@ impl Simulation for MachineQueueSimulation {
             Ok::<_, SimulationError>(played.machine.into_outcomes())
         };
         let outcomes = self.outcomes.get_or_make(|| simulate(&self.machine))?;
-        let cores = site::cores(&self.machine);
-        let (kept, metrics) =
-            machine_queue_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
+        let (kept, metrics) = machine_queue_outcomes(
+            &self.jobs,
+            placed,
+            &outcomes,
+            self.processors,
+            keep_outcomes,
+        );
         let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
         if let Some((added, begin)) = &self.added {
             let with = simulate(&Arc::new(added.on(&self.machine, *begin)))?;
@@ -213,6 +219,7 @@ impl Study for MachineQueueStudy {
         };
         Ok(Box::new(MachineQueueSimulation {
             machine: Arc::clone(&site.machine),
+            processors: site.processors,
             placed: site.place(&jobs, exact),
             jobs,
             added,

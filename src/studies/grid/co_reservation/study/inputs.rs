@@ -139,6 +139,8 @@ fn model(
         batteries: Vec::new(),
         first_factor: 1.0,
         cleaning: workload.cleaning.clone(),
+        nodes: workload.nodes,
+        log_nodes: workload.log_nodes,
         content_hash: String::new(),
     })
 }

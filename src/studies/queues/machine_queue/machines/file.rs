@@ -26,6 +26,8 @@ pub struct RawMachine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores_per_processor: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<RawPriority>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backfilling: Option<RawBackfilling>,

@@ -94,6 +94,7 @@ impl Checks<'_, '_> {
             self.refuse("zone", format!("there is no zone `{zone}`"));
             TimeZone::UTC
         });
+        let cores_per_processor = self.count("cores_per_processor", raw.cores_per_processor);
         let classes = self.classes(raw);
         let (partitions, rules, default) = self.partitions(raw, &classes);
         let (qualities, quality_lists) = self.qualities(raw);
@@ -118,6 +119,7 @@ impl Checks<'_, '_> {
             users: (raw.window.iter())
                 .flat_map(|window| window.users.clone())
                 .collect(),
+            cores_per_processor,
         };
         MachineDescription {
             machine: QueueMachine {

@@ -127,6 +127,8 @@ pub(super) struct TraceMapping {
     pub(super) accounts: Vec<Vec<NumberOrName>>,
     /// Users of windows: only for what is said of unknown names.
     pub(super) users: Vec<NumberOrName>,
+    /// Cores of the machine for each processor of the trace, where the file says it.
+    pub(super) cores_per_processor: Option<u32>,
 }
 
 /// Whose jobs run in a partition.
@@ -153,6 +155,7 @@ pub struct Placement {
     default: Option<PartitionIndex>,
     qualities: Vec<(Vec<i64>, Vec<i64>)>,
     accounts: Vec<Vec<i64>>,
+    cores_per_processor: u32,
     /// Names of the machine file that stand for no number of the trace: the kind, and the name.
     pub unknown: BTreeSet<(&'static str, String)>,
 }
@@ -190,6 +193,7 @@ impl Placement {
             default: mapping.default,
             qualities,
             accounts,
+            cores_per_processor: mapping.cores_per_processor.unwrap_or(1),
             unknown,
         }
     }
@@ -221,7 +225,8 @@ impl Placement {
             quality: QualityIndex(quality.unwrap_or(0)),
             account: AccountIndex(account.unwrap_or(0)),
             user: record.user,
-            memory_megabytes_per_core: memory,
+            memory_megabytes_per_core: memory.div_ceil(u64::from(self.cores_per_processor)),
+            cores_per_processor: self.cores_per_processor,
             request: (record.requested_time > 0).then_some(Seconds(record.requested_time)),
             default_request: self.partitions[partition.0].2,
         })
@@ -248,6 +253,7 @@ pub struct Place {
     account: AccountIndex,
     user: i64,
     memory_megabytes_per_core: u64,
+    cores_per_processor: u32,
     request: Option<Seconds>,
     default_request: Option<Seconds>,
 }
@@ -260,7 +266,8 @@ impl Place {
         self.default_request.filter(|_| self.request.is_none())
     }
 
-    /// A job in this place that asks for so long; it runs at least a second.
+    /// A job in this place that asks for so long; it runs at least a second. Where a processor of
+    /// the trace is several cores, they are on one node, and those of another processor on another.
     #[must_use]
     pub fn job(&self, job: &Job, request: Seconds) -> MachineQueueJob {
         MachineQueueJob {
@@ -268,8 +275,8 @@ impl Place {
             submit: job.submit,
             request,
             runtime: job.runtime.min(request).max(Seconds(1)),
-            cores: job.nodes.0,
-            cores_per_node: None,
+            cores: job.nodes.0.saturating_mul(self.cores_per_processor),
+            cores_per_node: (self.cores_per_processor > 1).then_some(self.cores_per_processor),
             memory_megabytes_per_core: self.memory_megabytes_per_core,
             gpus_per_node: 0,
             partition: self.partition,

@@ -21,6 +21,8 @@ use bookahead_lab::study::inputs::{Cache, InputError, Inputs, canonical_text};
 pub(super) struct Site {
     /// With its calendar on the clock of the trace.
     pub(super) machine: Arc<QueueMachine>,
+    /// Its size in processors of the trace.
+    pub(super) processors: Nodes,
     /// Hash of the machine file and of the list of names.
     pub(super) content_hash: String,
     /// By number in the trace: the place, and the recorded wait. Records without a partition are
@@ -80,6 +82,9 @@ impl Site {
         };
         let description = description.map_err(fault)?;
         let records = inputs.raw_records(spec)?;
+        description
+            .require_units_of(&records.header)
+            .map_err(fault)?;
         let mut names = TraceNames::of_header(&records.header);
         let mut hash = Sha256::new();
         hash.update(description.text());
@@ -107,6 +112,7 @@ impl Site {
             .collect();
         Ok(Self {
             machine: Arc::new(machine),
+            processors: description.processors(),
             content_hash: digits.concat(),
             places,
             outcomes: Mutex::default(),
@@ -157,9 +163,4 @@ impl Site {
             self.machine.name
         ))))
     }
-}
-
-/// The cores of a machine; of more than 32 bits count, as many as these do.
-pub(super) fn cores(machine: &QueueMachine) -> Nodes {
-    Nodes(u32::try_from(machine.cores()).unwrap_or(u32::MAX))
 }

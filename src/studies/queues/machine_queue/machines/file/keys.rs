@@ -8,6 +8,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "a time zone of the IANA database, such as \"Europe/Berlin\" (default \"UTC\"); windows are read on its clock",
     ),
     (
+        "cores_per_processor",
+        "1 or more cores for each processor of the trace (default 1); a trace that counts nodes needs it",
+    ),
+    (
         "class",
         "one or more tables `[[class]]`: nodes that are alike",
     ),
