@@ -76,7 +76,9 @@ fn read(path: &Path) -> Calibration {
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
     let rows = store.calibration(run.id).unwrap();
-    calibration(&rows, &points, &analysis, &run.configuration_hash).unwrap()
+    calibration(&rows, &points, &analysis, &run.configuration_hash)
+        .unwrap()
+        .unwrap()
 }
 
 /// The cells of a row by the keys of their columns.
