@@ -174,7 +174,9 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
             assert_eq!(code, Some(0), "{said}");
             assert!(said.contains(meaning), "{said}");
         }
-        assert!(page(folder).contains(meaning));
+        let page = page(folder);
+        assert!(page.contains(meaning));
+        assert!(page.contains("The load is one by estimates: "), "{page}");
     }
     write_experiment(folder, &format!("{model}target_load = 2.0"));
     let (said, _) = said_of(folder, &CHECK);
@@ -183,9 +185,8 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
 
 /// A machine file of 64 nodes with so many cores each.
 fn write_machine(folder: &Path, cores: u32, more: &str) {
-    let text = format!(
-        "name = \"m\"\n{more}\n[[class]]\nname = \"n\"\nnodes = 64\ncores = {cores}\n"
-    );
+    let text =
+        format!("name = \"m\"\n{more}\n[[class]]\nname = \"n\"\nnodes = 64\ncores = {cores}\n");
     fs::write(folder.join("m.toml"), text).expect("written");
 }
 
@@ -225,7 +226,10 @@ fn a_trace_that_counts_nodes_is_refused_by_a_machine_that_counts_cores_unless_it
     let with = json(&[&SIMULATE[..], &["--json"]].concat());
     write_machine(folder, 1, "");
     let as_nodes = json(&[&SIMULATE[..], &["--json"]].concat());
-    assert_eq!(with["all"]["mean_wait_seconds"], as_nodes["all"]["mean_wait_seconds"]);
+    assert_eq!(
+        with["all"]["mean_wait_seconds"],
+        as_nodes["all"]["mean_wait_seconds"]
+    );
     write_machine(folder, 32, "cores_per_processor = 32");
     let (fits, code) = said_of(folder, &RUN);
     assert_eq!(code, Some(0), "{fits}");
