@@ -38,6 +38,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
             .and_then(|store| {
                 store.execute_batch(
                     "INSERT INTO run_loss VALUES (1, 'a log', 'overrun', 9, 1);
+                     INSERT INTO run_machine VALUES (1, 'a log', 8, 16, 9, 1, NULL, NULL);
                      INSERT INTO run_tag VALUES (1, 'paper');
                      INSERT INTO run_note VALUES (1, 'with failures');
                      INSERT INTO run_gone VALUES (9, 'another', 0, 1, NULL)",

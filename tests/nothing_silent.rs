@@ -174,7 +174,9 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
             assert_eq!(code, Some(0), "{said}");
             assert!(said.contains(meaning), "{said}");
         }
-        assert!(page(folder).contains(meaning));
+        let page = page(folder);
+        assert!(page.contains(meaning));
+        assert!(page.contains("The load is one by estimates: "), "{page}");
     }
     write_experiment(folder, &format!("{model}target_load = 2.0"));
     let (said, _) = said_of(folder, &CHECK);

@@ -256,7 +256,7 @@ pub fn run_table(run: &RunSummary, analysis: &Analysis) -> Table {
 /// What a load of an experiment is, and why a machine is used less than it is asked for.
 const WHICH_LOAD: &str = "The load is one by estimates: the work that users ask for, over the time from the first to the last submission, in parts \
     of what the machine can do. Jobs use less than they ask for, and others are rejected or wait beyond that time, so a machine that \
-    is asked for twice its capacity may be used to a third. (`bookahead simulate --load` is by run times.)";
+    is asked for twice its capacity may be used to a third. The loads of bookahead simulate are by run times.";
 
 /// Whether a load was given, in the file or on an axis.
 fn asks_for_a_load(run: &RunSummary, analysis: &Analysis) -> bool {

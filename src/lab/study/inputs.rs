@@ -246,8 +246,8 @@ impl Inputs {
         losses.into_values().collect()
     }
 
-    /// What a reader should know of the machines of these simulations, and of others whose workloads
-    /// were made so far: sites have workloads of their own.
+    /// What a reader should know of the machines of these simulations, and of others whose
+    /// workloads were made so far: sites have workloads of their own.
     ///
     /// # Errors
     ///

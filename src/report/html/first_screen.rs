@@ -80,6 +80,7 @@ impl Content<'_> {
                 section class="card wide" id="what" {
                     h2 { "What was run" }
                     dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
+                    @if !self.what.note.is_empty() { p.note { (self.what.note) } "\n" }
                     p.note { "When, where and how long: " code { "run.md" } " in the report's folder." } "\n"
                 } "\n"
             } "\n"

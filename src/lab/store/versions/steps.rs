@@ -1,8 +1,8 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
-/// Machines of a run that are not as large as that of the log, too small for some jobs, or asked for
-/// much more or less than they can do.
+/// Machines of a run that are not as large as that of the log, too small for some jobs, or asked
+/// for much more or less than they can do.
 pub(super) const TO_15: &str = "
 CREATE TABLE run_machine (
     run INTEGER NOT NULL REFERENCES run (id),

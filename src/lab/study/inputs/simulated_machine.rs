@@ -174,9 +174,13 @@ fn percent(part: f64, whole: f64) -> String {
     }
 }
 
-/// A load as it was written: twelve digits are more than anybody writes.
+/// A load as it was written, or four decimals of one that several machines share.
 fn number(load: f64) -> String {
-    crate::sweep::round12(load).to_string()
+    let text = format!("{load:.4}");
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "0" => load.to_string(),
+        short => short.to_owned(),
+    }
 }
 
 #[cfg(test)]
