@@ -162,11 +162,11 @@ impl Analysis {
             .map(Common::Axis)
             .chain([Common::Strategy])
             .collect();
-        let groups = frame.groups(&setting)?;
+        let groups = frame.groups(&setting);
         let mut combinations: Vec<Combination> = (groups.points())
             .map(|members| combination(points, members))
             .collect();
-        let pairing = Pairing::new(points, &frame)?;
+        let pairing = Pairing::new(points, &frame);
         let fold = |values: &[Option<f64>], kind: QuantityKind| -> PolarsResult<Vec<_>> {
             let moments = groups.moments(values)?.into_iter();
             let estimate = |moments: Option<Moments>| {
@@ -233,7 +233,7 @@ impl Analysis {
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
-            same_inputs: SameInputs::of(points, &frame)?,
+            same_inputs: SameInputs::of(points, &frame),
             apart: pairing.apart,
             repetitions: (0..points.len())
                 .filter(|point| points.is_repetition(*point))
@@ -379,7 +379,7 @@ impl Pairing {
     /// and the same values on all axes but the strategy's, and saw the same jobs and failures.
     /// Where there is none, axes that only overbooking strategies read are left out, provided that
     /// one simulation of the baseline remains.
-    fn new(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Self> {
+    fn new(points: &PointColumns, frame: &Frame<'_>) -> Self {
         let key = |axis: usize| points.axes[axis].axis.key.as_str();
         let exact: Vec<usize> = (0..points.axes.len())
             .filter(|axis| key(*axis) != STRATEGY_AXIS)
@@ -390,8 +390,8 @@ impl Pairing {
         };
         let (relaxed, left_out): (Vec<usize>, Vec<usize>) =
             exact.iter().copied().partition(is_read_by_all);
-        let by_exact = baselines(points, frame, &exact)?;
-        let by_relaxed = baselines(points, frame, &relaxed)?;
+        let by_exact = baselines(points, frame, &exact);
+        let by_relaxed = baselines(points, frame, &relaxed);
         let found: Vec<Option<usize>> = (by_exact.iter().zip(by_relaxed))
             .map(|(exact, relaxed)| exact.or(relaxed))
             .collect();
@@ -400,14 +400,14 @@ impl Pairing {
             .map(|(point, found)| found.filter(|baseline| points.is_pair(point, *baseline)))
             .collect();
         let count = |found: &[Option<usize>]| found.iter().flatten().count();
-        Ok(Self {
+        Self {
             apart: count(&found) - count(&baseline),
             baseline,
             relaxed_axes: (left_out.into_iter())
                 .filter(|_| used_relaxed)
                 .map(|axis| key(axis).to_owned())
                 .collect(),
-        })
+        }
     }
 
     /// The baselines of points, without those of pairs that repeat an earlier one of the same
@@ -428,15 +428,11 @@ impl Pairing {
 
 /// Of every point that of its strategy's baseline with the same replication and the same values on
 /// these axes; `None` where there is none, or where several simulations would fit.
-fn baselines(
-    points: &PointColumns,
-    frame: &Frame<'_>,
-    axes: &[usize],
-) -> PolarsResult<Vec<Option<usize>>> {
+fn baselines(points: &PointColumns, frame: &Frame<'_>, axes: &[usize]) -> Vec<Option<usize>> {
     let axes = axes.iter().copied().map(Common::Axis);
     let common: Vec<Common> = axes.chain([Common::Replication]).collect();
     let mut found = vec![None; points.len()];
-    for members in frame.groups(&common)?.points() {
+    for members in frame.groups(&common).points() {
         let mut by_strategy: HashMap<&str, Option<usize>> = HashMap::new();
         for point in &members {
             let simulation = |point: usize| points.simulation[point];
@@ -450,5 +446,5 @@ fn baselines(
             found[point] = baseline.and_then(|name| *by_strategy.get(name)?);
         }
     }
-    Ok(found)
+    found
 }

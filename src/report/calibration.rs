@@ -13,7 +13,6 @@ mod tables;
 
 use super::analysis::Analysis;
 use super::figure::Figure;
-use super::frames::PolarsResult;
 use super::statistics::holm;
 use super::table::{Table, estimate_text};
 use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
@@ -33,22 +32,18 @@ pub struct Calibration {
 }
 
 /// From the counts of a run; `None` where no job was overbooked with a probability.
-///
-/// # Errors
-///
-/// When Polars refuses, which for these columns it does not.
 pub fn calibration(
     rows: &[CalibrationRow],
     points: &PointColumns,
     analysis: &Analysis,
     configuration_hash: &str,
-) -> PolarsResult<Option<Calibration>> {
+) -> Option<Calibration> {
     let groups = Groups::new(rows, points)?;
-    Ok(groups.map(|groups| Calibration {
+    Some(Calibration {
         figures: figures::figures(&groups, analysis, configuration_hash),
         tables: tables::tables(&groups, analysis, configuration_hash),
         verdicts: verdicts(&groups, analysis),
-    }))
+    })
 }
 
 /// A strategy's promises as a whole and in every situation that has enough jobs to tell.

@@ -1,16 +1,15 @@
-//! Points of a run as Polars frames: which of them are alike in some respect, and what a quantity
-//! comes to in each group of them. Nothing else calls Polars.
+//! Points of a run by what they have in common, and what a quantity comes to in each group of them.
+//! Nothing else calls Polars.
 //!
-//! A frame has a row a point and the columns that are asked for, no others: places on axes as they
-//! are, names and hashes as numbers. Groups stand in the order of their first rows, and rows in
-//! their own order, so that sums do not depend on the number of threads.
+//! Of a frame only those columns are read that are asked for. Groups are made here: Polars, which is
+//! built for its size, takes ten times as long for several columns. It folds them. Groups stand in
+//! the order of their first points, and points in their own order, so that sums do not depend on
+//! the number of threads.
 
 mod groups;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-
-use polars::prelude::Series;
 
 use bookahead_lab::store::PointColumns;
 
@@ -59,47 +58,63 @@ impl<'p> Frame<'p> {
     }
 
     /// Its points in groups that have all of this in common, in the order of their first points.
-    pub(crate) fn groups(&self, common: &[Common]) -> PolarsResult<Groups> {
-        let columns = common.iter().map(|one| self.column(*one));
-        Ok(Groups::new(columns)?.among(&self.rows))
+    pub(crate) fn groups(&self, common: &[Common]) -> Groups {
+        Groups::new(
+            self.numbers(common)
+                .into_iter()
+                .zip(self.rows.iter().copied()),
+        )
     }
 
     /// The same as frames.
-    pub(crate) fn parts(&self, common: &[Common]) -> PolarsResult<Vec<Self>> {
-        let parts = self.groups(common)?;
-        let part = |rows: &[u32]| Self {
-            points: self.points,
-            rows: rows.to_vec(),
-        };
-        Ok(parts.rows().map(part).collect())
+    pub(crate) fn parts(&self, common: &[Common]) -> impl Iterator<Item = Self> {
+        let points = self.points;
+        let parts = self.groups(common).into_rows();
+        parts.map(move |rows| Self { points, rows })
     }
 
     /// How many combinations of these its points have.
-    pub(crate) fn count(&self, common: &[Common]) -> PolarsResult<usize> {
-        Ok(self.groups(common)?.len())
+    pub(crate) fn count(&self, common: &[Common]) -> u32 {
+        let last = self.numbers(common).into_iter().max();
+        last.map_or(0, |last| last + 1)
     }
 
     /// Whether points that have all of this in common have `what` in common, too.
-    pub(crate) fn determines(&self, common: &[Common], what: Common) -> PolarsResult<bool> {
+    pub(crate) fn determines(&self, common: &[Common], what: Common) -> bool {
         let both: Vec<Common> = common.iter().copied().chain([what]).collect();
-        Ok(self.count(common)? == self.count(&both)?)
+        self.count(common) == self.count(&both)
     }
 
-    fn column(&self, common: Common) -> Series {
-        let rows = self.rows.iter().map(|row| *row as usize);
+    /// For each point the number of its combination of these.
+    fn numbers(&self, common: &[Common]) -> Vec<u32> {
+        common.iter().fold(vec![0; self.rows.len()], |known, one| {
+            numbers(known.into_iter().zip(self.column(*one))).collect()
+        })
+    }
+
+    fn column(&self, common: Common) -> Vec<Option<i64>> {
         let points = self.points;
+        let rows = self.rows.iter().map(|row| *row as usize);
         match common {
             Common::Axis(axis) => {
                 let positions = &points.axes[axis].positions;
-                rows.map(|row| positions[row]).collect()
+                rows.map(|row| positions[row].map(i64::from)).collect()
             }
-            Common::Strategy => numbers(rows.map(|row| &points.strategy[row])).collect(),
-            Common::Replication => rows.map(|row| points.replication[row]).collect(),
-            Common::Simulation => rows.map(|row| points.simulation[row]).collect(),
-            Common::Jobs => numbers(rows.map(|row| points.seen[row].jobs)).collect(),
-            Common::Failures => numbers(rows.map(|row| points.seen[row].failures)).collect(),
+            Common::Strategy => numbered(rows.map(|row| &points.strategy[row])),
+            Common::Replication => rows
+                .map(|row| Some(i64::from(points.replication[row])))
+                .collect(),
+            Common::Simulation => rows.map(|row| Some(points.simulation[row])).collect(),
+            Common::Jobs => numbered(rows.map(|row| points.seen[row].jobs)),
+            Common::Failures => numbered(rows.map(|row| points.seen[row].failures)),
         }
     }
+}
+
+fn numbered<T: Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<Option<i64>> {
+    numbers(values)
+        .map(|number| Some(i64::from(number)))
+        .collect()
 }
 
 /// A number for each of these values, the same for equal ones, from 0 in the order of the first.

@@ -1,7 +1,7 @@
 //! Checks whether the settings of a run saw the same jobs and failures, by the hashes that are
 //! stored with their simulations.
 
-use crate::frames::{Common, Frame, PolarsResult};
+use crate::frames::{Common, Frame};
 use bookahead_lab::store::PointColumns;
 
 /// What the hashes of a run say.
@@ -37,9 +37,9 @@ impl Change {
 }
 
 impl SameInputs {
-    pub(super) fn of(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Self> {
+    pub(super) fn of(points: &PointColumns, frame: &Frame<'_>) -> Self {
         let same_in_each = |what| frame.determines(&[Common::Replication], what);
-        let all_same = same_in_each(Common::Jobs)? && same_in_each(Common::Failures)?;
+        let all_same = same_in_each(Common::Jobs) && same_in_each(Common::Failures);
         let axes = if all_same { 0 } else { points.axes.len() };
         let mut changes = Vec::new();
         for axis in 0..axes {
@@ -48,8 +48,8 @@ impl SameInputs {
             let others = others.map(Common::Axis).chain([Common::Replication]);
             let others: Vec<Common> = others.collect();
             let (jobs, failures) = (
-                !frame.determines(&others, Common::Jobs)?,
-                !frame.determines(&others, Common::Failures)?,
+                !frame.determines(&others, Common::Jobs),
+                !frame.determines(&others, Common::Failures),
             );
             if jobs || failures {
                 changes.push(Change {
@@ -59,12 +59,12 @@ impl SameInputs {
                 });
             }
         }
-        Ok(Self {
+        Self {
             is_unknown: points.seen.iter().any(|seen| !seen.is_known())
                 // Points of one simulation saw the same, whatever that was.
                 && points.simulation.iter().any(|own| *own != points.simulation[0]),
             changes,
-        })
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::counts::Batteries;
 use crate::analysis::STRATEGY_AXIS;
-use crate::frames::{Common, Frame, PolarsResult};
+use crate::frames::{Common, Frame};
 use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
 use bookahead_lab::sweep::AxisValue;
 
@@ -47,39 +47,29 @@ pub(super) struct Groups {
 
 impl Groups {
     /// `None` where no job was counted.
-    ///
-    /// # Errors
-    ///
-    /// When Polars refuses, which for these columns it does not.
-    pub(super) fn new(
-        rows: &[CalibrationRow],
-        points: &PointColumns,
-    ) -> PolarsResult<Option<Self>> {
+    pub(super) fn new(rows: &[CalibrationRow], points: &PointColumns) -> Option<Self> {
         let counted = Counted::new(rows, points);
         if counted.places.is_empty() {
-            return Ok(None);
+            return None;
         }
         let frame = Frame::only(points, |point| counted.place(point).is_some());
         let threshold = (points.axes.iter()).position(|axis| axis.axis.key == THRESHOLD_AXIS);
-        let threshold = match threshold {
-            Some(axis) if splits(&frame, axis)? => Some(axis),
-            _ => None,
-        };
-        let axes = situation_axes(points, &frame)?;
-        Ok(Some(Self {
+        let threshold = threshold.filter(|axis| splits(&frame, *axis));
+        let axes = situation_axes(points, &frame);
+        Some(Self {
             calibrated: counted.kinds.contains(&PofKind::Raw),
-            whole: counted.groups(&[], None)?,
+            whole: counted.groups(&[], None),
             situations: match axes.is_empty() {
                 true => Vec::new(),
-                false => counted.groups(&axes, None)?,
+                false => counted.groups(&axes, None),
             },
             thresholds: match threshold {
-                Some(_) => counted.groups(&axes, threshold)?,
+                Some(_) => counted.groups(&axes, threshold),
                 None => Vec::new(),
             },
             axes,
             threshold,
-        }))
+        })
     }
 
     /// The situations in their order; one without places where there is only one.
@@ -132,7 +122,7 @@ impl<'c> Counted<'c> {
     }
 
     /// By the values on these axes, in the order of the tables: situations, strategies, thresholds.
-    fn groups(&self, axes: &[usize], threshold: Option<usize>) -> PolarsResult<Vec<Group>> {
+    fn groups(&self, axes: &[usize], threshold: Option<usize>) -> Vec<Group> {
         let points = self.points;
         let counts = |point| self.place(point).is_some() && !points.is_repetition(point);
         let all_axes = axes.iter().copied().chain(threshold);
@@ -140,7 +130,7 @@ impl<'c> Counted<'c> {
             .chain([Common::Strategy])
             .collect();
         let mut found = Vec::new();
-        for members in Frame::only(points, counts).groups(&common)?.points() {
+        for members in Frame::only(points, counts).groups(&common).points() {
             let place = |axis: usize| points.axes[axis].positions[members[0]];
             found.extend(self.kinds.iter().map(|kind| Group {
                 strategy: points.strategy[members[0]].clone(),
@@ -157,7 +147,7 @@ impl<'c> Counted<'c> {
                 .then_with(|| one.strategy.cmp(&other.strategy))
                 .then_with(|| (one.kind, one.threshold).cmp(&(other.kind, other.threshold)))
         });
-        Ok(found)
+        found
     }
 
     /// Each simulation of these points once, in the order of the rows: a sum of fractions depends
@@ -184,25 +174,24 @@ impl<'c> Counted<'c> {
 
 /// The axes but strategy and threshold at whose values a strategy has other simulations; of axes
 /// that were swept together one, with names if it can be.
-fn situation_axes(points: &PointColumns, frame: &Frame<'_>) -> PolarsResult<Vec<usize>> {
+fn situation_axes(points: &PointColumns, frame: &Frame<'_>) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
-    'axes: for axis in 0..points.axes.len() {
+    for axis in 0..points.axes.len() {
         let key = points.axes[axis].axis.key.as_str();
-        if [STRATEGY_AXIS, THRESHOLD_AXIS].contains(&key) || !splits(frame, axis)? {
+        if [STRATEGY_AXIS, THRESHOLD_AXIS].contains(&key) || !splits(frame, axis) {
             continue;
         }
-        for known in &mut found {
-            if together(frame, *known, axis)? {
-                if is_named(points, axis) && !is_named(points, *known) {
-                    *known = axis;
-                }
-                continue 'axes;
-            }
+        match found
+            .iter_mut()
+            .find(|known| together(frame, **known, axis))
+        {
+            Some(known) if is_named(points, axis) && !is_named(points, *known) => *known = axis,
+            Some(_) => {}
+            None => found.push(axis),
         }
-        found.push(axis);
     }
     found.sort_unstable();
-    Ok(found)
+    found
 }
 
 fn is_named(points: &PointColumns, axis: usize) -> bool {
@@ -212,19 +201,16 @@ fn is_named(points: &PointColumns, axis: usize) -> bool {
 
 /// Whether some simulation is not behind every value of the axis that its strategy has: accounting,
 /// such as a penalty ratio that no test reads, leaves all of them together.
-fn splits(points: &Frame<'_>, axis: usize) -> PolarsResult<bool> {
+fn splits(points: &Frame<'_>, axis: usize) -> bool {
     let (simulation, value) = (Common::Simulation, Common::Axis(axis));
-    for own in points.parts(&[Common::Strategy])? {
-        let every = own.count(&[simulation])? * own.count(&[value])?;
-        if own.count(&[simulation, value])? < every {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    points.parts(&[Common::Strategy]).any(|own| {
+        let every = own.count(&[simulation]) * own.count(&[value]);
+        own.count(&[simulation, value]) < every
+    })
 }
 
 /// Whether two axes say the same about every point.
-fn together(points: &Frame<'_>, one: usize, other: usize) -> PolarsResult<bool> {
+fn together(points: &Frame<'_>, one: usize, other: usize) -> bool {
     let (one, other) = (Common::Axis(one), Common::Axis(other));
-    Ok(points.determines(&[one], other)? && points.determines(&[other], one)?)
+    points.determines(&[one], other) && points.determines(&[other], one)
 }

@@ -11,32 +11,17 @@ type Folded = (Option<f64>, Option<f64>, Option<f64>, u32);
 pub(crate) struct Groups(GroupsIdx);
 
 impl Groups {
-    /// Points that are equal in each of these columns, in which each has a row.
-    pub(crate) fn new(columns: impl Iterator<Item = Series>) -> PolarsResult<Self> {
-        let columns = columns.map(Column::from).collect();
-        // Stable: the rows of a group are added up in the order of the points, whatever the number
-        // of threads.
-        let none = DataFrame::empty();
-        let grouped = none.group_by_with_series(columns, true, true)?;
-        let rows = |group: GroupsIndicator<'_>| match group {
-            GroupsIndicator::Idx((first, rows)) => (first, rows.clone()),
-            GroupsIndicator::Slice([first, count]) => (first, (first..first + count).collect()),
-        };
-        Ok(Self(grouped.get_groups().iter().map(rows).collect()))
-    }
-
-    /// The same where the rows are those of these points.
-    pub(super) fn among(self, points: &[IdxSize]) -> Self {
-        let point = |row: &IdxSize| points[*row as usize];
-        let groups = self
-            .rows()
-            .map(|rows| (point(&rows[0]), rows.iter().map(point).collect()));
-        Self(groups.collect())
-    }
-
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.0.all().len()
+    /// Of points with the numbers of their groups, which are those of their first points' order.
+    pub(crate) fn new(numbered: impl Iterator<Item = (u32, IdxSize)>) -> Self {
+        let mut groups: Vec<Vec<IdxSize>> = Vec::new();
+        for (number, point) in numbered {
+            if number as usize == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[number as usize].push(point);
+        }
+        let groups = groups.into_iter();
+        Self(groups.map(|points| (points[0], points.into())).collect())
     }
 
     /// The points of each.
@@ -45,7 +30,11 @@ impl Groups {
             .map(|rows| rows.iter().map(|row| *row as usize).collect())
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = &[IdxSize]> {
+    pub(super) fn into_rows(self) -> impl Iterator<Item = Vec<IdxSize>> {
+        self.0.into_iter().map(|(_, rows)| rows.to_vec())
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[IdxSize]> {
         self.0.all().iter().map(|rows| rows.as_slice())
     }
 
@@ -116,7 +105,7 @@ mod tests {
 
     /// Of each column what it comes to in each group.
     fn folded(membership: &[u32], columns: &[Vec<Option<f64>>]) -> Vec<Vec<Folded>> {
-        let groups = Groups::new([membership.iter().copied().collect()].into_iter()).unwrap();
+        let groups = Groups::new(membership.iter().copied().zip(0..));
         let columns = columns.iter();
         columns
             .map(|values| groups.folded(values).unwrap())
