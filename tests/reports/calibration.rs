@@ -76,9 +76,7 @@ fn read(path: &Path) -> Calibration {
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
     let rows = store.calibration(run.id).unwrap();
-    calibration(&rows, &points, &analysis, &run.configuration_hash)
-        .unwrap()
-        .unwrap()
+    calibration(&rows, &points, &analysis, &run.configuration_hash).unwrap()
 }
 
 /// The cells of a row by the keys of their columns.
