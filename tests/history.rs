@@ -262,7 +262,7 @@ fn a_comparison_pairs_points_and_its_differences_are_those_of_the_view() {
         "SELECT avg(difference) FROM (SELECT DISTINCT a.identity, b.identity, b.gain - a.gain AS difference
          FROM v_point a JOIN v_point b ON a.axes = b.axes AND a.jobs_hash = b.jobs_hash
             AND a.failures_hash = b.failures_hash WHERE a.run = 1 AND b.run = 2
-            AND a.strategy = 'probabilistic-overbooking')",
+            AND a.strategy = 'comprehensive-overbooking')",
     ]);
     let asked: f64 = asked
         .lines()

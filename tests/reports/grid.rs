@@ -176,7 +176,9 @@ fn the_report_of_a_thesis_has_a_section_for_every_topic_and_a_row_for_every_clus
         ("over-time", "Over time"),
     ] {
         assert!(
-            page.contains(&format!("<section id=\"{id}\"><h2>{heading}</h2>")),
+            page.contains(&format!(
+                "<details class=\"chapter\" id=\"{id}\"><summary><h2>{heading}</h2>"
+            )),
             "{id}"
         );
         assert!(markdown.contains(&format!("## {heading}\n")), "{id}");

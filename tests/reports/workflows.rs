@@ -133,7 +133,9 @@ fn a_report_of_workflows_draws_one_application_of_each_search() {
         ("plans", "The plan, seen"),
     ] {
         assert!(
-            page.contains(&format!("<section id=\"{id}\"><h2>{heading}</h2>")),
+            page.contains(&format!(
+                "<details class=\"chapter\" id=\"{id}\"><summary><h2>{heading}</h2>"
+            )),
             "{id}"
         );
     }
