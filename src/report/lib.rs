@@ -1,12 +1,12 @@
 //! Reports: the results of a run, computed from the store alone and written for people.
 //!
-//! [`write()`] reads the points of a run, groups them as Polars frames (`frames`), folds
-//! replications into means with 95 % intervals (`analysis`), shapes them into tables
-//! (`summary_tables`) and writes each in several formats (`format`), with the SQL that gives its
-//! numbers below it. A figure is data first (`figure`; `plots` makes them), drawn by `svg`, and
-//! laid out with the tables as one page (`html`). What is shown of one study alone is a [`View`],
-//! which stands beside the study. Everything is a function of the run's content; what depends on
-//! the machine and the clock is in `run.md` alone.
+//! [`write()`] reads the points of a run, groups them (`frames`, on Polars), folds replications
+//! into means with 95 % intervals (`analysis`), shapes them into tables (`summary_tables`) and
+//! writes each in several formats (`format`), with the SQL that gives its numbers below it. A
+//! figure is data first (`figure`; `plots` makes them), drawn by `svg`, and laid out with the
+//! tables as one page (`html`). What is shown of one study alone is a [`View`], which stands beside
+//! the study. Everything is a function of the run's content; what depends on the machine and the
+//! clock is in `run.md` alone.
 //!
 //! A table has several forms, and the SQL that gives its numbers:
 //!
