@@ -36,8 +36,8 @@ pub struct ReportArguments {
     /// them
     #[arg(long, value_name = "WIDTH")]
     pub figure_width: Option<PaperWidth>,
-    /// Labels for the figures in `plots` and for tables as LaTeX: a TOML file whose table `[labels]`
-    /// has what to write in place of a title, heading, axis or name, as in
+    /// Labels for the figures in `plots` and for tables as LaTeX: a TOML file whose table
+    /// `[labels]` has what to write in place of a title, heading, axis or name, as in
     /// "acceptance.pof_max" = "Threshold"
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,

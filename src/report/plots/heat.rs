@@ -1,5 +1,5 @@
-//! Heat maps: what a policy earns over two axes with numbers, with the best cells and the sign of the
-//! surplus.
+//! Heat maps: what a policy earns over two axes with numbers, with the best cells and the sign of
+//! the surplus.
 
 use std::collections::BTreeMap;
 
