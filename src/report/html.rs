@@ -95,7 +95,7 @@ impl Content<'_> {
         let beside_figures = |table: &&Table| has_axes && table.name == super::variance::NAME;
         let (beside, results): (Vec<&Table>, Vec<&Table>) = results
             .into_iter()
-            .partition(|table| beside_figures(&table));
+            .partition(|table| beside_figures(table));
         let body = html! {
             body data-run=(super::sql::this_run(&self.run.configuration_hash)) { "\n"
                 (self.head())
