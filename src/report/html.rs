@@ -93,9 +93,8 @@ impl Content<'_> {
         // What is shown beside a figure stands in its chapter.
         let has_axes = (self.by_section().iter()).any(|(section, _)| *section == Section::Axes);
         let beside_figures = |table: &&Table| has_axes && table.name == super::variance::NAME;
-        let (beside, results): (Vec<&Table>, Vec<&Table>) = results
-            .into_iter()
-            .partition(|table| beside_figures(table));
+        let (beside, results): (Vec<&Table>, Vec<&Table>) =
+            results.into_iter().partition(|table| beside_figures(table));
         let body = html! {
             body data-run=(super::sql::this_run(&self.run.configuration_hash)) { "\n"
                 (self.head())
