@@ -137,7 +137,7 @@ impl<'e> Content<'e> {
         note_published(&mut figures, extras.claims.is_some());
         let first = figures
             .iter()
-            .take_while(|figure| is_first_of_run(figure, &figures[0]));
+            .take_while(|figure| figure.is_of_quantity_of(&figures[0]));
         let behind_first = first.count();
         let compared = surplus(&analysis, &pairs, hash).into_iter();
         let compared = compared.chain(heat_maps(&analysis, &pairs, hash));
@@ -277,11 +277,6 @@ fn mark_incomplete(run: &RunSummary, tables: &mut [&mut Table], figures: &mut [F
     }
 }
 
-/// Whether a figure shows what the first one does, in any situation.
-fn is_first_of_run(figure: &Figure, first: &Figure) -> bool {
-    figure.section == first.section && figure.y == first.y && figure.x.title == first.x.title
-}
-
 /// Of the situations of the first figure those come first that a paper published most of.
 fn lead_with_published(figures: &mut [Figure]) {
     let count = |figure: &Figure| -> usize {
@@ -289,7 +284,7 @@ fn lead_with_published(figures: &mut [Figure]) {
         series.map(|series| series.published.len()).sum()
     };
     let of_first = figures.iter();
-    let of_first = of_first.take_while(|figure| is_first_of_run(figure, &figures[0]));
+    let of_first = of_first.take_while(|figure| figure.is_of_quantity_of(&figures[0]));
     let situations = of_first.count();
     figures[..situations].sort_by_key(|figure| std::cmp::Reverse(count(figure)));
 }

@@ -38,6 +38,12 @@ pub struct PublishedKinds {
 }
 
 impl Figure {
+    /// Whether it shows the same over the same axis as another one, in any situation.
+    #[must_use]
+    pub fn is_of_quantity_of(&self, other: &Self) -> bool {
+        self.section == other.section && self.y == other.y && self.x.title == other.x.title
+    }
+
     /// Which kinds of published numbers it has.
     #[must_use]
     pub fn published(&self) -> PublishedKinds {

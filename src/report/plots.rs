@@ -37,7 +37,10 @@ pub fn number(value: &AxisValue) -> Option<f64> {
 
 /// A numeric axis with fewer values makes no curve, only bars.
 const FEWEST_VALUES: usize = 3;
-/// More situations than this over an axis are left to the tables.
+/// Of the first quantity more situations than this over an axis are left to the tables: what a
+/// reader of the first screen can choose.
+const MOST_FIRST_PANELS: usize = 96;
+/// And of the others.
 const MOST_PANELS: usize = 24;
 /// Over the other axes fewer are worth looking at.
 const MOST_FURTHER_PANELS: usize = 3;

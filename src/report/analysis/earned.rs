@@ -1,6 +1,6 @@
 //! What is earned in a run, and who competes for it: what a report looks for the best of.
 
-use super::{Analysis, Combination, ReportedMeasure};
+use super::{Analysis, Combination, ReportedMeasure, STRATEGY_AXIS};
 use crate::statistics::Estimate;
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
@@ -90,6 +90,15 @@ impl Analysis {
             Some(Some(AxisValue::Text(policy))) => policy,
             _ => &combination.strategy,
         }
+    }
+
+    /// The axis whose values compete: that of strategies, or that of a study.
+    pub(crate) fn competing_axis(&self) -> Option<usize> {
+        let strategies = || {
+            let mut axes = self.axes.iter();
+            axes.position(|axis| axis.key == STRATEGY_AXIS)
+        };
+        self.competitors().or_else(strategies)
     }
 
     /// The axis whose values compete in a study.

@@ -70,13 +70,9 @@ fn of_figures(figures: &[Figure]) -> Vec<SituationAnswer> {
     let Some(first) = headline(figures) else {
         return Vec::new();
     };
-    let is_same = |figure: &&Figure| {
-        figure.section == first.section
-            && figure.y == first.y
-            && figure.x.title == first.x.title
-            && !ends_of_lines(figure).is_empty()
-    };
-    let same = figures.iter().filter(is_same);
+    let same = figures
+        .iter()
+        .filter(|figure| figure.is_of_quantity_of(first) && !ends_of_lines(figure).is_empty());
     same.map(|figure| SituationAnswer {
         given: figure.given.clone(),
         statements: vec![of_figure(figure)],

@@ -72,11 +72,9 @@ fn is_same_but_for_situation(one: &Figure, other: &Figure) -> bool {
     let keys = |figure: &Figure| -> Vec<String> {
         figure.given.iter().map(|(key, _)| key.clone()).collect()
     };
-    let x = |figure: &Figure| (figure.x.title.clone(), figure.x.kind.clone());
     !one.given.is_empty()
-        && one.section == other.section
-        && one.y == other.y
-        && x(one) == x(other)
+        && one.is_of_quantity_of(other)
+        && one.x.kind == other.x.kind
         && keys(one) == keys(other)
 }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::drawn::{Drawn, drawn};
 use super::paired::{Line, Pairs};
 use super::{
-    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
-    is_numeric, mark, number, titled,
+    MOST_FIRST_PANELS, MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given,
+    horizontal, is_numeric, mark, number, titled,
 };
-use crate::analysis::{Analysis, STRATEGY_AXIS};
-use crate::figure::{Figure, Marks, Scale, ScaleKind, Series};
+use crate::analysis::{Analysis, Combination};
+use crate::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
+use crate::statistics::Estimate;
 use crate::table::short;
 
-/// Lines by rank and name of their strategies.
-type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
-pub type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
+/// Lines by rank and name of their policies.
+pub(super) type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
 
 /// For every quantity a figure over the axis with the most numbers in every situation, and over
 /// further axes where that gives few; and how many were left out.
@@ -25,58 +25,93 @@ pub(crate) fn curves(
 ) -> (Vec<Figure>, usize) {
     let mut figures = Vec::new();
     let mut left_out = 0;
+    let is_over_none = axes_to_draw_over(analysis).is_empty();
+    let quantities = pairs.in_order(drawn(analysis, configuration_hash));
+    for (place, quantity) in quantities.iter().enumerate() {
+        if is_over_none {
+            figures.extend(by_strategy(analysis, quantity));
+            continue;
+        }
+        let estimate = |combination: &Combination| quantity.estimate(combination);
+        let most = if place == 0 {
+            MOST_FIRST_PANELS
+        } else {
+            MOST_PANELS
+        };
+        let (drawn, others) = over_axes(analysis, most, &estimate, &|axis, places, curves| {
+            figure(analysis, axis, places, curves, (quantity, pairs))
+        });
+        figures.extend(drawn);
+        left_out += others;
+    }
+    (figures, left_out)
+}
+
+/// The axes with several values on which nobody competes, in the order in which they are drawn
+/// over.
+fn axes_to_draw_over(analysis: &Analysis) -> Vec<usize> {
+    let competing = analysis.competing_axis();
     let free: Vec<usize> = (0..analysis.axes.len())
-        .filter(|axis| analysis.axes[*axis].key != STRATEGY_AXIS)
-        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .filter(|axis| Some(*axis) != competing && analysis.axes[*axis].values.len() > 1)
         .collect();
     let mut over = horizontal(analysis, &free);
     let further = free.iter().filter(|axis| !over.contains(axis));
     over.extend(further.copied().collect::<Vec<_>>());
-    for quantity in &pairs.in_order(drawn(analysis, configuration_hash)) {
-        if free.is_empty() {
-            figures.extend(by_strategy(analysis, quantity));
+    over
+}
+
+/// The axes but one on which nobody competes: what describes a situation of a figure over that one.
+pub(super) fn others(analysis: &Analysis, axis: usize) -> Vec<usize> {
+    let competing = analysis.competing_axis();
+    (0..analysis.axes.len())
+        .filter(|other| *other != axis && Some(*other) != competing)
+        .collect()
+}
+
+/// Draws an estimate over each axis, with the axis, the places on the others and the lines there,
+/// in at most so many situations over the first; numbered where there are several. And how many
+/// figures were left out.
+pub(super) fn over_axes<'a>(
+    analysis: &'a Analysis,
+    most: usize,
+    estimate: &dyn Fn(&Combination) -> Option<Estimate>,
+    draw: &dyn Fn(usize, &[Option<u32>], &Curves<'a>) -> Figure,
+) -> (Vec<Figure>, usize) {
+    let (mut figures, mut left_out) = (Vec::new(), 0);
+    for (rank, axis) in axes_to_draw_over(analysis).into_iter().enumerate() {
+        let mut panels = panels(analysis, axis, estimate);
+        // Axes that were swept together leave one value of this axis in every situation.
+        panels.retain(|_, curves| curves.values().any(|marks| marks.len() > 1));
+        // Further axes are drawn completely or not at all: three of eleven situations would be an
+        // accident.
+        if rank > 0 && panels.len() > MOST_FURTHER_PANELS {
+            left_out += panels.len();
             continue;
         }
-        for (rank, axis) in over.iter().copied().enumerate() {
-            let panels = panels(analysis, axis, quantity);
-            // Axes that were swept together leave one value of this axis in every situation.
-            let panels: Panels<'_> = panels
-                .into_iter()
-                .filter(|(_, curves)| curves.values().any(|marks| marks.len() > 1))
-                .collect();
-            // Further axes are drawn completely or not at all: three of eleven situations would be
-            // an accident.
-            if rank > 0 && panels.len() > MOST_FURTHER_PANELS {
-                left_out += panels.len();
-                continue;
+        left_out += panels.len().saturating_sub(most);
+        let is_alone = panels.len() == 1;
+        for (number, (places, curves)) in panels.into_iter().take(most).enumerate() {
+            let mut figure = draw(axis, &places, &curves);
+            if !is_alone {
+                figure.name = format!("{}-{}", figure.name, number + 1);
             }
-            left_out += panels.len().saturating_sub(MOST_PANELS);
-            let alone = panels.len() == 1;
-            for (number, (places, curves)) in panels.into_iter().take(MOST_PANELS).enumerate() {
-                let mut figure = figure(analysis, axis, &places, &curves, (quantity, pairs));
-                if !alone {
-                    figure.name = format!("{}-{}", figure.name, number + 1);
-                }
-                figures.push(figure);
-            }
+            figures.push(figure);
         }
     }
     (figures, left_out)
 }
 
-fn others(analysis: &Analysis, axis: usize) -> Vec<usize> {
-    (0..analysis.axes.len())
-        .filter(|other| *other != axis && analysis.axes[*other].key != STRATEGY_AXIS)
-        .collect()
-}
-
-fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'a> {
+fn panels<'a>(
+    analysis: &'a Analysis,
+    axis: usize,
+    estimate: &dyn Fn(&Combination) -> Option<Estimate>,
+) -> BTreeMap<Vec<Option<u32>>, Curves<'a>> {
     let others = others(analysis, axis);
     let numeric = is_numeric(analysis, axis);
-    let mut panels: Panels<'a> = BTreeMap::new();
+    let mut panels: BTreeMap<Vec<Option<u32>>, Curves<'a>> = BTreeMap::new();
     for combination in &analysis.combinations {
         let (Some(estimate), Some(value), Some(place)) = (
-            quantity.estimate(combination),
+            estimate(combination),
             analysis.value(combination, axis),
             combination.places[axis],
         ) else {
@@ -89,11 +124,11 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'
             .iter()
             .map(|other| combination.places[*other])
             .collect();
-        let strategy = combination.strategy.as_str();
+        let policy = analysis.policy(combination);
         panels
             .entry(key)
             .or_default()
-            .entry((analysis.studies.rank(strategy), strategy))
+            .entry((analysis.studies.rank(policy), policy))
             .or_default()
             .push((mark(x, &estimate), combination));
     }
@@ -101,6 +136,14 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'
         line.sort_by(|(mark, _), (other, _)| mark.x.total_cmp(&other.x));
     }
     panels
+}
+
+/// Marks as they are drawn over an axis: joined where its values are numbers.
+pub(super) fn over(analysis: &Analysis, axis: usize, marks: Vec<Mark>) -> Marks {
+    match is_numeric(analysis, axis) {
+        true => Marks::Curve(marks),
+        false => Marks::Bars(marks),
+    }
 }
 
 fn figure(
@@ -112,18 +155,13 @@ fn figure(
 ) -> Figure {
     let key = &analysis.axes[axis].key;
     let given = given(analysis, &others(analysis, axis), places);
-    let numeric = is_numeric(analysis, axis);
     let series = curves
         .iter()
         .map(|((rank, strategy), line)| {
             let baseline = analysis.studies.baseline(strategy);
             let beside = baseline.and_then(|name| curves.get(&(analysis.studies.rank(name), name)));
             let marks = pairs.marks(quantity, line, beside.map_or(&[], Vec::as_slice));
-            let marks = if numeric {
-                Marks::Curve(marks)
-            } else {
-                Marks::Bars(marks)
-            };
+            let marks = over(analysis, axis, marks);
             Series {
                 reference: baseline.map(str::to_owned),
                 published: pairs.published(quantity, analysis, line),

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::drawn::{Drawn, drawn};
 use super::paired::Pairs;
-use super::surplus::{competing_axis, surpluses};
+use super::surplus::Surplus;
 use super::{MOST_FURTHER_PANELS, MOST_PANELS, condition, file_name, given, mark, number, titled};
 use crate::analysis::{Analysis, Combination};
 use crate::figure::{Figure, HeatCell, Marks, Scale, Section, Series, Sign, Standing};
-use crate::statistics::{Estimate, Replicated};
+use crate::statistics::Estimate;
 use crate::table::{short, value_text};
 
 /// Of each pair of axes with numbers a heat map for each policy and situation, as long as there are
@@ -19,73 +18,71 @@ pub(crate) fn heat_maps(
     pairs: &Pairs<'_>,
     configuration_hash: &str,
 ) -> Vec<Figure> {
-    let earned = drawn(analysis, configuration_hash).into_iter().next();
-    let (true, Some(earned)) = (analysis.is_earning(), earned) else {
+    let Some(surplus) = Surplus::new(analysis, pairs, configuration_hash) else {
         return Vec::new();
     };
-    let surpluses = surpluses(analysis, pairs, configuration_hash);
     let numeric: Vec<usize> = (0..analysis.axes.len())
         .filter(|axis| {
             let values = &analysis.axes[*axis].values;
             values.len() > 1 && values.iter().all(|value| number(value).is_some())
         })
         .collect();
-    let tuned = analysis.tuned_axes();
+    let is_tuned = |axis: &usize| analysis.tuned_axes().contains(axis);
     let mut figures = Vec::new();
     for (place, one) in numeric.iter().enumerate() {
         for other in &numeric[place + 1..] {
             // What a provider chooses stands along the rows.
-            let (x, y) = match tuned.contains(one) && !tuned.contains(other) {
+            let (x, y) = match is_tuned(one) && !is_tuned(other) {
                 true => (*one, *other),
                 false => (*other, *one),
             };
-            let axes = HeatAxes { x, y };
-            figures.extend(axes.maps(analysis, pairs, &earned, &surpluses));
+            let maps = HeatMaps {
+                surplus: &surplus,
+                x,
+                y,
+                is_chosen: [x, y].map(|axis| is_tuned(&axis)),
+            };
+            figures.extend(maps.figures());
         }
     }
     figures
 }
 
-/// Two axes of a heat map.
-#[derive(Clone, Copy)]
-struct HeatAxes {
+/// The maps over two axes.
+struct HeatMaps<'s, 'a> {
+    surplus: &'s Surplus<'a>,
     x: usize,
     y: usize,
+    /// Whether a provider chooses the values of either.
+    is_chosen: [bool; 2],
 }
 
-/// The combinations of one map, each with its surplus.
-type Cells<'a> = Vec<(&'a Combination, Option<Estimate>)>;
-
-impl HeatAxes {
+impl<'a> HeatMaps<'_, 'a> {
     /// The maps, unless there are too many of them.
-    fn maps(
-        self,
-        analysis: &Analysis,
-        pairs: &Pairs<'_>,
-        earned: &Drawn,
-        surpluses: &[Option<Estimate>],
-    ) -> Vec<Figure> {
+    fn figures(&self) -> Vec<Figure> {
+        let analysis = self.surplus.analysis;
         let others: Vec<usize> = (0..analysis.axes.len())
             .filter(|axis| ![self.x, self.y].contains(axis))
             .collect();
-        let is_tuned = |axis| analysis.tuned_axes().contains(&axis);
-        let reads_no_axis = |combination: &Combination| {
-            [self.x, self.y].into_iter().any(is_tuned)
-                && !analysis.studies.overbooks(analysis.policy(combination))
+        let is_chosen = self.is_chosen.contains(&true);
+        let reads_them = |combination: &Combination| {
+            !is_chosen || analysis.studies.overbooks(analysis.policy(combination))
         };
-        let mut maps: BTreeMap<Vec<Option<u32>>, Cells<'_>> = BTreeMap::new();
-        for (combination, surplus) in analysis.combinations.iter().zip(surpluses) {
-            if !reads_no_axis(combination) && earned.estimate(combination).is_some() {
+        let mut maps: BTreeMap<Vec<Option<u32>>, Vec<&Combination>> = BTreeMap::new();
+        for combination in &analysis.combinations {
+            if reads_them(combination) && analysis.earned(combination).is_some() {
                 let situation = others.iter().map(|axis| combination.places[*axis]);
-                let cells = maps.entry(situation.collect()).or_default();
-                cells.push((combination, *surplus));
+                maps.entry(situation.collect())
+                    .or_default()
+                    .push(combination);
             }
         }
         // Axes that were swept together make a line and no map.
         maps.retain(|_, cells| self.is_map(cells));
-        let most = match [self.x, self.y].into_iter().any(is_tuned) {
-            true => MOST_PANELS,
-            false => MOST_FURTHER_PANELS,
+        let most = if is_chosen {
+            MOST_PANELS
+        } else {
+            MOST_FURTHER_PANELS
         };
         if maps.len() > most {
             return Vec::new();
@@ -93,79 +90,74 @@ impl HeatAxes {
         let is_alone = maps.len() == 1;
         let maps = maps.into_iter().enumerate();
         maps.map(|(number, (places, cells))| {
-            let suffix = match is_alone {
-                true => String::new(),
-                false => format!("-{}", number + 1),
-            };
-            let given = given(analysis, &others, &places);
-            self.map(analysis, pairs, earned, (cells, given, suffix))
+            let mut figure = self.figure(&cells, given(analysis, &others, &places));
+            if !is_alone {
+                figure.name = format!("{}-{}", figure.name, number + 1);
+            }
+            figure
         })
         .collect()
     }
 
-    fn is_map(self, cells: &Cells<'_>) -> bool {
-        let mut places = cells
-            .iter()
-            .map(|(cell, _)| (cell.places[self.x], cell.places[self.y]));
-        let Some((x, y)) = places.next() else {
+    fn is_map(&self, cells: &[&Combination]) -> bool {
+        let place = |cell: &Combination| (cell.places[self.x], cell.places[self.y]);
+        let Some((x, y)) = cells.first().map(|cell| place(cell)) else {
             return false;
         };
-        let others: Vec<_> = places.collect();
-        others.iter().any(|(other, row)| *other != x && *row == y)
-            && others.iter().any(|(other, row)| *other == x && *row != y)
+        let is_there = |holds: &dyn Fn((Option<u32>, Option<u32>)) -> bool| {
+            cells.iter().any(|cell| holds(place(cell)))
+        };
+        is_there(&|(other, row)| other != x && row == y)
+            && is_there(&|(other, row)| other == x && row != y)
     }
 
-    fn map(
-        self,
-        analysis: &Analysis,
-        pairs: &Pairs<'_>,
-        earned: &Drawn,
-        (cells, given, suffix): (Cells<'_>, Vec<(String, String)>, String),
-    ) -> Figure {
+    fn figure(&self, cells: &[&'a Combination], given: Vec<(String, String)>) -> Figure {
+        let (analysis, earned) = (self.surplus.analysis, &self.surplus.earned);
         let [x, y] = [self.x, self.y].map(|axis| analysis.axes[axis].key.as_str());
-        let is_by_row =
-            analysis.tuned_axes().contains(&self.x) && !analysis.tuned_axes().contains(&self.y);
+        // Along a row everything is chosen where only columns are; else over the whole map.
+        let is_by_row = self.is_chosen == [true, false];
+        let compared_with = |cell: &Combination| cell.places[self.y].filter(|_| is_by_row);
         let mut best: BTreeMap<Option<u32>, &Combination> = BTreeMap::new();
-        for (cell, _) in &cells {
-            let row = cell.places[self.y].filter(|_| is_by_row);
-            let known = best.entry(row).or_insert(*cell);
+        for cell in cells {
+            let known = best.entry(compared_with(cell)).or_insert(cell);
             if analysis.mean_earned(cell) > analysis.mean_earned(known) {
-                *known = *cell;
+                *known = cell;
             }
         }
-        let drawn = cells.iter().filter_map(|(cell, surplus)| {
-            let best = best.get(&cell.places[self.y].filter(|_| is_by_row))?;
+        let drawn = cells.iter().filter_map(|cell| {
             Some(HeatCell {
-                mark: mark(f64::from(cell.places[self.x]?), &earned.estimate(cell)?),
+                mark: mark(f64::from(cell.places[self.x]?), &analysis.earned(cell)?),
                 row: f64::from(cell.places[self.y]?),
-                standing: standing(pairs, earned, best, cell),
-                surplus: surplus.and_then(sign),
+                standing: self.standing(best.get(&compared_with(cell))?, cell),
+                surplus: self.surplus.of(cell).and_then(sign),
             })
         });
-        let policy = cells.first().map_or("", |(cell, _)| analysis.policy(cell));
+        let policy = cells.first().map_or("", |cell| analysis.policy(cell));
         let scale = |axis: usize| {
             let axis = &analysis.axes[axis];
             Scale::categories(axis.key.as_str(), axis.values.iter().map(value_text))
         };
-        let series = Series::new(
-            policy,
-            analysis.studies.rank(policy),
-            Marks::Cells(drawn.collect()),
-        );
-        let title = format!("{} by {} and {}", earned.title, short(x), short(y));
         // Whose map it is stands in the legend.
-        let competing = competing_axis(analysis).map(|axis| analysis.axes[axis].key.as_str());
-        let others: Vec<(String, String)> = (given.iter())
-            .filter(|(key, _)| Some(key.as_str()) != competing)
-            .cloned()
-            .collect();
+        let competing = analysis.competing_axis();
+        let competing = competing.map(|axis| analysis.axes[axis].key.as_str());
+        let others = given
+            .iter()
+            .filter(|(key, _)| Some(key.as_str()) != competing);
+        let others: Vec<(String, String)> = others.cloned().collect();
         Figure {
-            name: format!("{}-by-{}-and-{}{suffix}", file_name(&earned.key), file_name(x), file_name(y)),
+            name: format!("{}-by-{}-and-{}", file_name(&earned.key), file_name(x), file_name(y)),
             section: Section::Money,
-            title: titled(&title, &others),
+            title: titled(
+                &format!("{} by {} and {}", earned.title, short(x), short(y)),
+                &others,
+            ),
             x: scale(self.x),
             y: scale(self.y),
-            series: vec![series],
+            series: vec![Series::new(
+                policy,
+                analysis.studies.rank(policy),
+                Marks::Cells(drawn.collect()),
+            )],
             note: format!(
                 "The more, the darker. A thick frame is around the best of {}, a dashed one around what \
                  is not significantly worse, paired by replication. + or −: significantly more or less \
@@ -184,22 +176,22 @@ ORDER BY y, x;",
             given,
         }
     }
-}
 
-/// How a cell stands beside the best one.
-fn standing(pairs: &Pairs<'_>, earned: &Drawn, best: &Combination, cell: &Combination) -> Standing {
-    if std::ptr::eq(best, cell) {
-        return Standing::Best;
-    }
-    let is_open =
-        |difference: &Replicated| difference.interval().is_some() && !difference.is_significant();
-    match pairs
-        .difference(earned, best, cell)
-        .as_ref()
-        .is_some_and(is_open)
-    {
-        true => Standing::NotWorse,
-        false => Standing::Other,
+    /// How a cell stands beside the best one.
+    fn standing(&self, best: &Combination, cell: &Combination) -> Standing {
+        if std::ptr::eq(best, cell) {
+            return Standing::Best;
+        }
+        let difference = self
+            .surplus
+            .pairs
+            .difference(&self.surplus.earned, best, cell);
+        match difference {
+            Some(found) if found.interval().is_some() && !found.is_significant() => {
+                Standing::NotWorse
+            }
+            _ => Standing::Other,
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use super::drawn::{Drawn, drawn};
 use super::lines::{Lines, MOST_LINES, free_axes};
 use super::paired::{Line, Pairs};
 use super::{
-    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
-    is_numeric, mark, number, spread, titled,
+    MOST_FIRST_PANELS, MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given,
+    horizontal, is_numeric, mark, number, spread, titled,
 };
 use crate::analysis::{Analysis, Combination};
 use crate::figure::{Figure, Mark, Marks, Series};
@@ -33,10 +33,12 @@ pub fn studies(
         .collect();
     let mut figures = Vec::new();
     let mut left_out = 0;
-    for quantity in &pairs.in_order(drawn(analysis, configuration_hash)) {
+    let quantities = pairs.in_order(drawn(analysis, configuration_hash));
+    for (place, quantity) in quantities.iter().enumerate() {
         for layout in &layouts {
             let beside = quantity.best_effort(analysis, configuration_hash);
-            let (drawn, more) = layout.figures(analysis, pairs, quantity, beside.as_ref());
+            let (drawn, more) =
+                layout.figures(analysis, pairs, (quantity, place == 0), beside.as_ref());
             figures.extend(drawn);
             left_out += more;
         }
@@ -94,9 +96,13 @@ impl Layout {
         &self,
         analysis: &Analysis,
         pairs: &Pairs<'_>,
-        quantity: &Drawn,
+        (quantity, is_first): (&Drawn, bool),
         beside: Option<&Drawn>,
     ) -> (Vec<Figure>, usize) {
+        let most = match self.most {
+            MOST_PANELS if is_first => MOST_FIRST_PANELS,
+            most => most,
+        };
         let mut panels = self.panels(analysis, quantity);
         let mut others = beside.map(|beside| self.panels(analysis, beside));
         panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
@@ -106,10 +112,10 @@ impl Layout {
         if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
             return (Vec::new(), panels.len());
         }
-        let left_out = panels.len().saturating_sub(self.most);
+        let left_out = panels.len().saturating_sub(most);
         let figures = panels
             .into_iter()
-            .take(self.most)
+            .take(most)
             .enumerate()
             .map(|(number, (places, lines))| {
                 let others = others.as_mut().and_then(|others| others.remove(&places));
