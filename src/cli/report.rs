@@ -71,13 +71,11 @@ pub enum PaperWidth {
 impl ReportArguments {
     fn forms(&self) -> Result<Forms, ReportError> {
         let further = self.format.iter();
-        let labels_file = self.labels.clone().unwrap_or_default();
         Ok(Forms {
             labels: match &self.labels {
                 Some(path) => read_labels(path)?,
                 None => Labels::default(),
             },
-            labels_file,
             more_tables: further
                 .map(|format| match format {
                     FurtherFormat::Latex => TableFile::Latex,
@@ -101,7 +99,7 @@ fn read_labels(path: &Path) -> Result<Labels, ReportError> {
     let bytes = bytes.map_err(|error| refused(LabelError::File(error.to_string())))?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| refused(LabelError::File("it is no text".to_owned())))?;
-    text.parse().map_err(refused)
+    Labels::new(path, &text).map_err(refused)
 }
 
 /// Writes the report, prints the best table to standard output and where the report is to standard

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::figure::{Figure, Scale, ScaleKind};
 use super::table::{Cell, Table};
@@ -10,7 +11,10 @@ use bookahead_lab::keys::nearest;
 
 /// What to write in place of titles, headings, names of axes and names in legends and cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Labels(BTreeMap<String, String>);
+pub struct Labels {
+    file: PathBuf,
+    words: BTreeMap<String, String>,
+}
 
 /// Why labels cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,28 +40,36 @@ pub enum LabelError {
     },
 }
 
-impl std::str::FromStr for Labels {
-    type Err = LabelError;
-
-    /// Reads a file of labels.
-    fn from_str(text: &str) -> Result<Self, LabelError> {
-        let file: toml::Table =
+impl Labels {
+    /// Those of a file with this text.
+    ///
+    /// # Errors
+    ///
+    /// When it has something else than one table of texts.
+    pub fn new(file: &Path, text: &str) -> Result<Self, LabelError> {
+        let read: toml::Table =
             (text.parse()).map_err(|error: toml::de::Error| LabelError::Toml(error.to_string()))?;
-        if let Some(key) = file.keys().find(|key| *key != "labels") {
+        if let Some(key) = read.keys().find(|key| *key != "labels") {
             return Err(LabelError::Shape(format!("`{key}` is unknown")));
         }
-        let Some(toml::Value::Table(labels)) = file.get("labels") else {
+        let Some(toml::Value::Table(labels)) = read.get("labels") else {
             return Err(LabelError::Shape("there is no table `[labels]`".to_owned()));
         };
         let labels = labels.iter().map(|(label, text)| match text.as_str() {
             Some(text) => Ok((label.clone(), text.to_owned())),
             None => Err(LabelError::Shape(format!("`{label}` is given no text"))),
         });
-        labels.collect::<Result<_, _>>().map(Self)
+        Ok(Self {
+            file: file.to_owned(),
+            words: labels.collect::<Result<_, _>>()?,
+        })
     }
-}
 
-impl Labels {
+    /// The file that they are read from.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Whether every label stands somewhere in these figures and tables.
     ///
     /// # Errors
@@ -68,12 +80,16 @@ impl Labels {
         figures: &'c [Figure],
         tables: impl Iterator<Item = &'c Table>,
     ) -> Result<(), LabelError> {
-        if self.0.is_empty() {
+        if self.words.is_empty() {
             return Ok(());
         }
         let mut known: BTreeSet<&str> = figures.iter().flat_map(of_figure).collect();
         known.extend(tables.flat_map(of_table));
-        let Some(label) = self.0.keys().find(|label| !known.contains(label.as_str())) else {
+        let Some(label) = self
+            .words
+            .keys()
+            .find(|label| !known.contains(label.as_str()))
+        else {
             return Ok(());
         };
         let known: Vec<&str> = known.into_iter().collect();
@@ -89,7 +105,7 @@ impl Labels {
 
     /// A figure with these labels.
     pub(super) fn figure<'f>(&self, figure: &'f Figure) -> Cow<'f, Figure> {
-        if self.0.is_empty() {
+        if self.words.is_empty() {
             return Cow::Borrowed(figure);
         }
         let mut labelled = figure.clone();
@@ -108,7 +124,7 @@ impl Labels {
 
     /// A table with these labels.
     pub(super) fn table<'t>(&self, table: &'t Table) -> Cow<'t, Table> {
-        if self.0.is_empty() {
+        if self.words.is_empty() {
             return Cow::Borrowed(table);
         }
         let mut labelled = table.clone();
@@ -125,7 +141,7 @@ impl Labels {
     }
 
     fn replace(&self, text: &mut String) {
-        if let Some(label) = self.0.get(text) {
+        if let Some(label) = self.words.get(text) {
             text.clone_from(label);
         }
     }
@@ -168,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_file_of_labels_is_one_table_of_texts() {
-        let read = |text: &str| text.parse::<Labels>();
+        let read = |text: &str| Labels::new(Path::new("labels.toml"), text);
         let labels = read("[labels]\n\"Gain (VC)\" = \"Gain\"\n").expect("labels");
         let mut text = "Gain (VC)".to_owned();
         labels.replace(&mut text);

@@ -84,7 +84,7 @@ pub fn write(
         .labels
         .check(&content.figures, content.tables_in_files()))
     .map_err(|source| ReportError::Labels {
-        path: forms.labels_file.clone(),
+        path: forms.labels.file().to_owned(),
         source,
     })?;
     let mut folder = Folder::new(out)?.with(forms);

@@ -38,8 +38,6 @@ pub struct Forms {
     pub figure_width: FigureWidth,
     /// What figures in files of their own, and tables as LaTeX, are labelled with.
     pub labels: Labels,
-    /// The file that has the labels.
-    pub labels_file: PathBuf,
 }
 
 /// A format that a report has its tables in.
