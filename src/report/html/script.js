@@ -95,28 +95,18 @@
     here.hidden = rows.length === 0;
     here.replaceChildren();
     if (rows.length === 0) return;
-    const table = document.createElement("table");
+    const table = whole.cloneNode(true);
+    table.removeAttribute("id");
     table.className = "stacks";
-    const kept = keys.map((_, column) => column).filter((column) => !at.some(([other]) => other === column));
-    const titles = [...whole.tHead.rows[0].cells];
-    const line = table.createTHead().insertRow();
-    for (const column of kept) {
-      const cell = document.createElement("th");
-      cell.scope = "col";
-      cell.className = titles[column].className;
-      cell.textContent = titles[column].textContent;
-      line.append(cell);
-    }
-    const body = table.createTBody();
-    for (const row of rows) {
-      const copy = body.insertRow();
-      for (const column of kept) {
-        const cell = copy.insertCell();
-        cell.className = row.cells[column].className;
-        cell.dataset.l = titles[column].textContent;
-        cell.textContent = row.cells[column].textContent;
-      }
-    }
+    const titles = keys.map((_, column) => whole.tHead.rows[0].cells[column].textContent);
+    titles.forEach((title, column) => table.tHead.rows[0].cells[column].replaceChildren(title));
+    [...table.tBodies[0].rows].forEach((row, place) => {
+      row.hidden = false;
+      if (!rows.includes(whole.tBodies[0].rows[place])) row.remove();
+      [...row.cells].forEach((cell, column) => { cell.dataset.l = titles[column]; });
+    });
+    for (const row of [table.tHead.rows[0], ...table.tBodies[0].rows])
+      for (const column of at.map(([column]) => column).sort((a, b) => b - a)) row.deleteCell(column);
     const scroll = document.createElement("div");
     scroll.className = "scroll";
     scroll.append(table);
