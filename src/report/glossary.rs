@@ -28,7 +28,7 @@ const fn term(
     }
 }
 
-/// Every word, in alphabetical order.
+/// The words.
 pub const TERMS: &[Term] = &[
     term(
         "α",
@@ -93,7 +93,7 @@ pub const TERMS: &[Term] = &[
     term(
         "fee",
         &["fees"],
-        "What a job that was successful pays: its nodes times the hours that it booked, in virtual coins.",
+        "What a job that was successful pays: its nodes times its estimate, whatever it used, in virtual coins.",
         "docs/model.md",
     ),
     term(
@@ -111,7 +111,7 @@ pub const TERMS: &[Term] = &[
     term(
         "interval",
         &["confidence interval"],
-        "Where the mean of more replications of the same kind would lie with 95 % confidence. It is about the population that the replications are drawn from and about nothing else.",
+        "A range computed so that, in 95 of 100 such experiments, it contains the mean of the population that the replications are drawn from. It says nothing about any other population.",
         "docs/statistics.md",
     ),
     term(
@@ -165,7 +165,7 @@ pub const TERMS: &[Term] = &[
     term(
         "PoF threshold",
         &["threshold", "PoF_max", "pof_max"],
-        "The largest probability of failure at which a job is accepted.",
+        "The probability of failure from which on an overbooked slot is refused.",
         "docs/configuration.md",
     ),
     term(
@@ -189,7 +189,7 @@ pub const TERMS: &[Term] = &[
     term(
         "significant",
         &[],
-        "Said of a difference whose 95 % interval does not contain 0. Where many are read at once, they are corrected for their number.",
+        "Said of a difference whose 95 % interval does not contain 0. Comparisons of runs say as well which differences remain after correction for their number.",
         "docs/statistics.md",
     ),
     term(
