@@ -432,3 +432,19 @@ fn advice_on_a_machine_file_is_about_that_machine() {
         assert!(text(&said.stderr).contains(words), "{}", text(&said.stderr));
     }
 }
+
+#[test]
+fn a_machine_on_which_nobody_would_wait_gets_no_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    log(folder.path());
+    let asked = [&ADVISE[..], &["--nodes", "6400"]].concat();
+    let refused = output(program(folder.path(), &asked));
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let said = text(&refused.stderr);
+    assert!(
+        said.contains("of 6400 nodes, so nobody would wait"),
+        "{said}"
+    );
+    assert!(said.contains("cores_per_processor"), "{said}");
+    assert!(!folder.path().join("page").exists());
+}

@@ -21,11 +21,15 @@ fn earned(policy: &str, threshold: f64, ratio: f64, replication: u32) -> f64 {
 
 /// A run over these policies, two thresholds and two ratios, and its report's page.
 fn written(path: &Path, policies: &[&str]) -> String {
-    let (thresholds, ratios) = ([0.1, 0.3], [0.5, 8.0]);
+    written_at(path, policies, &[0.1, 0.3], &[0.5, 8.0])
+}
+
+/// The same at these thresholds and ratios.
+fn written_at(path: &Path, policies: &[&str], thresholds: &[f64], ratios: &[f64]) -> String {
     let mut simulations = Vec::new();
-    for ratio in ratios {
+    for &ratio in ratios {
         for policy in policies {
-            for threshold in thresholds {
+            for &threshold in thresholds {
                 for replication in 0..3 {
                     let mut own = result(2);
                     own.measured
@@ -45,14 +49,18 @@ fn written(path: &Path, policies: &[&str]) -> String {
     let policies: Vec<AxisValue> = policies.iter().map(|policy| text(policy)).collect();
     let axes = vec![
         axis(POLICY, &policies),
-        axis(THRESHOLD, &thresholds.map(AxisValue::Real)),
-        axis(RATIO, &ratios.map(AxisValue::Real)),
+        axis(THRESHOLD, &real(thresholds)),
+        axis(RATIO, &real(ratios)),
     ];
     let count = simulations.len() as u64;
     write_run(path, &record("grid", axes, count), simulations);
     let out = path.with_extension("report");
     let summary = write(STUDIES, path, &RunSelector::Latest, &out).unwrap();
     std::fs::read_to_string(summary.report).unwrap()
+}
+
+fn real(values: &[f64]) -> Vec<AxisValue> {
+    values.iter().copied().map(AxisValue::Real).collect()
 }
 
 fn number(cell: &Cell) -> f64 {
@@ -292,4 +300,24 @@ fn a_page_has_the_answer_of_each_situation_for_its_reader_to_choose() {
         );
         assert!(!answer.contains("How sure?"));
     }
+    let words = page.split_once("<details class=\"chapter\" id=\"glossary\">");
+    let (_, words) = words.unwrap();
+    for term in bookahead_report::glossary::TERMS {
+        assert!(words.contains(term.meaning), "{}", term.name);
+    }
+}
+
+#[test]
+fn every_situation_of_the_flagships_size_can_be_chosen_above_the_first_figure() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let policies = ["heuristic-planning", "heuristic-overbooking"];
+    let ratios: Vec<f64> = (1..=30).map(f64::from).collect();
+    let percent = 1..=31;
+    let thresholds: Vec<f64> = percent.map(|percent| f64::from(percent) / 100.0).collect();
+    let page = written_at(&path, &policies, &thresholds, &ratios);
+    let (_, headline) = page.split_once("<section id=\"headline\">").unwrap();
+    let (headline, _) = headline.split_once("</section>").unwrap();
+    assert_eq!(headline.matches("<figure ").count(), 30);
+    assert_eq!(page.matches("<div class=\"situation\" hidden").count(), 30);
 }
