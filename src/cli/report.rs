@@ -221,9 +221,8 @@ fn as_json(summary: &bookahead_report::ReportSummary) -> serde_json::Value {
 pub fn print_best(summary: &bookahead_report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();
-        let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
         let terminal = Terminal::default();
-        terminal.write(outcome, &mut text)?;
+        terminal.write(&summary.on_screen, &mut text)?;
         for remark in &summary.remarks {
             terminal.write_sentence(remark, &mut text)?;
         }

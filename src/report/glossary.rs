@@ -244,7 +244,7 @@ mod tests {
             let found = find(&word.to_uppercase()).expect("a term");
             assert!(found.name == word || found.others.contains(&word), "{word}");
             let has_it = |term: &&'static Term| {
-                words(*term).any(|other| other.to_lowercase() == word.to_lowercase())
+                words(term).any(|other| other.to_lowercase() == word.to_lowercase())
             };
             assert_eq!(TERMS.iter().filter(has_it).count(), 1, "{word}");
         }

@@ -237,13 +237,15 @@ impl ScreenAnswer {
     /// The table with the sentences above it.
     pub(super) fn with_heading(self) -> Table {
         let mut table = self.table;
-        table.title = format!("{}\n\n{}", self.sentences.join("\n"), table.title);
+        if !self.sentences.is_empty() {
+            table.title = format!("{}\n\n{}", self.sentences.join("\n"), table.title);
+        }
         table
     }
 }
 
 /// Whether a run answers its question for many situations at once: at least two axes are given.
-pub(super) fn has_several_situations(analysis: &Analysis) -> bool {
+fn has_several_situations(analysis: &Analysis) -> bool {
     let given = analysis.given_axes();
     let several = given
         .iter()

@@ -111,7 +111,7 @@ fn of_promises(content: &Content<'_>) -> Vec<(Mark, String)> {
     let last_refuted = found.iter_mut().rfind(|(mark, _)| *mark == Mark::Bad);
     if let (Some((_, sentence)), false) = (last_refuted, content.remedies.is_empty()) {
         sentence.push_str(&format!(
-            ". Not used in this run: {} (docs/calibration.md has what they change)",
+            ". Not used in this run: {} (see docs/calibration.md)",
             content.remedies.join(", ")
         ));
     }

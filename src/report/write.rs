@@ -15,7 +15,7 @@ use super::figure::{Figure, Marks, Section};
 use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::ReportError;
-use super::situation::{self, ScreenAnswer};
+use super::situation::ScreenAnswer;
 use super::statistics::EXPLAINED;
 use super::summary_tables::missing;
 use super::svg;
@@ -32,9 +32,9 @@ pub struct ReportSummary {
     pub run: RunSummary,
     /// The table with the main result.
     pub best: Table,
-    /// What the screen shows in its place where there are several axes: where the answer changes,
-    /// and one block of rows.
-    pub each_axis: Option<Table>,
+    /// What the screen shows: the answer in sentences above a table, which is one block of rows
+    /// where there are several axes.
+    pub on_screen: Table,
     /// The sentences below "Can I trust it?" on the page: about the choice of the best, about what
     /// replications share, and about promised risks.
     pub remarks: Vec<String>,
@@ -94,17 +94,14 @@ pub fn write(
     let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     let kept = folder.finish()?;
-    let each_axis = match situation::has_several_situations(&content.analysis) {
-        true => Some(content.on_screen().with_heading()),
-        false => content.each_axis.clone(),
-    };
+    let on_screen = content.on_screen().with_heading();
     Ok(ReportSummary {
         remarks: trust::remarks(&content),
         kept,
         missing: missing(&content.run),
         run: content.run,
         best: content.best,
-        each_axis,
+        on_screen,
         failed: content.failed,
         report,
     })

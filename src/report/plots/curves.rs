@@ -38,7 +38,7 @@ pub(crate) fn curves(
         } else {
             MOST_PANELS
         };
-        let (drawn, others) = over_axes(analysis, most, &estimate, &|axis, places, curves| {
+        let (drawn, others) = over_axes(analysis, most, &estimate, |axis, places, curves| {
             figure(analysis, axis, places, curves, (quantity, pairs))
         });
         figures.extend(drawn);
@@ -71,12 +71,15 @@ pub(super) fn others(analysis: &Analysis, axis: usize) -> Vec<usize> {
 /// Draws an estimate over each axis, with the axis, the places on the others and the lines there,
 /// in at most so many situations over the first; numbered where there are several. And how many
 /// figures were left out.
-pub(super) fn over_axes<'a>(
+pub(super) fn over_axes<'a, Draw>(
     analysis: &'a Analysis,
     most: usize,
     estimate: &dyn Fn(&Combination) -> Option<Estimate>,
-    draw: &dyn Fn(usize, &[Option<u32>], &Curves<'a>) -> Figure,
-) -> (Vec<Figure>, usize) {
+    draw: Draw,
+) -> (Vec<Figure>, usize)
+where
+    Draw: Fn(usize, &[Option<u32>], &Curves<'a>) -> Figure,
+{
     let (mut figures, mut left_out) = (Vec::new(), 0);
     for (rank, axis) in axes_to_draw_over(analysis).into_iter().enumerate() {
         let mut panels = panels(analysis, axis, estimate);

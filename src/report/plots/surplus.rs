@@ -83,7 +83,7 @@ pub(crate) fn surplus(
         return Vec::new();
     };
     let of = |combination: &Combination| surplus.of(combination);
-    let (figures, _) = over_axes(analysis, MOST_PANELS, &of, &|axis, places, curves| {
+    let (figures, _) = over_axes(analysis, MOST_PANELS, &of, |axis, places, curves| {
         figure(analysis, axis, places, curves, configuration_hash)
     });
     figures
