@@ -8,7 +8,9 @@ use rand::RngExt;
 use super::battery::offered_load;
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
-use super::settings::{Compression, CopyShift, Origin, TraceCopy, WholeTrace, WorkloadSettings};
+use super::settings::{
+    Compression, CopyShift, Origin, TraceCopy, WholeTrace, Windows, WorkloadSettings,
+};
 use crate::random::Stream;
 use crate::units::Seconds;
 
@@ -85,6 +87,34 @@ pub fn whole(
         job.release = job.submit;
     }
     Ok((jobs.into(), factor))
+}
+
+/// The jobs of a replication's window, with ids anew.
+///
+/// # Errors
+/// [`WorkloadError::NoWindow`] where it has none, or the jobs do not reach to its end.
+pub fn window(
+    label: &str,
+    jobs: &[Job],
+    windows: &Windows,
+    replication: u32,
+) -> Result<Arc<[Job]>, WorkloadError> {
+    let first = windows.first_jobs.get(replication as usize);
+    let of_window = first.and_then(|first| {
+        let first = *first as usize;
+        jobs.get(first..first.checked_add(windows.jobs as usize)?)
+    });
+    let of_window = of_window.ok_or_else(|| WorkloadError::NoWindow {
+        label: label.to_owned(),
+        usable: jobs.len(),
+        jobs: windows.jobs,
+        replication: replication + 1,
+    })?;
+    let with_ids = (0..).zip(of_window).map(|(id, job)| Job {
+        id: JobId(id),
+        ..job.clone()
+    });
+    Ok(with_ids.collect())
 }
 
 /// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
