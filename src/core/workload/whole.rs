@@ -293,6 +293,22 @@ mod tests {
     }
 
     #[test]
+    fn a_window_has_its_jobs_at_their_times_with_ids_of_its_own() {
+        let windows = Windows {
+            first_jobs: vec![0, 5, 239],
+            jobs: 2,
+        };
+        let jobs = window("log", &hourly(), &windows, 1).unwrap();
+        let found: Vec<_> = jobs.iter().map(|job| (job.id.0, job.submit.0)).collect();
+        assert_eq!(found, [(0, 500 + 5 * 3_600), (1, 500 + 6 * 3_600)]);
+        for replication in [2, 3] {
+            let error = window("log", &hourly(), &windows, replication).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("workload.window_first_jobs"), "{error}");
+        }
+    }
+
+    #[test]
     fn shaken_jobs_keep_everything_but_a_few_seconds() {
         let jobs: Vec<Job> = (0..500)
             .map(|id| {

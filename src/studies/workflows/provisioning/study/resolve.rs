@@ -91,6 +91,16 @@ fn workload_fits(
         );
         return None;
     }
+    if whole.windows.is_some() {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.window_first_jobs",
+            place,
+            "replications are instants of one history of the sites",
+            "leave it out: that history is the whole trace",
+        );
+        return None;
+    }
     if let (Some(_), Some(utilisation)) = (whole.copy, &sites.utilisation_percent) {
         problems.add(
             ProblemKind::Conflict,
@@ -120,6 +130,7 @@ fn exact_rectangles(
     let exact = asked
         .workload
         .whole
+        .as_ref()
         .is_some_and(|whole| whole.exact_estimates);
     if rectangles && !exact {
         let given = asked
