@@ -5,7 +5,8 @@ use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::Keys;
 
-const DECISIONS: &str = include_str!("../docs/decisions.md");
+use crate::support::decisions::PAGE as DECISIONS;
+
 const GLOSSARY: &str = include_str!("../docs/glossary.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
@@ -31,7 +32,7 @@ fn about_reservations() -> Vec<String> {
 
 /// The cells of the row that decides an ambiguity.
 fn decision(name: &str) -> Vec<&'static str> {
-    let lead = format!("| {name} | ");
+    let lead = format!("| <a id=\"{}\"></a>{name} | ", name.to_lowercase());
     let rows: Vec<&str> = DECISIONS
         .lines()
         .filter(|line| line.starts_with(&lead))
@@ -76,6 +77,7 @@ fn a_key_that_says_which_ambiguity_it_decides_stands_in_the_row_of_that_ambiguit
         let (key, decides) = (cells[0].trim_matches('`'), cells[cells.len() - 1]);
         for name in decides
             .split(", ")
+            .map(|name| name.trim_matches(['[', ']']))
             .filter(|name| names.iter().any(|known| known == name))
         {
             let varied_by = decision(name)[3];
