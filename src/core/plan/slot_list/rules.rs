@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
-/// The readings of ALG-1 that the thesis leaves open; the defaults take it literally, but for
-/// merging, without which the printed numbers do not come out (docs/decisions.md, AMB-5 to AMB-8).
+/// The readings of ALG-1 that the thesis leaves open; the defaults are those of docs/decisions.md.
+/// The printed listing merges nothing; merging is the default because only with it the printed
+/// numbers come out.
 ///
 /// Stored specifications name every field: a default that changes must not give an old one another
 /// meaning.
