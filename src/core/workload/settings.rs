@@ -321,7 +321,7 @@ pub enum ProcessorsField {
     /// Field 5 (allocated), else field 8 (requested): the rule of the cross-checks.
     #[default]
     AllocatedElseRequested,
-    /// Field 8 (requested), else field 5 (allocated): as docs/decisions.md has it.
+    /// Field 8 (requested), else field 5 (allocated): as `configs/birkenheuer2012` have it.
     RequestedElseAllocated,
 }
 

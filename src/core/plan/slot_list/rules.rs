@@ -6,8 +6,8 @@ use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
 /// The readings of ALG-1 that the thesis leaves open; the defaults are those of docs/decisions.md.
-/// The printed listing merges nothing; merging is the default because only with it the printed
-/// numbers come out.
+/// The printed listing merges nothing; merging is the default because without it nothing comes near
+/// the printed numbers (AMB-6).
 ///
 /// Stored specifications name every field: a default that changes must not give an old one another
 /// meaning.

@@ -9,7 +9,7 @@
 //! It is not one of the queues of the registry, because the thesis (Meltzer 2005) decides otherwise
 //! in these points:
 //!
-//! * Deadlines are not read: a waiting job waits until it starts (Meltzer 2005, §6.2).
+//! * Deadlines are not read: a waiting job waits until it starts.
 //! * The time of a repair is unknown, so a node that is down is missing in every later window, too
 //!   (Meltzer 2005, §7.4).
 //! * Windows that start in one instant do so after all ends and before any job, in the order of
