@@ -1,5 +1,4 @@
-//! A linear model of the run time that learns from every job that ends (Gaussier et al. 2015; spec
-//! `prediction.md`, section 8).
+//! A linear model of the run time that learns from every job that ends (Gaussier 2015).
 
 mod features;
 mod loss;

@@ -1,5 +1,5 @@
 //! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression,
-//! execution windows (spec `overbooking.md` §5.1–5.3, A-35, A-36).
+//! execution windows (Birkenheuer 2012, §5.1.1, §5.1.2; ).
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -150,8 +150,8 @@ pub fn split(
 }
 
 /// Offered load by estimates, `Σ n·x / (nodes · span)` with the span from the first to the last
-/// submit time (spec §5.2); 1 is the whole machine. Jobs wider than the machine are left out,
-/// because they are dropped at submission. `None` without a span.
+/// submit time (Birkenheuer 2012, §5.1.1); 1 is the whole machine. Jobs wider than the machine are
+/// left out, because they are dropped at submission. `None` without a span.
 #[must_use]
 pub fn offered_load(jobs: &[Job], machine: Nodes) -> Option<f64> {
     let span = jobs.last()?.submit - jobs.first()?.submit;

@@ -88,8 +88,8 @@ pub fn whole(
 }
 
 /// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
-/// `most` but not below 0, and ids anew in order of submission, ties as before (`prediction.md`
-/// §10).
+/// `most` but not below 0, and ids anew in order of submission, ties as before (docs/model.md, "A
+/// queue that plans with predictions").
 #[must_use]
 pub fn shaken(jobs: &[Job], most: u32, draws: &mut Stream) -> Arc<[Job]> {
     let most = i64::from(most);

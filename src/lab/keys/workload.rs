@@ -55,7 +55,8 @@ section! {
             .refused("is too small", TOO_MANY_JOBS)
             .default_is("1000").decides("A-35"),
         /// The factor on the times between submissions.
-        compression: Given<f64> = real().above(0.0).words("a factor above 0").decides("§5.2"),
+        compression: Given<f64> = real().above(0.0).words("a factor above 0")
+            .decides("Birkenheuer 2012 §5.1.1"),
         /// The offered load that all evaluated jobs together are brought to.
         target_load: Given<f64> = real().above(0.0)
             .words("an offered load above 0, where 1 is the whole machine"),
@@ -86,14 +87,13 @@ section! {
             .note(": estimates of a whole trace are its runtimes")
             .decides("AMB-1"),
         /// From when the times of a whole trace count.
-        origin: Given<Origin> = named::<Origin>().decides("prediction §3.1"),
+        origin: Given<Origin> = named::<Origin>().decides("Gaussier 2015"),
         /// By how many seconds, at most, every submission of a whole trace is moved, in each
         /// replication by others.
         shake_seconds: Given<u32> = integer_within(0, 86_400)
             .refused("s is too little", "s is more than a day")
             .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")
-            .default_is("0")
-            .decides("prediction §10"),
+            .default_is("0"),
         /// Whether only completed jobs are used.
         completed_only: Option<bool> = flag("false")
             .note(": only records whose status is completed, for evaluation and learning")

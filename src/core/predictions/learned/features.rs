@@ -1,5 +1,4 @@
-//! What the regression sees of a job: 19 base features and their products (spec `prediction.md`,
-//! section 8.2).
+//! What the regression sees of a job: 19 base features and their products (Gaussier 2015).
 
 use std::f64::consts::TAU;
 
@@ -178,7 +177,6 @@ mod tests {
         }
     }
 
-    /// Spec `prediction.md` section 12, vector 11.
     #[test]
     fn the_time_of_day_and_of_the_week_is_an_angle() {
         let angles = |submit| {
