@@ -28,7 +28,7 @@ model = "lublin-feitelson"
 jobs = 400
 nodes = 64
 whole_trace = true
-target_load = 0.9
+load.value = 0.9
 [scheduling]
 strategy = "replanning"
 [reservations]
@@ -148,7 +148,7 @@ model = "lublin-feitelson"
 jobs = 3000
 nodes = 64
 battery_jobs = 300
-target_load = 2.0
+load.value = 2.0
 [reservations]
 origin = "instead"
 start = "lead"
@@ -229,7 +229,7 @@ fn bad_input_is_an_error_that_names_the_key_or_the_file() {
             "model = \"lublin-feitelson\"\njobs = 400",
             "trace = \"bare.swf\"",
         )
-        .replace("target_load = 0.9\n", "");
+        .replace("load.value = 0.9\n", "");
     refused(&bare, &["requested time", "bare"]);
 }
 

@@ -58,7 +58,7 @@ pub use reservations::{
     ReservationRequest, SameInstant, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, MissingEstimate, Origin, ProcessorsField, TraceCopy,
+    CleaningRules, Compression, CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField, TraceCopy,
     WholeTrace, WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;

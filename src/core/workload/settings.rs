@@ -171,10 +171,14 @@ impl WorkloadSettings {
             MissingEstimate::Runtime => ";missing-estimate=runtime",
             MissingEstimate::Drop | MissingEstimate::Error => "",
         };
+        let by = |time: LoadTime| match time {
+            LoadTime::Estimates => "",
+            LoadTime::Runtimes => ",runtimes",
+        };
         let compression = match compression {
             Compression::Factor { factor } => format!("factor:{factor}"),
-            Compression::TargetLoad { load } => format!("target-load:{load}"),
-            Compression::BatteryLoad { load } => format!("battery-load:{load}"),
+            Compression::TargetLoad { load, time } => format!("target-load:{load}{}", by(*time)),
+            Compression::BatteryLoad { load, time } => format!("battery-load:{load}{}", by(*time)),
         };
         let fresh = if *fresh { ";fresh" } else { "" };
         if let Some(whole) = whole {
@@ -260,17 +264,57 @@ pub enum Compression {
         /// f > 0.
         factor: f64,
     },
-    /// One factor for the trace, chosen so that the evaluation jobs' estimates offer this load on
-    /// the machine.
+    /// One factor for the trace, chosen so that the evaluation jobs offer this load on the machine.
     TargetLoad {
-        /// Offered load by estimates, 1 = the whole machine.
+        /// Offered load, 1 = the whole machine.
         load: f64,
+        /// Which time of a job it counts.
+        #[serde(default, skip_serializing_if = "LoadTime::is_estimates")]
+        time: LoadTime,
     },
     /// One factor a battery, chosen the same way for each.
     BatteryLoad {
-        /// Offered load by estimates, 1 = the whole machine.
+        /// Offered load, 1 = the whole machine.
         load: f64,
+        /// Which time of a job it counts.
+        #[serde(default, skip_serializing_if = "LoadTime::is_estimates")]
+        time: LoadTime,
     },
+}
+
+impl Compression {
+    /// One factor for the trace, to a load by estimates.
+    #[must_use]
+    pub const fn target_load(load: f64) -> Self {
+        let time = LoadTime::Estimates;
+        Self::TargetLoad { load, time }
+    }
+
+    /// One factor a battery, each to a load by estimates.
+    #[must_use]
+    pub const fn battery_load(load: f64) -> Self {
+        let time = LoadTime::Estimates;
+        Self::BatteryLoad { load, time }
+    }
+}
+
+/// Which time of a job an offered load counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadTime {
+    /// What its user asks for: the load that planners see (Birkenheuer 2012, §5.1.1).
+    #[default]
+    Estimates,
+    /// What it computes, up to its estimate: the load that the machine could do.
+    Runtimes,
+}
+
+impl LoadTime {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_estimates(&self) -> bool {
+        *self == Self::Estimates
+    }
 }
 
 /// Which trace records are usable jobs (Birkenheuer 2012, §5.1.2; ). The defaults are

@@ -69,8 +69,9 @@ pub fn whole(
     }
     let factor = match settings.compression {
         Compression::Factor { factor } => factor,
-        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
-            let offered = offered_load(&jobs, settings.nodes).filter(|offered| *offered > 0.0);
+        Compression::TargetLoad { load, time } | Compression::BatteryLoad { load, time } => {
+            let offered =
+                offered_load(&jobs, settings.nodes, time).filter(|offered| *offered > 0.0);
             let none = || WorkloadError::NoLoad {
                 label: label.to_owned(),
                 part: "the jobs of the trace".to_owned(),
@@ -138,8 +139,8 @@ fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), Workload
         return impossible("nodes", "0".to_owned(), "at least 1");
     }
     let (Compression::Factor { factor: value }
-    | Compression::TargetLoad { load: value }
-    | Compression::BatteryLoad { load: value }) = settings.compression;
+    | Compression::TargetLoad { load: value, .. }
+    | Compression::BatteryLoad { load: value, .. }) = settings.compression;
     if !(value.is_finite() && value > 0.0) {
         return impossible("compression", value.to_string(), "a finite number above 0");
     }

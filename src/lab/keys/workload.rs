@@ -2,7 +2,7 @@
 
 use super::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
 use crate::section;
-use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
+use crate::workload::{CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
 pub const MOST_JOBS: i64 = 10_000_000;
@@ -57,13 +57,6 @@ section! {
         /// The factor on the times between submissions.
         compression: Given<f64> = real().above(0.0).words("a factor above 0")
             .decides("Birkenheuer 2012 §5.1.1"),
-        /// The offered load that all evaluated jobs together are brought to.
-        target_load: Given<f64> = real().above(0.0)
-            .words("an offered load above 0, where 1 is the whole machine"),
-        /// The offered load that each battery is brought to.
-        battery_load: Given<f64> = real().above(0.0)
-            .words("an offered load above 0, where 1 is the whole machine")
-            .decides("A-36"),
         /// How far a deadline lies behind its submission, in estimates.
         laxity: Given<f64> = real().from(1.0)
             .note(": the deadline is submission + laxity × estimate")
@@ -105,6 +98,27 @@ section! {
     tables {
         /// Which records are usable.
         cleaning: RawCleaning,
+        /// The offered load that submissions are brought to.
+        load: RawLoad,
+    }
+    former {
+        target_load => "workload.load.value",
+        battery_load => "workload.load.each_battery",
+    }
+}
+
+section! {
+    /// The offered load that submissions are brought to.
+    WORKLOAD_LOAD = "workload.load", RawLoad {
+        /// Which time of a job the load counts.
+        by: Option<LoadTime> = named::<LoadTime>(),
+        /// The load that all evaluated jobs together are brought to.
+        value: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine"),
+        /// The load that each battery is brought to.
+        each_battery: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine")
+            .decides("A-36"),
     }
 }
 
