@@ -1,5 +1,5 @@
-//! Renegotiation: requests that are issued anew after they were granted (§7.3). As long as the
-//! reservation has not started, a better one may be found.
+//! Renegotiation: requests that are issued anew after they were granted (Meltzer 2005, §7.3). As
+//! long as the reservation has not started, a better one may be found.
 
 use rand::RngExt;
 

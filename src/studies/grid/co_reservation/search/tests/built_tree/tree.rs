@@ -158,7 +158,7 @@ pub(super) fn depth_first(
     false
 }
 
-/// The pseudo-code of §3.6.3.
+/// Best-first repair (Meltzer 2005, §4.7.5), step by step.
 pub(super) fn best_first(
     root: Tree,
     parts: usize,
