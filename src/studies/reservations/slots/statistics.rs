@@ -22,8 +22,8 @@ const FIGURE_7: [&str; FIGURE_7_BINS] = [
 ];
 const FIGURE_7_BINS: usize = 18;
 
-/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1),
-/// unless each of them is to be kept ([`SlotStatistics::keeping`]).
+/// Samples of advertised slots, gathered in constant memory (Singh 2008, §3.1), unless each of them
+/// is to be kept ([`SlotStatistics::keeping`]).
 ///
 /// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is
 /// longer), and are given as the lower end of their bin: they are at most 5 minutes too small.
@@ -134,7 +134,7 @@ impl SlotStatistics {
     }
 
     /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of
-    /// Figure 6 (spec §11.1).
+    /// Singh 2008, Figure 6.
     #[must_use]
     pub fn edge_slots(&self) -> u64 {
         self.on_the_edge

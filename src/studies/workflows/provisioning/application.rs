@@ -19,7 +19,7 @@ pub struct ApplicationTask {
 pub struct Dependency {
     /// Index of the parent.
     pub parent: usize,
-    /// How long its data takes between two sites; none passes within a site (§4.1).
+    /// How long its data takes between two sites; none passes within a site (Singh 2008, §4.1).
     pub transfer: Seconds,
 }
 
@@ -34,7 +34,7 @@ impl Dependency {
     }
 }
 
-/// A workflow that is to be planned on one or several sites (spec `provisioning.md` §4.1).
+/// A workflow that is to be planned on one or several sites (Singh 2008, §4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
     tasks: Vec<ApplicationTask>,

@@ -1,5 +1,5 @@
-//! The cost of a choice of advertised slots, and the end of the application on it (spec
-//! `provisioning.md` §4.4, ALG-2).
+//! The cost of a choice of advertised slots, and the end of the application on it (Singh 2008,
+//! §4.2, eqs. 4 and 5).
 
 mod parts;
 

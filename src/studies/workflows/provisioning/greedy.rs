@@ -1,5 +1,5 @@
-//! Greedy provisioning with queries: task after task, the start that the user likes best (spec
-//! `provisioning.md` §8.2, ALG-7), and two relatives that keep a deadline or a budget.
+//! Greedy provisioning with queries: task after task, the start that the user likes best (Singh
+//! 2008, §7.1, Figure 51), and two relatives that keep a deadline or a budget.
 
 use serde::{Deserialize, Serialize};
 
