@@ -1,6 +1,5 @@
 //! Conservative backfilling and comprehensive overbooking with lists of reservations and
-//! distributions on arrays of seconds (docs/model.md, "conservative-backfilling",
-//! "comprehensive-overbooking").
+//! distributions on arrays of seconds (docs/model.md, "comprehensive-overbooking").
 
 use bookahead::scheduling::{
     Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySpec, Retry, Verdict,

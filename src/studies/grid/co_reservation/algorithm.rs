@@ -66,7 +66,7 @@ pub enum Order {
     Random,
     /// By start; random among equals.
     Start,
-    /// By the weighted value of eq. 2; random among equals.
+    /// By the weighted value of Meltzer 2005, eq. 2; random among equals.
     Value,
 }
 

@@ -164,7 +164,7 @@ impl CoVerdict {
 }
 
 /// Messages of one request. Reserve and cancel orders are what the thesis counts; status queries
-/// are counted as it does in Table 9, one a part and cluster.
+/// are counted as it does in Table 9 of Meltzer 2005, one a part and cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCounts {
     /// Status queries, `r·c`.

@@ -46,7 +46,7 @@ pub struct Application {
 
 impl Application {
     /// An application of these tasks, planned in this order, which must be a topological one
-    /// (non-increasing ranks, eq. 7).
+    /// (non-increasing ranks: Singh 2008, eq. 7).
     ///
     /// # Panics
     ///
@@ -88,8 +88,8 @@ impl Application {
         other
     }
 
-    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A
-    /// lower bound of every plan at that site.
+    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (Singh 2008, eq.
+    /// 16). A lower bound of every plan at that site.
     #[cfg(test)]
     pub(crate) fn work(&self, site: usize) -> bookahead_core::units::NodeSeconds {
         self.tasks

@@ -1,5 +1,6 @@
 //! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis
-//! (Singh 2008, §4.5) and, for comparison, NSGA-II (Deb et al. 2002) with the same operators.
+//! (ALG-3: Singh 2008, §4.5) and, for comparison, NSGA-II (Deb et al. 2002) with the same
+//! operators.
 
 mod memory;
 

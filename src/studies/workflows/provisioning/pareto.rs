@@ -43,8 +43,8 @@ impl ParetoFront {
         &self.members
     }
 
-    /// The member that α picks (eq. 15): 0 takes the shortest makespan, 1 the least cost. `None`
-    /// for an empty front.
+    /// The member that α picks (Singh 2008, eq. 15): 0 takes the shortest makespan, 1 the least
+    /// cost. `None` for an empty front.
     #[must_use]
     pub fn choose(&self, alpha: f64) -> Option<usize> {
         let values = self.members.iter();

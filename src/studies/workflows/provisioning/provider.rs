@@ -20,8 +20,8 @@ use super::{Provider, ProvisioningSettings};
 /// events have happened.
 #[derive(Clone)]
 pub enum ProviderSite {
-    /// Its plan is a list of free rectangles, which it also sells (ALG-1; chapter 4). It knows run
-    /// times exactly.
+    /// Its plan is a list of free rectangles, which it also sells (ALG-1; Singh 2008, chapter 4).
+    /// It knows run times exactly.
     Rectangles(Box<RectangleSite>),
     /// It plans its queue anew at every event.
     Planning(Box<PlanningSite>),

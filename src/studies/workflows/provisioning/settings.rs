@@ -78,14 +78,14 @@ impl Default for ProvisioningSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "provider")]
 pub enum Provider {
-    /// Slots that delay no job, at the price of best effort (chapters 3 and 4).
+    /// Slots that delay no job, at the price of best effort (Singh 2008, chapters 3 and 4).
     Advertised {
         /// Where slots come from (AMB-4): with free rectangles, they are also the queue's plan.
         source: SlotSource,
         /// How rectangles are kept (AMB-5 to AMB-8).
         rules: SlotRules,
     },
-    /// Any slot, at a price that pays for the delay of others (chapters 5 and 7).
+    /// Any slot, at a price that pays for the delay of others (Singh 2008, chapters 5 and 7).
     Queried,
 }
 

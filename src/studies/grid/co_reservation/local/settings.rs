@@ -64,8 +64,8 @@ pub enum BacklogWork {
     /// The rest of it: the thesis's definition of backlog time ("the time that the batch system
     /// needs to work off its backlog").
     Remaining,
-    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or
-    /// running, and subtracts nothing. With it the printed failure rates are met.
+    /// All of it, of jobs and of parts: Listing 4 of Meltzer 2005 sums over all local jobs, waiting
+    /// or running, and subtracts nothing. With it the printed failure rates are met.
     #[default]
     Full,
 }
@@ -107,7 +107,7 @@ pub enum Tariff {
     DayNight,
     /// 1 at any hour, everywhere.
     Flat,
-    /// The example of Figure 11's section: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
+    /// The example of Meltzer 2005, §4.7.3: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
     Example,
     /// Rows of one's own: of those that apply to an hour the last counts, and 1 where none applies.
     Table(Vec<TariffRow>),
@@ -138,7 +138,7 @@ pub enum HourEdge {
     /// Those that begin before the end.
     #[default]
     HalfOpen,
-    /// Also one that begins at the end: the listing as printed.
+    /// Also one that begins at the end: Listing 7 of Meltzer 2005 as printed.
     Inclusive,
 }
 

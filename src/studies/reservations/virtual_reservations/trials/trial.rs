@@ -69,7 +69,7 @@ impl VirtualTrial {
         Some(virtual_cost_bound(self.wanted_start, submit, self.nodes))
     }
 
-    /// The virtual reservation's cost as a share of n·D (eq. 22).
+    /// The virtual reservation's cost as a share of n·D (Singh 2008, eq. 22).
     #[must_use]
     pub fn normalised_virtual_cost(&self) -> Option<f64> {
         Some(self.normalised(self.virtual_cost()?))

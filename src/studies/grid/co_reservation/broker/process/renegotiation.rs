@@ -85,8 +85,8 @@ impl Process {
     }
 
     /// Whether one reservation is better than another: by the client's weights where the algorithm
-    /// goes by them (eq. 2 over the two), else by its start, and by its cost where both start
-    /// together.
+    /// goes by them (Meltzer 2005, eq. 2, over the two), else by its start, and by its cost where
+    /// both start together.
     fn is_better(&self, rules: &Rules, one: &[GrantedPart], other: &[GrantedPart]) -> bool {
         let value = |parts: &[GrantedPart]| {
             let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);
