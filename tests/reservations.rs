@@ -288,8 +288,8 @@ proptest! {
         prop_assert_eq!(actors.rows, StudyRows::of(Rows(reservations)));
     }
 
-    /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a
-    /// price of 0; who wants the lowest price (α = 1) pays nothing.
+    /// Singh 2008, §5.2: a list is never empty, holds the earliest feasible start and a price of 0;
+    /// who wants the lowest price (α = 1) pays nothing.
     #[test]
     fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
         let settings = ReplanningSettings { admission: Admission::MovePrice, ..ReplanningSettings::default() };

@@ -381,8 +381,7 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// Starts the first of the queue while it fits, then the jobs that do not delay it (spec,
-    /// section 5, PASS).
+    /// Starts the first of the queue while it fits, then the jobs that do not delay it.
     fn pass(&mut self) {
         if self.waiting.is_empty() {
             return;

@@ -1,5 +1,5 @@
 //! How well reservations were kept: the difference between the promised and the real start of the
-//! first job of the queue (Tsafrir et al. 2007; spec `prediction.md`, section 4, A-09).
+//! first job of the queue (Tsafrir et al. 2007; docs/model.md, "Promised starts").
 
 use serde::{Deserialize, Serialize};
 
