@@ -245,7 +245,9 @@ mod tests {
         let [(true, high)] = &said(&with(2.0, 200.0))[..] else {
             panic!("one warning");
         };
-        assert!(high.starts_with("SDSC-BLUE: a load of 200: the jobs ask the machine for 200 times its capacity"));
+        assert!(high.starts_with(
+            "SDSC-BLUE: a load of 200: the jobs ask the machine for 200 times its capacity"
+        ));
         let [(true, both)] = &said(&with(0.02, 4.0))[..] else {
             panic!("one warning");
         };
