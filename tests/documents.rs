@@ -10,8 +10,8 @@ use crate::support::decisions::PAGE as DECISIONS;
 const GLOSSARY: &str = include_str!("../docs/glossary.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
-/// What the works about reservations, provisioning and co-reservation leave open.
-fn about_reservations() -> Vec<String> {
+/// What the works about predictions, reservations, provisioning and co-reservation leave open.
+fn ambiguities() -> Vec<String> {
     let heine = (1..=17).map(|number| format!("A{number}"));
     let singh = (1..=46).map(|number| format!("AMB-{number}"));
     let with_letters = [
@@ -23,7 +23,9 @@ fn about_reservations() -> Vec<String> {
         .chain(32..=36)
         .chain(44..=50)
         .map(|number| format!("Q{number}"));
-    heine
+    let gaussier = (1..=15).map(|number| format!("P-{number:02}"));
+    gaussier
+        .chain(heine)
         .chain(singh)
         .chain(with_letters)
         .chain(meltzer)
@@ -46,8 +48,8 @@ fn decision(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_page_of_decisions_has_every_ambiguity_of_reservations_and_names_the_key_that_varies_it() {
-    for name in about_reservations() {
+fn the_page_of_decisions_has_every_ambiguity_of_these_works_and_names_the_key_that_varies_it() {
+    for name in ambiguities() {
         let cells = decision(&name);
         let [_, question, default, key] = cells.as_slice() else {
             panic!("{name} has {} cells, not 4", cells.len());
@@ -70,7 +72,7 @@ fn the_page_of_decisions_has_every_ambiguity_of_reservations_and_names_the_key_t
 
 #[test]
 fn a_key_that_says_which_ambiguity_it_decides_stands_in_the_row_of_that_ambiguity() {
-    let names = about_reservations();
+    let names = ambiguities();
     let mut checked = 0;
     for row in CONFIGURATION.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();

@@ -88,7 +88,7 @@ impl Predictor for Learned {
         }
         self.places[index] = place;
         let value = self.regression.value(&self.expanded);
-        // The absolute value, as published; beyond what is counted `as` stops at the largest
+        // The absolute value, as published (P-07); beyond what is counted `as` stops at the largest
         // number.
         let predicted = Seconds((value.abs() as i64).max(1));
         submission.request.min(predicted)

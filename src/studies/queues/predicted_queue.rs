@@ -77,7 +77,7 @@ impl Default for PredictedQueueSettings {
     }
 }
 
-/// Rules in which the two publications differ, the order of the events of one second
+/// Rules in which the two publications differ (P-01, P-04), the order of the events of one second
 /// among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

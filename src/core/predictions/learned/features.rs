@@ -25,7 +25,7 @@ pub(super) const FEATURES: usize =
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
     /// As published: what is meant as the last run times is the time since the submission of the
-    /// last jobs, and a third is 0.33.
+    /// last jobs, and a third is 0.33 (P-07).
     #[default]
     Published,
     /// The run times of the last jobs, and a third.

@@ -75,7 +75,7 @@ impl Loss {
 }
 
 /// How much a job counts, by its run time r in seconds and its m nodes. Some jobs count less than
-/// nothing: the step then raises the loss, as published.
+/// nothing: the step then raises the loss, as published (P-11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampleWeight {

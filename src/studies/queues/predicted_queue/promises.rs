@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 
 use super::{PredictedOutcome, QueueJob};
 
-/// Which reservation of a job is compared with its start. None of them changes a schedule.
+/// Which reservation of a job is compared with its start (P-09). None of them changes a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedReservation {
