@@ -122,7 +122,7 @@ fn greedily(
 }
 
 /// What the greedy search asks of one site: a list of offers for each task, and the one that α
-/// picks is booked (ALG-7).
+/// picks is booked (ALG-7: Singh 2008, Figure 51).
 fn provision(
     application: &Application,
     mut machine: ReplanningMachine,

@@ -1,5 +1,5 @@
 //! Excerpts of SDSC Blue as the clusters of the co-reservation study, requests made from them, and
-//! both through a whole configuration (spec `co-reservation.md` §5.5, §5.6, Q19, Q21, Q33, Q45).
+//! both through a whole configuration (Meltzer 2005, §6.2, §6.3; Q19, Q21, Q33, Q45).
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -5,12 +5,13 @@ use bookahead::studies::STUDIES;
 use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::Keys;
 
-const DECISIONS: &str = include_str!("../docs/decisions.md");
+use crate::support::decisions::PAGE as DECISIONS;
+
 const GLOSSARY: &str = include_str!("../docs/glossary.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
-/// What the works about reservations, provisioning and co-reservation leave open.
-fn about_reservations() -> Vec<String> {
+/// What the works about predictions, reservations, provisioning and co-reservation leave open.
+fn ambiguities() -> Vec<String> {
     let heine = (1..=17).map(|number| format!("A{number}"));
     let singh = (1..=46).map(|number| format!("AMB-{number}"));
     let with_letters = [
@@ -22,7 +23,9 @@ fn about_reservations() -> Vec<String> {
         .chain(32..=36)
         .chain(44..=50)
         .map(|number| format!("Q{number}"));
-    heine
+    let gaussier = (1..=15).map(|number| format!("P-{number:02}"));
+    gaussier
+        .chain(heine)
         .chain(singh)
         .chain(with_letters)
         .chain(meltzer)
@@ -31,7 +34,7 @@ fn about_reservations() -> Vec<String> {
 
 /// The cells of the row that decides an ambiguity.
 fn decision(name: &str) -> Vec<&'static str> {
-    let lead = format!("| {name} | ");
+    let lead = format!("| <a id=\"{}\"></a>{name} | ", name.to_lowercase());
     let rows: Vec<&str> = DECISIONS
         .lines()
         .filter(|line| line.starts_with(&lead))
@@ -45,8 +48,8 @@ fn decision(name: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_page_of_decisions_has_every_ambiguity_of_reservations_and_names_the_key_that_varies_it() {
-    for name in about_reservations() {
+fn the_page_of_decisions_has_every_ambiguity_of_these_works_and_names_the_key_that_varies_it() {
+    for name in ambiguities() {
         let cells = decision(&name);
         let [_, question, default, key] = cells.as_slice() else {
             panic!("{name} has {} cells, not 4", cells.len());
@@ -69,13 +72,14 @@ fn the_page_of_decisions_has_every_ambiguity_of_reservations_and_names_the_key_t
 
 #[test]
 fn a_key_that_says_which_ambiguity_it_decides_stands_in_the_row_of_that_ambiguity() {
-    let names = about_reservations();
+    let names = ambiguities();
     let mut checked = 0;
     for row in CONFIGURATION.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let (key, decides) = (cells[0].trim_matches('`'), cells[cells.len() - 1]);
         for name in decides
             .split(", ")
+            .map(|name| name.trim_matches(['[', ']']))
             .filter(|name| names.iter().any(|known| known == name))
         {
             let varied_by = decision(name)[3];

@@ -31,7 +31,7 @@ model = "lublin-feitelson"
 jobs = 24000
 nodes = 64
 battery_jobs = 800
-target_load = 2.0
+load.value = 2.0
 [failures]
 source = "generated"
 [[axis]]

@@ -25,7 +25,7 @@ model = "lublin-feitelson"
 jobs = 5000
 nodes = 128
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 
 [scheduling]
 strategy = "heuristic-overbooking"
@@ -171,8 +171,8 @@ fn impossible_values_are_refused() {
         ("replications = 0", "experiment.replications"),
         ("nodes = 0", "workload.nodes"),
         ("battery_jobs = 0", "workload.battery_jobs"),
-        ("target_load = -1.0", "workload.target_load"),
-        ("target_load = nan", "workload.target_load"),
+        ("load.value = -1.0", "workload.load.value"),
+        ("load.value = nan", "workload.load.value"),
     ] {
         let (name, value) = given.split_once(" = ").expect("a pair");
         let line = HEAD
@@ -252,7 +252,7 @@ fn impossible_values_are_refused() {
             help,
         );
     }
-    let text = with("target_load = 2.0", "target_load = 2.0\nlaxity = 0.5");
+    let text = with("load.value = 2.0", "load.value = 2.0\nlaxity = 0.5");
     assert_problem(
         &text,
         ProblemKind::OutOfRange,
@@ -347,15 +347,15 @@ fn an_unknown_strategy_lists_the_registry() {
 
 #[test]
 fn exactly_one_way_to_compress_and_one_source_of_jobs() {
-    let text = with("target_load = 2.0", "target_load = 2.0\ncompression = 0.15");
+    let text = with("load.value = 2.0", "load.value = 2.0\ncompression = 0.15");
     assert_problem(
         &text,
         ProblemKind::Conflict,
         "2.0",
-        "workload.target_load",
+        "workload.load.value",
         "exactly one",
     );
-    let text = with("target_load = 2.0\n", "");
+    let text = with("load.value = 2.0\n", "");
     let error = parse(&text).expect_err("no compression");
     assert_eq!(error.problems()[0].kind, ProblemKind::Missing);
     assert_eq!(error.problems()[0].line, 5);

@@ -12,14 +12,17 @@ use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::{Keys, Kind};
 use serde_json::Value;
 
+use crate::support::decisions::{is_decision, linked};
 use crate::support::json_schema;
 use crate::support::pages::{assert_current, project};
 use crate::support::program::{output, program, text};
 
-/// The table of the keys of a table and of the tables in it.
+/// The table of the keys of a table and of the tables in it. What a key decides is a link whose
+/// target stands at the end of the page.
 fn rows(table: &str) -> String {
-    let mut rows =
-        "| Key | Type | Allowed, unit, default | Decides |\n|---|---|---|---|\n".to_owned();
+    let mut rows = "| Key | What it is | Type | Allowed, unit, default | Decides |\n\
+                    |---|---|---|---|---|\n"
+        .to_owned();
     let within = format!("{table}.");
     for key in Keys::of(STUDIES)
         .all()
@@ -42,9 +45,17 @@ fn rows(table: &str) -> String {
             true => key.allowed(),
             false => each.collect::<Vec<_>>().join("; "),
         };
+        let decides: Vec<String> = (key.decides.split(", "))
+            .map(|name| match is_decision(name) {
+                true => format!("[{name}]"),
+                false => name.to_owned(),
+            })
+            .collect();
         rows += &format!(
-            "| `{}` | {kind} | {allowed} | {} |\n",
-            key.path, key.decides
+            "| `{}` | {} | {kind} | {allowed} | {} |\n",
+            key.path,
+            key.about,
+            decides.join(", ")
         );
     }
     rows
@@ -70,6 +81,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
         all[..all.len() - 3],
         "axis, zip and exclude have no keys"
     );
+    let current = linked(&current);
     assert_current("docs/configuration.md", &current, "experiment_files");
 }
 

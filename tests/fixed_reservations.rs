@@ -1,5 +1,5 @@
-//! Fixed reservations among overbooked jobs, strategy by strategy (spec `overbooking.md` §14.1,
-//! `grid-reservations.md` §3.3). Times are hours.
+//! Fixed reservations among overbooked jobs, strategy by strategy (Birkenheuer 2012, §8.2; Heine
+//! 2005, §3). Times are hours.
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{JobOutcome, SimulationMetrics, Verdict};
@@ -262,9 +262,9 @@ fn a_reservation_in_front_is_expected_to_hold_its_nodes_until_its_window_ends() 
 
 #[test]
 fn nobody_is_placed_on_top_of_a_reservation() {
-    // Spec `overbooking.md` §3.1.3 and §15.1: 6 h between the first and the reservation; d' = 9 /
-    // 1.4 = 6.43 h needs half an hour of the first one's time, of which 6 − 6 / 1.4 = 1.71 h may be
-    // cut if it is a job.
+    // Birkenheuer 2008, §3.1.2: 6 h between the first and the reservation; d' = 9 / 1.4 = 6.43 h
+    // needs half an hour of the first one's time, of which 6 − 6 / 1.4 = 1.71 h may be cut if it is
+    // a job.
     let jobs = |first: Job| {
         [
             first,

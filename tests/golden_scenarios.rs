@@ -1,4 +1,4 @@
-//! The golden scenarios of spec `overbooking.md` §15.7 and §15.8.
+//! The golden scenarios G1 and G2: small cases worked out by hand.
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{JobOutcome, PolicySpec, PredecessorRule, Verdict};
@@ -103,8 +103,8 @@ fn g1_overbooking_accepts_the_fourth_job_at_a_quarter_and_not_at_a_fifth() {
 
 #[test]
 fn g1_a_probability_of_a_fifth_is_not_below_a_fifth() {
-    // The row "comprehensive overbooking, PoF_max 0.20" of §15.7 has the fourth job dropped.
-    // That follows when its predecessors are taken to use all their planned time.
+    // With PoF_max 0.20 the fourth job is dropped when its predecessors are taken to use all
+    // their planned time.
     for strategy in ["heuristic-overbooking", "comprehensive-overbooking"] {
         for runtime in [5, 8] {
             let settings = PolicySpec {
@@ -120,11 +120,11 @@ fn g1_a_probability_of_a_fifth_is_not_below_a_fifth() {
 
 #[test]
 fn g1_the_joint_distribution_finds_a_place_behind_the_third_job() {
-    // With the joint distribution of §3.14.4 and A-11 the fourth job is not accepted at 4–10 (PoF
-    // 0.2), but at 18–20: J2 ends at 4, 6, 8, 10 or later with 0.25, 0.30, 0.09, 0.36, so J3 (start
-    // at 10 at the latest) ends at 6, 8, 10, 12, 14, 16, 18 with 0.125, 0.225, 0.135, 0.257, 0.168,
-    // 0.018, 0.072. J4 ends by 20 in P(J3 ≤ 12) + 0.8 · P(J3 = 14, 16) + 0.5 · P(J3 = 18) = 0.742 +
-    // 0.1488 + 0.036 = 0.9268 of all cases.
+    // With the joint distribution (Birkenheuer 2012, §3.2.2; A-11) the fourth job is not accepted
+    // at 4–10 (PoF 0.2), but at 18–20: J2 ends at 4, 6, 8, 10 or later with 0.25, 0.30, 0.09, 0.36,
+    // so J3 (start at 10 at the latest) ends at 6, 8, 10, 12, 14, 16, 18 with 0.125, 0.225, 0.135,
+    // 0.257, 0.168, 0.018, 0.072. J4 ends by 20 in P(J3 ≤ 12) + 0.8 · P(J3 = 14, 16) + 0.5 · P(J3 =
+    // 18) = 0.742 + 0.1488 + 0.036 = 0.9268 of all cases.
     for (runtime, gain_expected) in [(5, 48.0), (8, 32.0)] {
         let (gain, jobs) = simulate("comprehensive-overbooking", 0.2, runtime);
         assert_eq!(planned(&jobs[3]), Some((18, 20)));

@@ -386,7 +386,7 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
     let place = folder();
     let path = place.path();
     let small = "[experiment]\nname = \"s\"\ndescription = \"d\"\nreplications = 2\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 120\n\
-                 nodes = 16\nbattery_jobs = 30\ntarget_load = 1.0\nlaxity = 2.0\n[estimates]\nclasses = \"runtime\"\n[[axis]]\nkey = \"scheduling.strategy\"\n\
+                 nodes = 16\nbattery_jobs = 30\nload.value = 1.0\nlaxity = 2.0\n[estimates]\nclasses = \"runtime\"\n[[axis]]\nkey = \"scheduling.strategy\"\n\
                  values = [\"heuristic-planning\", \"heuristic-overbooking\"]\n";
     fs::write(path.join("s.toml"), small).unwrap();
     let made = output(program(
@@ -534,7 +534,7 @@ fn no_text_of_a_papers_files_is_live_on_its_score_cards_and_pages() {
             "small.toml",
             format!(
                 "[experiment]\nname = \"small\"\ndescription = {quoted}\nreplications = 2\n[workload]\nmodel = \"uniform-ratio\"\n\
-                 jobs = 600\nnodes = 32\nevaluation_jobs = 200\nbattery_jobs = 100\ntarget_load = 2.0\nlaxity = 2.0\n\
+                 jobs = 600\nnodes = 32\nevaluation_jobs = 200\nbattery_jobs = 100\nload.value = 2.0\nlaxity = 2.0\n\
                  [estimates]\nclasses = \"all\"\n[acceptance]\npof_max = 0.5\n\
                  [[axis]]\nkey = \"scheduling.strategy\"\nvalues = [\"conservative-backfilling\", \"overbooking-2008\"]\n"
             ),

@@ -1,4 +1,4 @@
-//! What must hold for every strategy on every workload (spec §15.9), and the edges of workloads.
+//! What must hold for every strategy on every workload, and the edges of workloads.
 
 use bookahead::estimates::{Binning, Overrun, RatioDistribution};
 use bookahead::failures::{FailureTrace, SurvivalModel};
@@ -97,7 +97,7 @@ fn ratios(history: &[i64]) -> RatioDistribution {
         .expect("there is a history")
 }
 
-/// PoF of a counted placement (spec §3.9).
+/// PoF of a counted placement (Birkenheuer 2012, §3.3.2).
 fn pof(
     hardware: &Hardware,
     ratios: &RatioDistribution,
@@ -160,8 +160,8 @@ proptest! {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
                 // On top of its predecessors a job of the 2008 algorithm starts when they have
-                // ended, at its nominal start or later (spec §3.1.3, case c): only its deadline is
-                // certain then, and the nominal slot may be as long as the estimate.
+                // ended, at its nominal start or later (Birkenheuer 2008, §3.1.2): only its
+                // deadline is certain then, and the nominal slot may be as long as the estimate.
                 let on_top = strategy.name == "overbooking-2008" && promise.overbooked;
                 let latest = if on_top {
                     outcome.job.deadline
@@ -378,7 +378,7 @@ proptest! {
             prop_assert_eq!(&by_risk, &case.simulate(&settings), "{}", strategy.name);
             for outcome in &by_risk.1 {
                 let Some(factors) = outcome.promise.and_then(|promise| promise.success) else { continue };
-                // Spec §3.4.3 as printed, divided by the fee.
+                // Birkenheuer 2012, §5.1.4, as printed, divided by the fee.
                 let risk = factors.pof() * penalty_ratio * security_factor;
                 prop_assert!(factors.pos() > risk, "{}", strategy.name);
             }

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::pages::project;
+use crate::support::decisions;
+use crate::support::pages::{assert_current, project};
 
 /// Pages for people, as paths in the repository.
 fn pages() -> Vec<PathBuf> {
@@ -45,19 +46,25 @@ fn without_code(text: &str) -> String {
     prose
 }
 
-/// Where the links and pictures of a page lead: `](target)`.
+/// Where the links and pictures of a page lead: `](target)`, and `[name]: target` on a line.
 fn targets(text: &str) -> Vec<String> {
-    without_code(text)
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()))
+    let prose = without_code(text);
+    let inline = prose.split("](").skip(1);
+    let inline = inline.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
+    let by_name = prose.lines().filter(|line| line.starts_with('['));
+    let by_name = by_name.filter_map(|line| Some(line.split_once("]: ")?.1.to_owned()));
+    inline
+        .chain(by_name)
         .filter(|target| !target.contains("://") && !target.starts_with("mailto:"))
         .collect()
 }
 
-/// The anchors of a page's headings, made as GitHub and mdBook make them.
+/// The anchors of a page's headings, made as GitHub and mdBook make them, and those written as
+/// HTML.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut in_block = false;
+    let written = text.split("<a id=\"").skip(1);
+    let written = written.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
     text.lines()
         .filter(|line| {
             in_block ^= line.starts_with("```");
@@ -75,6 +82,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
                 })
                 .collect()
         })
+        .chain(written)
         .collect()
 }
 
@@ -112,6 +120,21 @@ fn no_link_of_a_page_is_dead() {
     }
     assert!(links > 100, "only {links} links were found");
     assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn every_mention_of_a_decision_in_the_manual_leads_to_its_row() {
+    let folder = project().join("docs");
+    let mut links = 0;
+    for page in pages().iter().filter(|page| page.starts_with(&folder)) {
+        let name = page.file_name().expect("a file").to_string_lossy();
+        if name != "decisions.md" {
+            let linked = decisions::linked(&fs::read_to_string(page).expect("readable"));
+            links += linked.matches("]: decisions.md#").count();
+            assert_current(&format!("docs/{name}"), &linked, "links");
+        }
+    }
+    assert!(links > 100, "only {links} links were found");
 }
 
 #[test]

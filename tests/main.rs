@@ -68,6 +68,7 @@ mod starter;
 mod store;
 mod support;
 mod sweeps;
+mod tutorial;
 mod what_holds;
 mod what_is_paired;
 mod workflows;

@@ -158,16 +158,16 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
     for (load, meaning) in [
         (
             "200",
-            "a load of 200: by their estimates the jobs ask the machine for 200 times its capacity",
+            "a load of 200: the jobs ask the machine for 200 times its capacity",
         ),
         (
             "0.01",
-            "a load of 0.01: by their estimates the jobs ask the machine for 1 % of its capacity",
+            "a load of 0.01: the jobs ask the machine for 1 % of its capacity",
         ),
     ] {
         write_experiment(
             folder,
-            &format!("{model}target_load = {load}.0").replace("0.01.0", "0.01"),
+            &format!("{model}load.value = {load}.0").replace("0.01.0", "0.01"),
         );
         for arguments in [&CHECK[..], &RUN[..]] {
             let (said, code) = said_of(folder, arguments);
@@ -178,9 +178,38 @@ fn a_load_that_no_machine_has_is_warned_of_with_what_it_means() {
         assert!(page.contains(meaning));
         assert!(page.contains("The load is one by estimates: "), "{page}");
     }
-    write_experiment(folder, &format!("{model}target_load = 2.0"));
+    write_experiment(folder, &format!("{model}load.value = 2.0"));
     let (said, _) = said_of(folder, &CHECK);
     assert!(!said.contains("a load of"), "{said}");
+}
+
+#[test]
+fn a_load_by_run_times_is_another_one_than_a_load_by_estimates_and_pages_say_which() {
+    let folder = folder();
+    let folder = folder.path();
+    let model = "model = \"lublin-feitelson\"\njobs = 300\nnodes = 64\n";
+    let booked = |by: &str| {
+        write_experiment(
+            folder,
+            &format!("{model}load = {{ by = \"{by}\", value = 0.9 }}"),
+        );
+        assert_eq!(said_of(folder, &RUN).1, Some(0));
+        let page = page(folder);
+        let is_of = |sentence: &str| page.contains(sentence);
+        (
+            is_of("The load is one by estimates: "),
+            is_of("The load is one by run times: "),
+        )
+    };
+    assert_eq!(booked("estimates"), (true, false));
+    assert_eq!(booked("runtimes"), (false, true));
+    let question = "SELECT count(DISTINCT jobs_hash) FROM simulation";
+    let done = output(program(
+        folder,
+        &["sql", question, "--store", "all.db", "--format", "csv"],
+    ));
+    let rows = text(&done.stdout);
+    assert!(rows.lines().any(|line| line == "4"), "{rows}");
 }
 
 /// A machine file of 64 nodes with so many cores each.

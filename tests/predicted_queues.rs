@@ -1,5 +1,4 @@
-//! Queues that plan with predictions, against the result files of Gaussier et al. 2015 (spec
-//! `prediction.md`, section 11).
+//! Queues that plan with predictions, against the published result files of Gaussier et al. 2015.
 
 use bookahead::predictions::{
     Corrector, Features, LearnedSettings, Loss, PredictorSettings, SampleWeight, Side,

@@ -307,11 +307,11 @@ fn a_shared_parsed_trace_gives_the_same_workload_and_loads_scale() {
     };
     let log = &LOGS[5];
     let trace = ParsedTrace::read(&folder.find(log.file).unwrap()).unwrap();
-    let target = settings(log, Compression::TargetLoad { load: 2.0 });
+    let target = settings(log, Compression::target_load(2.0));
     let workload = prepare_parsed(&trace, &target, 1).unwrap();
     assert_eq!(workload, prepare(&target, &folder, 7).unwrap());
     assert!((workload.factors[0] - log.load / 2.0).abs() < 1e-11);
-    let own = settings(log, Compression::BatteryLoad { load: 2.0 });
+    let own = settings(log, Compression::battery_load(2.0));
     let workload = prepare_parsed(&trace, &own, 1).unwrap();
     for jobs in &workload.batteries {
         let booked: i64 = jobs.iter().map(|job| job.fee().0).sum();

@@ -29,7 +29,7 @@ jobs = 600
 nodes = 32
 evaluation_jobs = 200
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 laxity = 2.0
 [estimates]
 classes = "all"

@@ -28,7 +28,7 @@ model = "lublin-feitelson"
 jobs = 400
 nodes = 64
 whole_trace = true
-target_load = 0.9
+load.value = 0.9
 [scheduling]
 strategy = "replanning"
 [reservations]
@@ -148,7 +148,7 @@ model = "lublin-feitelson"
 jobs = 3000
 nodes = 64
 battery_jobs = 300
-target_load = 2.0
+load.value = 2.0
 [reservations]
 origin = "instead"
 start = "lead"
@@ -229,7 +229,7 @@ fn bad_input_is_an_error_that_names_the_key_or_the_file() {
             "model = \"lublin-feitelson\"\njobs = 400",
             "trace = \"bare.swf\"",
         )
-        .replace("target_load = 0.9\n", "");
+        .replace("load.value = 0.9\n", "");
     refused(&bare, &["requested time", "bare"]);
 }
 
@@ -288,8 +288,8 @@ proptest! {
         prop_assert_eq!(actors.rows, StudyRows::of(Rows(reservations)));
     }
 
-    /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a
-    /// price of 0; who wants the lowest price (α = 1) pays nothing.
+    /// Singh 2008, §5.2: a list is never empty, holds the earliest feasible start and a price of 0;
+    /// who wants the lowest price (α = 1) pays nothing.
     #[test]
     fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
         let settings = ReplanningSettings { admission: Admission::MovePrice, ..ReplanningSettings::default() };

@@ -23,7 +23,7 @@ model = "lublin-feitelson"
 jobs = 100000
 nodes = 64
 battery_jobs = 3000
-target_load = 2.0
+load.value = 2.0
 [failures]
 source = "generated"
 [[axis]]

@@ -118,6 +118,11 @@ fn a_wanted_load_is_reached_and_a_file_out_of_order_is_sorted() {
     let first = figures(place.path(), &[&model[..], &easy].concat());
     let offered = first["offered_load"].as_f64().unwrap();
     assert!((offered - 0.7).abs() < 1e-3, "{offered}");
+    let by_estimates = ["--policy", "easy-backfilling", "--load", "0.7"];
+    let by_estimates = [&by_estimates[..], &["--load-by", "estimates"]].concat();
+    let asked = figures(place.path(), &[&model[..], &by_estimates].concat());
+    let offered = asked["offered_load_by_estimates"].as_f64().unwrap();
+    assert!((offered - 0.7).abs() < 1e-3, "{offered}");
     let made = fs::read_to_string(place.path().join("made.swf")).unwrap();
     let mut lines: Vec<&str> = made.lines().collect();
     lines.rotate_right(1);

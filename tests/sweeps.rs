@@ -20,7 +20,7 @@ model = "lublin-feitelson"
 jobs = 1500
 nodes = 64
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 [failures]
 source = "generated"
 [[axis]]
@@ -124,7 +124,7 @@ fn an_interrupted_sweep_goes_on_where_it_stopped_and_ends_with_the_same_points()
 fn more_fresh_replications_run_alone_and_leave_the_bytes_of_one_run_of_all() {
     let fresh = TEXT
         .replace("jobs = 1500", "fresh = true\njobs = 500")
-        .replace("target_load", "battery_load");
+        .replace("load.value", "load.each_battery");
     let folder = tempfile::tempdir().expect("a folder");
     let (grown, whole) = (
         folder.path().join("grown.db"),
@@ -192,7 +192,7 @@ jobs = 1500
 nodes = 64
 fresh = true
 whole_trace = true
-target_load = 0.9
+load.value = 0.9
 [scheduling]
 strategy = "co-reservation"
 [clusters]

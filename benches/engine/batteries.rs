@@ -46,7 +46,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         evaluation_jobs: 1_000,
         battery_jobs: 1_000,
         cleaning: CleaningRules::default(),
-        compression: Compression::BatteryLoad { load: 2.0 },
+        compression: Compression::battery_load(2.0),
         laxity: 2.0,
         whole: None,
         fresh: false,

@@ -40,7 +40,7 @@ use crate::scheduling::stream::{
     StreamTotals,
 };
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Demand, JobStreamError};
+use crate::workload::{Demand, JobStreamError, LoadTime};
 use bookahead_overbooking::registry;
 use bookahead_overbooking::stream::RegisteredStream;
 use bookahead_queues::predicted_queue::PredictedStream;
@@ -80,10 +80,13 @@ pub struct SimulateArguments {
     /// How long jobs are booked for: what their users asked for, or exactly what they use
     #[arg(long, value_enum, default_value = "user")]
     estimates: Estimates,
-    /// Multiply the times between arrivals so that run times offer this load (1 = the whole
+    /// Multiply the times between arrivals so that the jobs offer this load (1 = the whole
     /// machine); reads the trace twice
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true)]
     load: Option<f64>,
+    /// Which time of a job --load counts
+    #[arg(long, value_enum, default_value = "runtimes", requires = "load")]
+    load_by: LoadBy,
     /// Only the first usable jobs
     #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u64).range(1..))]
     jobs: Option<u64>,
@@ -119,6 +122,24 @@ enum Estimates {
     User,
     /// The run time
     Perfect,
+}
+
+/// Values of `--load-by`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LoadBy {
+    /// What it computes, up to its estimate
+    Runtimes,
+    /// What its user asks for
+    Estimates,
+}
+
+impl From<LoadBy> for LoadTime {
+    fn from(by: LoadBy) -> Self {
+        match by {
+            LoadBy::Runtimes => Self::Runtimes,
+            LoadBy::Estimates => Self::Estimates,
+        }
+    }
 }
 
 /// Values of `--model`.
@@ -226,7 +247,9 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
             for job in source.jobs()?.take(arguments.most()) {
                 demand.count(&job?, machine);
             }
-            let offered = demand.used_load(machine).filter(|offered| *offered > 0.0);
+            let offered = demand
+                .offered_load(machine, arguments.load_by.into())
+                .filter(|offered| *offered > 0.0);
             let offered = offered.ok_or_else(|| SimulateError::NoLoad {
                 trace: source.name(),
             })?;

@@ -31,8 +31,9 @@ use super::memory::MemoryArguments;
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use crate::workload::{
-    CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, MissingEstimate,
-    ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, battery, summarise,
+    CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, LoadTime,
+    MissingEstimate, ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, battery,
+    summarise,
 };
 
 /// Arguments of `bookahead trace`.
@@ -378,7 +379,7 @@ fn factor(
     let Some(target) = target_load else {
         return Ok(compression);
     };
-    match demand.booked_load(machine) {
+    match demand.offered_load(machine, LoadTime::Estimates) {
         Some(offered) if offered > 0.0 => Ok(Some(offered / target)),
         _ => Err(WorkloadError::NoLoad {
             label: label.to_owned(),

@@ -1,5 +1,5 @@
 //! `bookahead workflow info|draw|schedule|generate`: look at a workflow, draw it, schedule it, or
-//! write one that the specification describes.
+//! write one of those that Singh 2008 describes.
 //!
 //! Data goes to standard output, messages to standard error. Every error is wrong use or bad input:
 //! exit code 2.

@@ -20,8 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};
 
-/// A user, numbered from 0 in order of appearance; jobs without a user have one together (spec
-/// `prediction.md`, A-12).
+/// A user, numbered from 0 in order of appearance; jobs without a user have one together.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -115,9 +115,9 @@ pub struct NodeIndex(pub u32);
 
 /// Booked or used node-time in whole node-seconds.
 ///
-/// One virtual coin is one booked node-hour (spec `overbooking.md` §1.1), so fees are kept here,
-/// exactly, and turned into [`Coins`] only where a penalty ratio multiplies them or a person reads
-/// them.
+/// One virtual coin is one booked node-hour (docs/model.md, "Time, nodes and money"), so fees are
+/// kept here, exactly, and turned into [`Coins`] only where a penalty ratio multiplies them or a
+/// person reads them.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_gromacs_job_of_the_introduction_costs_29952_coins() {
-        // Spec overbooking.md §15.6: 48 nodes for 26 days = 48 · 624 h.
+        // The example of Birkenheuer 2012, §1.1: 48 nodes for 26 days = 48 · 624 h.
         let fee = Nodes(48).for_span(Seconds::HOUR * 624);
         assert_eq!(fee.coins(), Coins(29_952.0));
     }

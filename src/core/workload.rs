@@ -58,8 +58,8 @@ pub use reservations::{
     ReservationRequest, SameInstant, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, MissingEstimate, Origin, ProcessorsField, TraceCopy,
-    WholeTrace, Windows, WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField,
+    TraceCopy, WholeTrace, Windows, WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};

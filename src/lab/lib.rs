@@ -19,7 +19,7 @@
 //! nodes = 32
 //! fresh = true
 //! battery_jobs = 50
-//! battery_load = 1.0
+//! load.each_battery = 1.0
 //! [[axis]]
 //! key = "scheduling.strategy"
 //! values = ["fcfs", "easy-backfilling"]

@@ -98,7 +98,7 @@ impl FindingsFile {
 pub struct Finding {
     /// Its short name, such as `H1` or `F23-a`.
     pub id: String,
-    /// The section of our specification of the paper.
+    /// The group that it belongs to, by its number in the file of findings.
     pub section: String,
     /// What is claimed, in one sentence.
     pub statement: String,

@@ -3,7 +3,7 @@
 //!
 //! A score card computes nothing about the simulation: it arranges the results of
 //! [`crate::findings`]. Numbers of tables are shown in tables (`tables`), statements about curves
-//! below the sections of the specification (`sections`).
+//! by the sections that the file of findings gives them (`sections`).
 
 mod cells;
 mod judgements;

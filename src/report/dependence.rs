@@ -45,6 +45,9 @@ impl Dependence {
         let has = |key: &str| {
             given("workload", key).is_some() || on_axis(&format!("workload.{key}")).is_some()
         };
+        // Stored files have the key by the name of their day.
+        let load = given("workload", "load").and_then(|load| load.get("value"));
+        let has_one_load = load.is_some() || has("load.value") || has("target_load");
         let names = |table: &str, key: &str, name: &str| {
             let is_given = given(table, key).and_then(toml::Value::as_str) == Some(name);
             let axis = on_axis(&format!("{table}.{key}"));
@@ -60,7 +63,7 @@ impl Dependence {
             is_one_clock: meets_failures && names("failures", "source", "lanl"),
             is_drawn,
             is_one_workload: is_whole && !is_fresh && !is_drawn,
-            is_one_factor: is_log && !is_whole && !is_fresh && has("target_load"),
+            is_one_factor: is_log && !is_whole && !is_fresh && has_one_load,
         }
     }
 
@@ -249,26 +252,28 @@ mod tests {
     #[test]
     fn a_load_that_all_batteries_share_is_a_condition_of_their_intervals() {
         let log = "[workload]\ntrace = \"CTC.swf\"\n";
-        let shared = read(&format!("{log}target_load = 2.0\n"));
+        let shared = read(&format!("{log}load.value = 2.0\n"));
         let sentences = shared.sentences(None, None);
         assert!(
             sentences[0].ends_with("given this stretch of this log"),
             "{sentences:?}"
         );
         let axis = Axis {
-            key: "workload.target_load".to_owned(),
+            key: "workload.load.value".to_owned(),
             values: vec![AxisValue::Integer(1), AxisValue::Integer(2)],
         };
+        assert!(read(&format!("{log}target_load = 2.0\n")).is_one_factor);
         let of_axis = Dependence::read(&toml::from_str(log).unwrap(), &analysis(vec![axis]), true);
         assert!(of_axis.is_one_factor);
         for own in [
-            "battery_load = 2.0",
+            "load.each_battery = 2.0",
             "compression = 0.15",
+            "fresh = true\nload.value = 2.0",
             "fresh = true\ntarget_load = 2.0",
         ] {
             assert!(!read(&format!("{log}{own}\n")).is_one_factor, "{own}");
         }
-        let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
+        let model = "[workload]\nmodel = \"lublin-feitelson\"\nload.value = 2.0\n";
         assert!(!read(model).is_one_factor);
     }
 

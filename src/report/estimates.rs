@@ -1,5 +1,5 @@
 //! The estimates of the users of a log: distributions by class, and the attributes that separate
-//! the classes best (chapter 4 of the 2012 thesis, for any log). The input is a file that the
+//! the classes best (Birkenheuer 2012, chapter 4, for any log). The input is a file that the
 //! command line has read, not a store.
 
 use std::io::Write as _;

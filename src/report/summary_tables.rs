@@ -245,28 +245,52 @@ pub fn run_table(run: &RunSummary, analysis: &Analysis) -> Table {
             Column::plain("value", "Value"),
         ],
         rows,
-        note: match asks_for_a_load(run, analysis) {
-            true => WHICH_LOAD.to_owned(),
-            false => String::new(),
-        },
+        note: which_load(run, analysis),
         sql: sql::run(&run.configuration_hash),
     }
 }
 
-/// What a load of an experiment is, and why a machine is used less than it is asked for.
-const WHICH_LOAD: &str = "The load is one by estimates: the work that users ask for, over the time from the first to the last submission, in parts \
+/// What a load by estimates is, and why a machine is used less than it is asked for.
+const BY_ESTIMATES: &str = "The load is one by estimates: the work that users ask for, over the time from the first to the last submission, in parts \
     of what the machine can do. Jobs use less than they ask for, and others are rejected or wait beyond that time, so a machine that \
-    is asked for twice its capacity may be used to a third. The loads of bookahead simulate are by run times.";
+    is asked for twice its capacity may be used to a third. `load.by = \"runtimes\"` counts what jobs compute.";
 
-/// Whether a load was given, in the file or on an axis.
-fn asks_for_a_load(run: &RunSummary, analysis: &Analysis) -> bool {
-    let document: Option<serde_json::Value> = toml::from_str(&run.configuration).ok();
-    ["target_load", "battery_load"].iter().any(|key| {
-        let is_given = |document: &serde_json::Value| document["workload"].get(key).is_some();
-        let mut axes = analysis.axes.iter();
-        document.as_ref().is_some_and(is_given)
-            || axes.any(|axis| axis.key.strip_prefix("workload.") == Some(*key))
-    })
+/// What a load by run times is, and why a machine may have to reject jobs below its capacity.
+const BY_RUNTIMES: &str = "The load is one by run times: the work that jobs compute, over the time from the first to the last submission, in parts \
+    of what the machine can do. Their users ask for more, so a machine that plans by estimates is full before that load is.";
+
+/// The sentences about the loads that were given, in the file or on an axis; none without one.
+fn which_load(run: &RunSummary, analysis: &Analysis) -> String {
+    let document: serde_json::Value = toml::from_str(&run.configuration).unwrap_or_default();
+    let workload = &document["workload"];
+    let on_axis = |key: &str| analysis.axes.iter().find(|axis| axis.key == key);
+    // Stored files have the keys by the names of their day.
+    let is_given = |key: &str| !workload["load"][key].is_null();
+    let is_former = |key: &str| !workload[key].is_null();
+    let keys = ["value", "each_battery"];
+    let on_axes = keys.map(|key| on_axis(&format!("workload.load.{key}")).is_some());
+    let has_load = keys.into_iter().any(is_given)
+        || on_axes.contains(&true)
+        || ["target_load", "battery_load"].into_iter().any(is_former);
+    if !has_load {
+        return String::new();
+    }
+    let times = match on_axis("workload.load.by") {
+        Some(axis) => axis.values.iter().map(value_text).collect(),
+        None => vec![
+            workload["load"]["by"]
+                .as_str()
+                .unwrap_or("estimates")
+                .to_owned(),
+        ],
+    };
+    let sentences = [("estimates", BY_ESTIMATES), ("runtimes", BY_RUNTIMES)];
+    let said = sentences
+        .into_iter()
+        .filter(|(time, _)| times.iter().any(|given| given == time));
+    said.map(|(_, sentence)| sentence)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The points that have no result, and why.

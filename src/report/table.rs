@@ -237,6 +237,7 @@ pub fn short(key: &str) -> &str {
     match name {
         // Of what?
         "count" => table,
+        "value" | "each_battery" => table.rsplit('.').next().unwrap_or(table),
         // The weight of the cost against time, whatever the key is called.
         "alpha" | "cost_weight" => "α",
         name => name,

@@ -29,7 +29,7 @@ model = "lublin-feitelson"
 jobs = 600
 nodes = 64
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 [failures]
 source = "generated"
 [[axis]]

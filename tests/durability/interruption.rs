@@ -23,7 +23,7 @@ model = "lublin-feitelson"
 jobs = {jobs}
 nodes = 64
 whole_trace = true
-target_load = 10.0
+load.value = 10.0
 [scheduling]
 strategy = "virtual-reservations"
 [virtual]

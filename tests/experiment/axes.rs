@@ -160,14 +160,14 @@ fn a_key_has_one_axis_and_an_axis_has_each_value_once() {
 #[test]
 fn a_row_of_a_zip_has_one_value_a_key() {
     let text = format!(
-        "{HEAD}[[zip]]\nkeys = [\"workload.nodes\", \"workload.target_load\"]\nvalues = [[64, 1.0], [128]]\n"
+        "{HEAD}[[zip]]\nkeys = [\"workload.nodes\", \"workload.load.value\"]\nvalues = [[64, 1.0], [128]]\n"
     );
     assert_problem(
         &text,
         ProblemKind::RowLength,
         "[128]",
         "zip",
-        "workload.nodes, workload.target_load",
+        "workload.nodes, workload.load.value",
     );
 }
 
@@ -176,7 +176,7 @@ const PRODUCT: &str = r#"
 key = "scheduling.strategy"
 values = ["heuristic-planning", "heuristic-overbooking"]
 [[zip]]
-keys = ["workload.nodes", "workload.target_load"]
+keys = ["workload.nodes", "workload.load.value"]
 values = [[64, 1.0], [128, 2.0], [256, 1.0]]
 [[axis]]
 key = "acceptance.pof_max"
@@ -193,7 +193,7 @@ fn the_product_runs_over_axes_and_zips_in_the_order_of_the_file() {
         [
             "scheduling.strategy",
             "workload.nodes",
-            "workload.target_load",
+            "workload.load.value",
             "acceptance.pof_max"
         ]
     );

@@ -55,11 +55,8 @@ fn a_name_that_no_folder_can_have_is_refused_before_anything_runs() {
 #[test]
 fn a_virtual_reservation_that_is_wider_than_the_machine_is_refused_before_anything_runs() {
     let virtual_reservations = |nodes: u32| {
-        with(
-            "battery_jobs = 100\ntarget_load = 2.0",
-            "whole_trace = true",
-        )
-        .replace("\"heuristic-overbooking\"", "\"virtual-reservations\"")
+        with("battery_jobs = 100\nload.value = 2.0", "whole_trace = true")
+            .replace("\"heuristic-overbooking\"", "\"virtual-reservations\"")
             + &format!("[virtual]\nnodes = {nodes}\n")
     };
     assert!(parse(&virtual_reservations(128)).is_ok());

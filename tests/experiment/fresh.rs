@@ -81,7 +81,11 @@ fn fresh_replications_share_neither_jobs_nor_learning_sets_nor_failures() {
         let [battery] = &workload.batteries[..] else {
             panic!("a fresh replication has one battery");
         };
-        let load = bookahead::workload::battery::offered_load(battery, spec.workload.nodes);
+        let load = bookahead::workload::battery::offered_load(
+            battery,
+            spec.workload.nodes,
+            bookahead::workload::LoadTime::Estimates,
+        );
         assert!((load.expect("a span") - 2.0).abs() < 0.01, "its own load");
         let estimates =
             |jobs: &[bookahead::workload::Job]| jobs.iter().map(|job| job.estimate.0).collect();
@@ -100,7 +104,7 @@ fn fresh_replications_share_neither_jobs_nor_learning_sets_nor_failures() {
 
 #[test]
 fn what_contradicts_fresh_replications_is_refused_with_its_key() {
-    let fresh = with("target_load = 2.0", "target_load = 2.0\nfresh = true");
+    let fresh = with("load.value = 2.0", "load.value = 2.0\nfresh = true");
     let two = sweep(&fresh);
     let three = sweep(&fresh.replace("replications = 2", "replications = 3"));
     assert_eq!(two.simulations.kinds(), three.simulations.kinds());

@@ -19,14 +19,14 @@ const THRESHOLDS: &str =
 
 #[test]
 fn the_papers_pof_sweep_needs_42_simulations_a_battery() {
-    // Spec §16: 2 overbooking strategies × 20 thresholds + 2 baselines.
+    // Birkenheuer 2012, chapter 6: 2 overbooking strategies × 20 thresholds + 2 baselines.
     let sweep = sweep(&format!("{PAPER}{THRESHOLDS}"));
     assert_eq!((sweep.points.len(), sweep.simulations.len()), (80, 42));
 }
 
 #[test]
 fn the_papers_risk_sweep_adds_five_thresholds() {
-    // Spec §16: heuristic 1/3 and 1/9, comprehensive 1/3, 1/9 and 1/17.
+    // Birkenheuer 2012, chapter 6: heuristic 1/3 and 1/9, comprehensive 1/3, 1/9 and 1/17.
     let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
     let pof = sweep(&format!("{PAPER}{THRESHOLDS}"));
     let risk = sweep(&format!("{PAPER}{ratios}"));
@@ -145,8 +145,8 @@ fn a_baseline_has_a_place_of_its_own_at_every_threshold_and_one_identity() {
 
 #[test]
 fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
-    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1
-    // are the same anyway.
+    // Comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1 are the same
+    // anyway.
     let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
     let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
     let risk = identified(&format!("{PAPER}{ratios}"));

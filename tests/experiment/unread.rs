@@ -36,7 +36,7 @@ fn a_file_of_a_workflow_without_its_source_was_silent_and_names_the_source_now()
             "strategy = \"provisioning\"",
         )
         .replace(
-            "battery_jobs = 100\ntarget_load = 2.0\n",
+            "battery_jobs = 100\nload.value = 2.0\n",
             "whole_trace = true\nexact_estimates = true\n",
         );
     let found = warnings(&format!("{text}[workflow]\nfile = \"montage.xml\"\n"));

@@ -602,8 +602,8 @@ fn consume_trace(path: &Path, folder: &Path) {
     };
     for compression in [
         settings.compression,
-        Compression::TargetLoad { load: 2.0 },
-        Compression::BatteryLoad { load: 0.1 },
+        Compression::target_load(2.0),
+        Compression::battery_load(0.1),
     ] {
         settings.compression = compression;
         let Ok(workload) = prepare_parsed(&trace, &settings, 1) else {

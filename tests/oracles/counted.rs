@@ -1,5 +1,5 @@
-//! Heuristic planning and heuristic overbooking on an array of free node counts a second (spec
-//! §3.14.5).
+//! Heuristic planning and heuristic overbooking on an array of free node counts a second
+//! (docs/model.md, "heuristic-planning", "heuristic-overbooking").
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{
@@ -417,8 +417,8 @@ proptest! {
 
 #[test]
 fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
-    // Spec §15.7 in seconds instead of hours, scaled by 100; PoF_max 0.25; the fourth job gets 4–10
-    // and ends at 9.
+    // G1 of `golden_scenarios.rs` in seconds instead of hours, scaled by 100; PoF_max 0.25; the
+    // fourth job gets 4–10 and ends at 9.
     use super::workloads::job;
     let hundred = |values: [i64; 6]| {
         let [submit, nodes, estimate, runtime, ..] = values;

@@ -1,4 +1,4 @@
-//! Minimal cases in which the engine once disagreed with the specification, one test each.
+//! Minimal cases in which the engine once disagreed with its slow twin, one test each.
 
 use std::sync::mpsc;
 use std::time::Duration;

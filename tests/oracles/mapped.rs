@@ -1,5 +1,5 @@
 //! Conservative backfilling and comprehensive overbooking with lists of reservations and
-//! distributions on arrays of seconds (spec §3.14.4, §3.14.6).
+//! distributions on arrays of seconds (docs/model.md, "comprehensive-overbooking").
 
 use bookahead::scheduling::{
     Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySpec, Retry, Verdict,

@@ -1,4 +1,4 @@
-//! Slow and obvious twins of the policies, written from the specification alone, and random
+//! Slow and obvious twins of the policies, written from a description of them alone, and random
 //! workloads through both.
 //!
 //! A twin shares nothing with the engine but the types of jobs, settings and outcomes: time is an

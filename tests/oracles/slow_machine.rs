@@ -1,4 +1,4 @@
-//! The cluster and its events, as a list that is searched (spec §3.14.1, §3.14.2).
+//! The cluster and its events, as a list that is searched (docs/model.md, "Events at equal times").
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{CrashRule, FailedStartRule, JobOutcome, Verdict};

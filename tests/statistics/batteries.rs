@@ -39,7 +39,7 @@ fn intervals_of_the_quick_start_cover_the_mean_of_all_seeds_and_two_seeds_agree(
 fn one_factor_for_all_batteries_makes_intervals_too_narrow() {
     let one_factor = quick_start()
         .replace("fresh = true\njobs = 4000", "jobs = 20000")
-        .replace("battery_load", "target_load");
+        .replace("load.each_battery", "load.value");
     for sample in samples(&one_factor, SEEDS, gain) {
         println!("{}", sample.line());
         assert!(sample.coverage() < 0.93);

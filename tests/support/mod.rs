@@ -1,6 +1,7 @@
 //! Small workloads for the tests of policies.
 
 pub mod browser;
+pub mod decisions;
 pub mod json_schema;
 pub mod pages;
 pub mod program;

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 
 use super::machine::Machine;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean};
+use crate::workload::battery::offered_load;
+use crate::workload::{
+    CleaningRules, Job, LoadTime, MissingEstimate, SwfError, TraceFolder, clean,
+};
 use bookahead_queues::machine_queue::machines::MachineError;
 
 /// Jobs that planners are looked at on, at most: more would only take longer.
@@ -158,7 +161,7 @@ impl Log {
                 widest: jobs.iter().map(|job| job.nodes.0).max().unwrap_or(0),
             });
         }
-        let load = used_load(&jobs, Nodes(nodes));
+        let load = offered_load(&jobs, Nodes(nodes), LoadTime::Runtimes).unwrap_or(0.0);
         if load < LOWEST_LOAD {
             return Err(LogError::Idle {
                 file: file(),
@@ -191,27 +194,12 @@ impl Log {
     }
 }
 
-/// What the jobs used of a machine between the first and the last submission.
-fn used_load(jobs: &[Job], machine: Nodes) -> f64 {
-    let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else {
-        return 0.0;
-    };
-    let span = (last.submit - first.submit).0.max(1) as f64;
-    work(jobs.iter(), machine) / (span * f64::from(machine.0))
-}
-
-/// The node-seconds of the jobs that fit.
-fn work<'j>(jobs: impl Iterator<Item = &'j Job>, machine: Nodes) -> f64 {
-    jobs.filter(|job| job.nodes <= machine)
-        .map(|job| job.runtime.min(job.estimate).0 as f64 * f64::from(job.nodes.0))
-        .sum()
-}
-
 /// How much of a log is replayed, which is in order of submission.
 fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     let within = |job: &&Job| (job.submit - first).0 < MOST_DAYS * DAY;
-    let replayed: Vec<&Job> = jobs.iter().take_while(within).take(MOST_REPLAYED).collect();
+    let count = jobs.iter().take_while(within).take(MOST_REPLAYED).count();
+    let replayed = &jobs[..count];
     let span = replayed.last().map_or(0, |job| (job.submit - first).0);
     let days = span / DAY;
     // The last wanted start is a day after the last instant; a day more leaves room for the days'
@@ -224,7 +212,7 @@ fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
             WARM_UP_DAYS + 2 + 7 * FEWEST_WEEKS
         ));
     }
-    let load = work(replayed.iter().copied(), machine) / (span as f64 * f64::from(machine.0));
+    let load = offered_load(replayed, machine, LoadTime::Runtimes).unwrap_or(0.0);
     if load > LARGEST_LOAD {
         return Err(format!(
             "the jobs of these {days} days ask for {:.0} % of {} nodes, so the queue and the prices would grow without end; is --nodes right?",

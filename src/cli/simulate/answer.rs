@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Run, SimulateArguments};
-use crate::workload::CleaningReport;
+use crate::workload::{CleaningReport, LoadTime};
 use bookahead_queues::predicted_queue::PredictedQueueSettings;
 
 /// The figures; units are in the names.
@@ -77,8 +77,8 @@ impl Answer {
             jobs,
             started: totals.started,
             refused: totals.refused,
-            offered_load: run.demand.used_load(run.machine),
-            offered_load_by_estimates: run.demand.booked_load(run.machine),
+            offered_load: run.demand.offered_load(run.machine, LoadTime::Runtimes),
+            offered_load_by_estimates: run.demand.offered_load(run.machine, LoadTime::Estimates),
             arrival_factor: run.factor,
             mean_wait_seconds: totals.mean_wait(),
             longest_wait_seconds: totals.longest_wait,

@@ -1,5 +1,4 @@
-//! Distribution-free bounds of quantiles from order statistics: the binomial method (spec
-//! `provisioning.md` AMB-25).
+//! Distribution-free bounds of quantiles from order statistics: the binomial method (AMB-25).
 //!
 //! All sums are built from the ratios of neighbouring binomial terms, from the mode outwards, and
 //! divided by their total. So there is neither a factorial nor an exponential to lose digits in,
@@ -15,7 +14,7 @@ const TOLERANCE: f64 = 1e-12;
 
 /// The smallest k in `1..=samples` with `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ confidence`, m being
 /// `samples`: the k-th smallest of m independent samples is an upper bound of the quantile `q` with
-/// that confidence (spec `provisioning.md` AMB-25).
+/// that confidence (AMB-25).
 ///
 /// `None` if m samples are too few (`1 − q^m` is below the confidence), if there are none, or if
 /// `q` is 1, more, or no number.
@@ -52,7 +51,7 @@ pub(super) fn bound_rank(samples: usize, q: f64, confidence: f64) -> Option<usiz
 
 /// The largest q whose [`bound_rank`] is at most `rank`: with `rank` of the `samples` waits within
 /// a deadline, the share of all waits that are within it, as a lower bound with this confidence
-/// (spec `provisioning.md` AMB-25, last clause).
+/// (AMB-25).
 ///
 /// This is the lower end of Clopper and Pearson's one-sided interval, true to 1e-12 and rounded
 /// down; 0 for a rank of 0.

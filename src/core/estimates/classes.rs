@@ -6,14 +6,14 @@ use super::{ClassFamily, EstimateError};
 use crate::workload::Job;
 
 /// Borders of the seven runtime classes of the archive traces, in seconds: 10 min, 1 h, 2 h, 3 h, 5
-/// h, 12 h (spec §5.6).
+/// h, 12 h (Birkenheuer 2012, chapter 6).
 pub const ARCHIVE_RUNTIME_BORDERS_SECONDS: [i64; 6] = [600, 3_600, 7_200, 10_800, 18_000, 43_200];
 
-/// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64 (spec
-/// §4.4, Table 4.3).
+/// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64
+/// (Birkenheuer 2012, §4.2.2, Table 4.3).
 pub const RESOURCE_UPPER_BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// How many users get a distribution of their own (spec §4.6).
+/// How many users get a distribution of their own (Birkenheuer 2012, §4.2.4).
 pub const TOP_USERS: u32 = 10;
 
 /// Inclusive upper bounds, in percent, of the classes of a user's last ratio; the last class is a
@@ -21,7 +21,7 @@ pub const TOP_USERS: u32 = 10;
 pub const LAST_RATIO_UPPER_BOUNDS: [u8; 4] = [10, 50, 90, 98];
 
 impl ClassFamily {
-    /// The seven runtime classes of the archive traces (spec §5.6).
+    /// The seven runtime classes of the archive traces (Birkenheuer 2012, chapter 6).
     #[must_use]
     pub fn archive_runtime() -> Self {
         Self::Runtime {
@@ -32,21 +32,22 @@ impl ClassFamily {
 
 #[cfg(test)]
 impl ClassFamily {
-    /// The eight runtime classes of Arminius: as for the archive, and 4 h (spec §4.3, Table 4.2).
+    /// The eight runtime classes of Arminius: as for the archive, and 4 h (Birkenheuer 2012,
+    /// §4.2.1, Table 4.2).
     pub(super) fn arminius_runtime() -> Self {
         Self::Runtime {
             borders_seconds: vec![600, 3_600, 7_200, 10_800, 14_400, 18_000, 43_200],
         }
     }
 
-    /// The eight resource classes (spec §4.4).
+    /// The eight resource classes (Birkenheuer 2012, §4.2.2).
     pub(super) fn resources() -> Self {
         Self::Resources {
             upper_bounds: RESOURCE_UPPER_BOUNDS.to_vec(),
         }
     }
 
-    /// The ten users with the most jobs (spec §4.6).
+    /// The ten users with the most jobs (Birkenheuer 2012, §4.2.4).
     pub(super) fn top_users() -> Self {
         Self::User { top: TOP_USERS }
     }

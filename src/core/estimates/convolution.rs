@@ -1,4 +1,5 @@
-//! The completion time of a job: the density of its start convolved with its runtime (spec §3.7).
+//! The completion time of a job: the density of its start convolved with its runtime (Birkenheuer
+//! 2012, §3.2.3).
 //!
 //! A runtime has at most 101 steps with any probability, so adding up that many shifted copies of
 //! the start's density ([`Convolution::Direct`]) ties with or beats three Fourier transforms at
@@ -157,8 +158,8 @@ impl Convolver {
     /// values long.
     ///
     /// Tiny negative values are clipped to 0 and the rest is scaled so that the sum is the product
-    /// of the inputs' sums. Agrees with the sum by definition to 1e-12 for densities (spec §15.3).
-    /// Empty if an input is empty.
+    /// of the inputs' sums. Agrees with the sum by definition to 1e-12 for densities. Empty if an
+    /// input is empty.
     #[must_use]
     pub fn convolve_fft(&mut self, first: &[f64], second: &[f64]) -> Vec<f64> {
         if first.is_empty() || second.is_empty() {

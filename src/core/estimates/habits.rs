@@ -1,6 +1,6 @@
 //! What is known of each user and of each application beside the ratio distributions of the
 //! classes: whether a user's jobs outlast their estimates, and how long an application usually runs
-//! (Birkenheuer et al. 2008; spec §3.1.1, §3.1.6).
+//! (Birkenheuer 2008, §3.1.1).
 //!
 //! The ratio distributions count every ratio above 100 % as 100 %, so they cannot tell by how much
 //! a user underestimates; here overruns are counted and measured. Every user and every application

@@ -1,5 +1,5 @@
 //! When the last of several predecessors ends, and whether a job that waits for them ends in time
-//! (spec §3.6, §3.8).
+//! (Birkenheuer 2012, §3.2.2, §3.3.1).
 //!
 //! Predecessors are taken as independent, so the CDF of the latest completion is the product
 //! of their CDFs. A predecessor on several of the chosen nodes must be passed once only.
@@ -23,7 +23,7 @@ pub fn joint_cdf_at(predecessors: &[&CompletionDistribution], time: Seconds) -> 
 }
 
 /// The density of the start of a job that waits for these predecessors, on the grid `from + j·step`
-/// for `j = 0..=ceil((latest − from) / step)` (spec §3.6).
+/// for `j = 0..=ceil((latest − from) / step)` (Birkenheuer 2012, §3.2.2).
 ///
 /// What lies before `from` (the job's release, or now) collapses onto `from`; the job starts at
 /// `latest` for certain, so the last entry takes the rest. The entries sum to 1. With
@@ -88,8 +88,8 @@ fn multiply(
     }
 }
 
-/// P_executable of a job in a window (spec §3.8, A-11): `P(S + W ≤ window_end)`, where S is the
-/// start, W the runtime (cut at the estimate).
+/// P_executable of a job in a window (Birkenheuer 2012, §3.3.1; A-11): `P(S + W ≤ window_end)`,
+/// where S is the start, W the runtime (cut at the estimate).
 ///
 /// The start is the latest completion of the predecessors, at least `from` and at most `latest`;
 /// its CDF is 0 before `from` and 1 from `latest` on. Without predecessors the job starts at

@@ -102,8 +102,8 @@ fn predictor_names() -> String {
 }
 
 impl EstimateModel {
-    /// Learns from the jobs before the evaluated ones (spec §3.5.3). The model itself is never
-    /// updated afterwards; what goes on learning begins with [`Self::statistics`] and
+    /// Learns from the jobs before the evaluated ones (Birkenheuer 2012, §5.1.2). The model itself
+    /// is never updated afterwards; what goes on learning begins with [`Self::statistics`] and
     /// [`Self::predicted`].
     ///
     /// # Errors
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_archive_has_seven_runtime_classes_closed_on_the_left() {
-        // Spec §5.6 and A-09.
+        // Birkenheuer 2012, chapter 6, and A-09.
         let borders = [
             599, 600, 3_599, 3_600, 7_200, 10_800, 18_000, 43_199, 43_200,
         ];

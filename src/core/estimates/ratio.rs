@@ -1,5 +1,5 @@
-//! The distribution of the runtime ratio `X = ω / x` of one class of jobs, in whole percents (spec
-//! §3.5.1).
+//! The distribution of the runtime ratio `X = ω / x` of one class of jobs, in whole percents
+//! (Birkenheuer 2012, §3.2).
 //!
 //! Purely empirical and discrete: 101 bins, no fitting. Counting is exact integer arithmetic, so
 //! the same jobs give the same bins on every machine.
@@ -220,7 +220,7 @@ fn percents(weights: &[f64; RATIO_BINS]) -> f64 {
     weighted.map(|(bin, weight)| f64::from(bin) * weight).sum()
 }
 
-/// The bin of one job in exact integer arithmetic (spec §15.2); `None` if the job is not usable.
+/// The bin of one job in exact integer arithmetic; `None` if the job is not usable.
 pub(super) fn ratio_bin(
     runtime: Seconds,
     estimate: Seconds,
@@ -248,7 +248,7 @@ mod tests {
 
     use super::*;
 
-    /// Estimate 600 s and the ten runtimes of spec §15.2.
+    /// Estimate 600 s and ten runtimes, some of them at the borders of rounding.
     fn section_15_2(binning: Binning, overrun: Overrun) -> Vec<(usize, u64)> {
         let runtimes = [0, 3, 60, 66, 299, 300, 303, 597, 600, 700];
         let ratios = runtimes.map(|runtime| (Seconds(runtime), Seconds(600)));

@@ -8,18 +8,17 @@ use crate::predictions::{PredictorSettings, predictor};
 /// Everything that determines the learned distributions, apart from the learning jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EstimateSettings {
-    /// By which attribute jobs are grouped (spec §3.5.2).
+    /// By which attribute jobs are grouped (Birkenheuer 2012, §3.2.1).
     pub family: ClassFamily,
     /// How a ratio becomes an integer percent (A-07; default round half up).
     pub binning: Binning,
     /// What happens to ratios above 100 % (A-08; default clamp).
     pub overrun: Overrun,
-    /// Which jobs the distributions are learned from (spec §3.5.3; default those before the
-    /// evaluated ones).
+    /// Which jobs the distributions are learned from (Birkenheuer 2012, §5.1.2; default those
+    /// before the evaluated ones).
     #[serde(default)]
     pub learn_from: LearningJobs,
-    /// Classes with fewer samples fall back to the distribution of all jobs (spec §3.5.1; default
-    /// 1).
+    /// Classes with fewer samples fall back to the distribution of all jobs (A-10; default 1).
     pub minimum_class_size: u32,
     /// Whether and how they go on learning from jobs that were decided (default: they do not). This
     /// field and the next ones are left out where they have their defaults, so that what does not
@@ -226,7 +225,7 @@ pub enum ClassFamily {
     /// The users with the most learning jobs get their own class, everybody else the general
     /// distribution.
     User {
-        /// How many users (spec: 10).
+        /// How many users (10 in Birkenheuer 2012, §4.2.4).
         top: u32,
     },
     /// By application (executable, worker); those with the most learning jobs get their own class.

@@ -4,10 +4,10 @@ use crate::units::Seconds;
 
 /// Collects predictions of waits together with what came of them.
 ///
-/// Two kinds: the probability of a deadline ([`predicted`](Self::predicted); spec `provisioning.md`
-/// eq. 21), judged by the Brier score, and upper bounds of a quantile ([`bounded`](Self::bounded);
-/// AMB-25), which are correct in the sense of QBETS if at least the share q of the waits stays
-/// within them. Nothing is kept but counts and sums.
+/// Two kinds: the probability of a deadline ([`predicted`](Self::predicted); Singh 2008, eq. 21),
+/// judged by the Brier score, and upper bounds of a quantile ([`bounded`](Self::bounded); AMB-25),
+/// which are correct in the sense of QBETS if at least the share q of the waits stays within them.
+/// Nothing is kept but counts and sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaitCalibration {
     predictions: u64,

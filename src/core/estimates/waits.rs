@@ -1,8 +1,8 @@
-//! How long a job will wait in a queue, learned from the waits before it (spec `provisioning.md`
-//! §7.1 and AMB-25).
+//! How long a job will wait in a queue, learned from the waits before it (Singh 2008, §6.1;
+//! AMB-25).
 //!
 //! QBETS, the prediction service that virtual reservations were made for, is published as an
-//! interface only (eq. 21 of the spec). This is the substitute of AMB-25: the latest waits of jobs
+//! interface only (Singh 2008, eq. 21). This is the substitute of AMB-25: the latest waits of jobs
 //! of the same shape are taken as independent samples of the next wait. QBETS also finds the
 //! instants at which a machine's habits change and forgets what was before; here that is left to
 //! the bounded history.
@@ -20,13 +20,13 @@ pub const WAIT_NODE_BORDERS: [Nodes; 3] = [Nodes(4), Nodes(16), Nodes(64)];
 
 /// Inclusive upper borders of the walltime bins: up to 1 h, 4 h, 12 h, and longer.
 ///
-/// AMB-25 leaves them open. 1 h and 4 h are the durations of the spec's requests (§7.7), and 12 h
-/// is their longest padded runtime (4 h + 8 h), so a virtual reservation never asks for the last
-/// bin; typical site limits (18 to 24 h) are in it.
+/// AMB-25 leaves them open. 1 h and 4 h are the durations of the requests of Singh 2008, §6.2, and
+/// 12 h is their longest padded runtime (4 h + 8 h), so a virtual reservation never asks for the
+/// last bin; typical site limits (18 to 24 h) are in it.
 pub const WAIT_WALLTIME_BORDERS: [Seconds; 3] =
     [Seconds(3_600), Seconds(4 * 3_600), Seconds(12 * 3_600)];
 
-/// Predicts the queue waits of one machine from its history (spec `provisioning.md` §7.1, AMB-25).
+/// Predicts the queue waits of one machine from its history (Singh 2008, §6.1; AMB-25).
 ///
 /// A job's category is its pair of node bin and walltime bin ([`WAIT_NODE_BORDERS`],
 /// [`WAIT_WALLTIME_BORDERS`]). Each category keeps its latest waits; so do each node bin over all
@@ -96,8 +96,7 @@ impl WaitPredictor {
     }
 
     /// The probability, in `[0, 1]`, that a job of this shape starts within `deadline` of its
-    /// submission, if it is submitted now (spec `provisioning.md` eq. 21, by
-    /// [`WaitPredictorSettings::rule`]).
+    /// submission, if it is submitted now (Singh 2008, eq. 21; by [`WaitPredictorSettings::rule`]).
     ///
     /// It never falls when the deadline grows. 0 without any history.
     #[must_use]
@@ -120,8 +119,8 @@ impl WaitPredictor {
 
     /// An upper bound of the quantile `q` of the wait of a job of this shape, by the binomial
     /// method and with the settings' confidence: the k-th smallest of the m known waits with the
-    /// smallest k such that `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ C` (spec `provisioning.md` AMB-25).
-    /// The rule of the settings does not matter here.
+    /// smallest k such that `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ C` (AMB-25). The rule of the settings
+    /// does not matter here.
     ///
     /// `None` if m is too small for it (q = 0.95 at C = 0.95 needs 59 waits, q = 0.99 needs 299),
     /// and for a q of 1 or more. It is not then looked for in a wider history, so that all bounds
@@ -158,7 +157,7 @@ impl WaitPredictor {
     }
 }
 
-/// How a [`WaitPredictor`] remembers and predicts (spec `provisioning.md` AMB-25).
+/// How a [`WaitPredictor`] remembers and predicts (AMB-25).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WaitPredictorSettings {
@@ -169,9 +168,8 @@ pub struct WaitPredictorSettings {
     pub confidence: f64,
     /// How waits become the probability of a deadline (default [`PredictionRule::Empirical`]).
     pub rule: PredictionRule,
-    /// A category or node bin with fewer waits is not asked. The default 59 is not the spec's: it
-    /// is the least number that bounds the quantile 0.95 with a confidence of 0.95
-    /// (`1 − 0.95^59 ≥ 0.95`).
+    /// A category or node bin with fewer waits is not asked. The default 59 is our own: it is the
+    /// least number that bounds the quantile 0.95 with a confidence of 0.95 (`1 − 0.95^59 ≥ 0.95`).
     pub minimum_history: usize,
 }
 
@@ -213,7 +211,7 @@ impl Default for WaitPredictorSettings {
     }
 }
 
-/// How known waits become the probability that a deadline is kept (spec `provisioning.md` AMB-25).
+/// How known waits become the probability that a deadline is kept (AMB-25).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PredictionRule {

@@ -1,4 +1,4 @@
-//! Replay of the failure table of Los Alamos, LA-UR-05-7318 (spec §5.5).
+//! Replay of the failure table of Los Alamos, LA-UR-05-7318 (Birkenheuer 2012, §5.1.1).
 //!
 //! # What is taken from the table
 //!

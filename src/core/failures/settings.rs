@@ -22,8 +22,8 @@ pub struct FailureSettings {
 pub enum FailureSource {
     /// Nodes never fail.
     None,
-    /// Replay of the LANL table LA-UR-05-7318 (spec §5.5), nodes of the systems numbered one after
-    /// the other.
+    /// Replay of the LANL table LA-UR-05-7318 (Birkenheuer 2012, §5.1.1), nodes of the systems
+    /// numbered one after the other.
     Lanl {
         /// File name, looked up as it stands, then in the folder of failure data.
         file: String,

@@ -1,9 +1,10 @@
-//! Survival of nodes over a run: Poisson, Weibull and hyper-exponential models (spec §3.10).
+//! Survival of nodes over a run: Poisson, Weibull and hyper-exponential models (Birkenheuer 2012,
+//! §3.3).
 //!
 //! The dissertation prints `1 − exp(−λT)` and its like as the probability of success; those are
-//! probabilities of *failure* (errors E1 and E2 of spec §12). Here are the survival forms;
-//! [`SurvivalModel::printed_of`] keeps the printed ones for whoever wants to see what the error
-//! would do. All functions come from `libm`, so the bits are the same everywhere.
+//! probabilities of *failure*. Here are the survival forms; [`SurvivalModel::printed_of`] keeps the
+//! printed ones for whoever wants to see what the error would do. All functions come from
+//! `libm`, so the bits are the same everywhere.
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::FailureError;
 use crate::random::Stream;
 
-/// A distribution of the up-time of one node (spec §3.10). Times in hours.
+/// A distribution of the up-time of one node (Birkenheuer 2012, §3.3). Times in hours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "model")]
 pub enum SurvivalModel {
@@ -167,7 +168,7 @@ pub struct NodeRates {
 }
 
 /// P_available of `nodes` equal nodes: `(1 / (1 + λ/μ))^n`, the probability that all are up at one
-/// moment (spec §3.9).
+/// moment (Birkenheuer 2012, §3.3.2).
 #[must_use]
 pub fn availability(nodes: u32, failure_rate_per_hour: f64, repair_rate_per_hour: f64) -> f64 {
     libm::pow(
@@ -176,7 +177,8 @@ pub fn availability(nodes: u32, failure_rate_per_hour: f64, repair_rate_per_hour
     )
 }
 
-/// P_available of a set of nodes with rates of their own: `Π 1 / (1 + λ_i/μ_i)` (spec §3.8).
+/// P_available of a set of nodes with rates of their own: `Π 1 / (1 + λ_i/μ_i)` (Birkenheuer 2012,
+/// §3.3.1).
 #[must_use]
 pub fn availability_of_each(nodes: impl IntoIterator<Item = NodeRates>) -> f64 {
     let each = nodes
@@ -239,7 +241,7 @@ mod tests {
         }
     }
 
-    /// λ and μ of the dissertation, per hour (spec §3.10).
+    /// λ and μ of the dissertation, per hour (Birkenheuer 2012, §5.1.1).
     const RATE: f64 = 1.2904e-4;
     const REPAIR: f64 = 0.4333;
 
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_printed_formula_fails_nearly_always() {
-        // Spec §3.10: 1.3e-4 for one node and one hour.
+        // 1.3e-4 for one node and one hour.
         assert!((poisson().printed_of(1, 1.0) - 1.290_3e-4).abs() < 1e-8);
         assert!(poisson().printed_of(1, 77.0) < 0.01);
     }

@@ -304,7 +304,7 @@ impl NodePlan {
     }
 
     /// The distinct last jobs planned before `start` on the given nodes whose reservation ends
-    /// after `from` (spec §3.6 and §3.14.4: a predecessor on several of the nodes counts once,
+    /// after `from` (Birkenheuer 2012, §3.2.2; a predecessor on several of the nodes counts once,
     /// A-13), in order of their end.
     #[must_use]
     pub fn predecessors(&self, nodes: &NodeSet, from: Seconds, start: Seconds) -> Vec<JobId> {

@@ -5,12 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};
 
-/// How far past a task the end of an extensible slot is kept (spec `provisioning.md` §3.4, line
-/// 12).
+/// How far past a task the end of an extensible slot is kept (Singh 2008, Figure 2).
 pub const EXTENSION_MARGIN: Seconds = Seconds(300);
 
-/// A rectangle of free nodes that is for sale: `nodes` nodes on `[start, end)` (spec
-/// `provisioning.md` §3.1, eq. 1).
+/// A rectangle of free nodes that is for sale: `nodes` nodes on `[start, end)` (Singh 2008, eq. 1).
 ///
 /// Money is in service units (SU): one node for one hour at the rate of the best-effort queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,7 +43,7 @@ pub struct Piece {
     pub end: Seconds,
 }
 
-/// The rule of Table 1 that a wanted piece breaks (spec `provisioning.md` §3.2).
+/// The rule of Singh 2008, Table 1, that a wanted piece breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PurchaseError {
     /// A piece has at least one node for at least one second.
@@ -119,7 +117,7 @@ pub enum PurchaseError {
 
 impl Slot {
     /// An idle rectangle in front of a planned task: sold whole or not at all, at the best-effort
-    /// rate (§3.2).
+    /// rate (Singh 2008, chapter 3).
     #[must_use]
     pub fn hole(start: Seconds, nodes: Nodes, end: Seconds) -> Self {
         Self {
@@ -134,7 +132,7 @@ impl Slot {
     }
 
     /// Idle nodes with nothing planned after them: divisible and extensible, at the best-effort
-    /// rate (§3.2).
+    /// rate (Singh 2008, chapter 3).
     #[must_use]
     pub fn edge(start: Seconds, nodes: Nodes) -> Self {
         Self {
@@ -167,7 +165,7 @@ impl Slot {
         self.extensible || self.end >= end
     }
 
-    /// What `piece` costs in SU (spec `provisioning.md` §3.2, Table 1): `n_k · d_k · c + f`.
+    /// What `piece` costs in SU (Singh 2008, Table 1): `n_k · d_k · c + f`.
     ///
     /// # Errors
     /// [`PurchaseError`] names the rule that forbids the purchase.
@@ -206,8 +204,8 @@ impl Slot {
         Ok(self.charge(piece))
     }
 
-    /// What is left of the slot when `piece`, which lies within it, is taken (spec
-    /// `provisioning.md` §3.5): the unused nodes, the time before and the time after.
+    /// What is left of the slot when `piece`, which lies within it, is taken (Singh 2008, Figure
+    /// 3): the unused nodes, the time before and the time after.
     ///
     /// The time before ends where something is planned, so it becomes a hole (AMB-10); the others
     /// stay as the slot was. Of an extensible slot there is always a time after, of at least
@@ -304,14 +302,14 @@ mod tests {
 
     #[test]
     fn a_slot_costs_its_node_hours_and_its_fixed_price() {
-        // Spec provisioning.md §3.1, eq. 1.
+        // Singh 2008, eq. 1.
         assert_eq!(cost(offered(false, false)), 4.0 * 4.0 * 1.5 + 7.0);
         assert_eq!(cost(Slot::hole(hours(0), Nodes(3), hours(2))), 6.0);
     }
 
     #[test]
     fn a_hole_is_sold_whole_or_not_at_all() {
-        // Spec provisioning.md §3.2, Table 1, first row.
+        // Singh 2008, Table 1, first row.
         let slot = offered(false, false);
         assert_eq!(slot.price_of(piece(2, 4, 6)), Ok(31.0));
         assert_eq!(
@@ -346,7 +344,7 @@ mod tests {
 
     #[test]
     fn an_indivisible_extensible_slot_is_sold_whole_or_longer() {
-        // Spec provisioning.md §3.2, Table 1, second row.
+        // Singh 2008, Table 1, second row.
         let slot = offered(false, true);
         assert_eq!(slot.price_of(piece(2, 4, 6)), Ok(31.0));
         assert_eq!(slot.price_of(piece(2, 4, 10)), Ok(4.0 * 8.0 * 1.5 + 7.0));
@@ -362,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_divisible_bounded_slot_is_sold_in_parts_within_its_bounds() {
-        // Spec provisioning.md §3.2, Table 1, third row.
+        // Singh 2008, Table 1, third row.
         let slot = offered(true, false);
         assert_eq!(slot.price_of(piece(3, 2, 5)), Ok(2.0 * 2.0 * 1.5 + 7.0));
         assert_eq!(
@@ -380,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_divisible_extensible_slot_has_no_upper_end() {
-        // Spec provisioning.md §3.2, Table 1, fourth row.
+        // Singh 2008, Table 1, fourth row.
         let slot = offered(true, true);
         assert_eq!(slot.price_of(piece(5, 1, 100)), Ok(95.0 * 1.5 + 7.0));
         assert_eq!(slot.price_of(piece(8, 1, 9)), Ok(1.5 + 7.0));
@@ -413,7 +411,7 @@ mod tests {
 
     #[test]
     fn one_slot_leaves_up_to_three_and_only_the_time_before_becomes_a_hole() {
-        // Spec provisioning.md §3.5, Figure 3, and AMB-10.
+        // Singh 2008, Figure 3, and AMB-10.
         let slot = Slot::edge(hours(1), Nodes(5));
         let left: Vec<Slot> = slot.left_overs(piece(3, 2, 4)).collect();
         assert_eq!(
@@ -430,7 +428,7 @@ mod tests {
 
     #[test]
     fn an_extensible_slot_with_an_offered_end_is_extended_slightly_past_what_is_taken() {
-        // Spec provisioning.md §3.4, line 12.
+        // Singh 2008, Figure 2: extensible slots are kept until slightly past the task.
         let slot = offered(true, true);
         let left: Vec<Slot> = slot.left_overs(piece(2, 4, 9)).collect();
         assert_eq!(left.len(), 1);

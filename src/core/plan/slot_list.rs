@@ -9,16 +9,16 @@ use super::profile::Profile;
 use super::slot::{EXTENSION_MARGIN, Piece, PurchaseError, Slot};
 use crate::units::{Nodes, Seconds};
 
-/// How far ahead free nodes are advertised at least (spec `provisioning.md` §3.3).
+/// How far ahead free nodes are advertised at least (Singh 2008, chapter 3).
 pub const ADVERTISING_HORIZON: Seconds = Seconds(48 * 3_600);
 
 /// What is free, as disjoint rectangles of nodes and time, and the scheduler that works on them
-/// (spec `provisioning.md` §3.3–§3.6, ALG-1).
+/// (ALG-1: Singh 2008, chapter 3, Figures 2 and 3).
 ///
 /// Planned tasks never move. A task that needs more nodes than one slot has stacks several slots
 /// that are all free while it runs; it cannot continue on other nodes. Because slots stand for
 /// certain nodes, the start found may be later than the earliest one of the counted [`Profile`]
-/// (§12.2, AMB-4).
+/// (AMB-4).
 ///
 /// Slots are kept sorted by start. Finding a place costs O(n²) of the slots in the worst case.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,15 +76,15 @@ impl SlotList {
     }
 
     /// What `profile` leaves free from `now` on, as disjoint slots: for a plan that was made
-    /// otherwise, for instance planned again after an early end (spec `provisioning.md` §3.3).
+    /// otherwise, for instance planned again after an early end (Singh 2008, chapter 3).
     ///
     /// A profile does not say which nodes are free, so its area is cut into layers: the h-th layer
     /// is free while at least h nodes are, each uninterrupted stretch of a layer is one node's, and
     /// neighbouring stretches with the same start and end are one slot. (Equivalently: a rise of
     /// the count opens a rectangle, a fall closes the rectangles opened last and cuts off a part of
     /// one where it must.) No decomposition has fewer single-node stretches. For the machine of
-    /// §12.1 the slots are S1 to S5 of the thesis. What is still open at the end of the profile is
-    /// divisible and extensible. Negative counts are taken for none.
+    /// Singh 2008, Figure 1, the slots are S1 to S5 of the thesis. What is still open at the end of
+    /// the profile is divisible and extensible. Negative counts are taken for none.
     #[must_use]
     pub fn from_profile(profile: &Profile, now: Seconds, rules: SlotRules) -> Self {
         let mut found = Vec::new();
@@ -141,8 +141,8 @@ impl SlotList {
         self.find(nodes, duration, earliest).map(|(start, _)| start)
     }
 
-    /// Places a task where it starts first (spec `provisioning.md` §3.4, ALG-1) and leaves the rest
-    /// (§3.5).
+    /// Places a task where it starts first (ALG-1: Singh 2008, Figure 2) and leaves the rest
+    /// (Figure 3).
     ///
     /// A task without nodes or duration takes nothing. `None`, and an unchanged list, where there
     /// is no place: a machine offers all of its nodes sooner or later, so only tasks that are wider
@@ -183,8 +183,8 @@ impl SlotList {
     }
 
     /// Sells `piece` of the slot number `index` of [`SlotList::slots`] and leaves what remains
-    /// (spec `provisioning.md` §3.2, §3.5). A slot that began in the past must be clipped first, or
-    /// its past is paid for too.
+    /// (Singh 2008, Table 1, Figure 3). A slot that began in the past must be clipped first, or its
+    /// past is paid for too.
     ///
     /// # Errors
     /// [`PurchaseError`] says which rule forbids it; nothing is changed then.
@@ -216,8 +216,8 @@ impl SlotList {
         Ok(Purchase { slot, piece, price })
     }
 
-    /// The number of the slot that an advertised one stands for, if it still exists as it was (spec
-    /// `provisioning.md` §2.4: advertisements are advisory). The list must have been clipped to the
+    /// The number of the slot that an advertised one stands for, if it still exists as it was
+    /// (Singh 2008, chapter 3: advertisements are advisory). The list must have been clipped to the
     /// time of the advertisement.
     #[must_use]
     pub fn find_advertised(&self, advertised: &Slot) -> Option<usize> {
@@ -277,7 +277,7 @@ impl SlotList {
     }
 
     /// Until when free nodes are advertised: 48 h from `now`, or 5 min past the last planned end
-    /// where that is later (spec `provisioning.md` §3.3, AMB-11).
+    /// where that is later (Singh 2008, chapter 3; AMB-11).
     #[must_use]
     pub fn horizon_end(&self, now: Seconds) -> Seconds {
         (now + ADVERTISING_HORIZON).max(self.latest_finish + EXTENSION_MARGIN)

@@ -1,5 +1,4 @@
-//! The average of the user's last two run times (Tsafrir et al. 2007, section "predictor"; spec
-//! `prediction.md`, section 7, A-05).
+//! The average of the user's last two run times (Tsafrir 2007).
 
 use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
@@ -94,7 +93,6 @@ mod tests {
     use super::super::{Predictor, PredictorTester};
     use super::*;
 
-    /// Spec `prediction.md` section 12, vector 2.
     #[test]
     fn the_average_of_two_needs_two_ended_jobs_and_stays_below_the_request() {
         let mut tester = PredictorTester::new(Box::<ByTermination>::default());
@@ -108,7 +106,6 @@ mod tests {
         assert_eq!(tester.predict(45), 45);
     }
 
-    /// Spec `prediction.md` section 12, vector 2, last sentence.
     #[test]
     fn one_ended_job_suffices_in_the_reading_of_2007() {
         let mut tester = PredictorTester::new(Box::<BySubmission>::default());

@@ -1,4 +1,5 @@
-//! What holds when a job outlives its prediction (spec `prediction.md`, section 6, A-03, A-06).
+//! What holds when a job outlives its prediction (Tsafrir 2007; Gaussier 2015; docs/model.md, "A
+//! queue that plans with predictions").
 
 use serde::{Deserialize, Serialize};
 
@@ -128,7 +129,6 @@ mod tests {
         predictions
     }
 
-    /// Spec `prediction.md` section 12, vector 3.
     #[test]
     fn increments_are_counted_from_the_first_prediction() {
         assert_eq!(
@@ -141,7 +141,6 @@ mod tests {
         );
     }
 
-    /// Spec `prediction.md` section 12, vector 4.
     #[test]
     fn doubling_passes_the_request_unless_it_is_capped() {
         assert_eq!(

@@ -1,5 +1,4 @@
-//! A linear model of the run time that learns from every job that ends (Gaussier et al. 2015; spec
-//! `prediction.md`, section 8).
+//! A linear model of the run time that learns from every job that ends (Gaussier 2015).
 
 mod features;
 mod loss;
@@ -89,7 +88,7 @@ impl Predictor for Learned {
         }
         self.places[index] = place;
         let value = self.regression.value(&self.expanded);
-        // The absolute value, as published; beyond what is counted `as` stops at the largest
+        // The absolute value, as published (P-07); beyond what is counted `as` stops at the largest
         // number.
         let predicted = Seconds((value.abs() as i64).max(1));
         submission.request.min(predicted)

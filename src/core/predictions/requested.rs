@@ -12,7 +12,7 @@ pub(super) const REQUESTED: NamedPredictor = NamedPredictor {
     build: Build::Sees(|_| Box::new(Multiple(1))),
 };
 
-/// Twice the request, which is not capped (spec `prediction.md`, section 7).
+/// Twice the request, which is not capped (Gaussier 2015).
 pub(super) const DOUBLE_REQUEST: NamedPredictor = NamedPredictor {
     name: "double-request",
     summary: "twice what the user asked for",

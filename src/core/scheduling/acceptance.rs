@@ -1,18 +1,19 @@
 //! Acceptance tests of overbooked slots: by the probability of failure, or by the time that the job
 //! may need.
 //!
-//! The tests of the dissertation compare a probability of failure with a threshold (spec §3.4). The
-//! others are rules by which clouds overcommit memory and processors, applied to time: the N-sigma
-//! rule, a percentile of the sum, and the larger of both (the peak predictors of Bashir et al.,
-//! "Take It to the Limit", EuroSys 2021). There the demands of tasks are summed and must fit into a
-//! machine. Here the remaining time of the jobs in front and the job's own run time are summed and
-//! must fit into a gap.
+//! The tests of the dissertation compare a probability of failure with a threshold (Birkenheuer
+//! 2012, §3.1.3, §5.1.4). The others are rules by which clouds overcommit memory and processors,
+//! applied to time: the N-sigma rule, a percentile of the sum, and the larger of both (the peak
+//! predictors of Bashir et al., "Take It to the Limit", EuroSys 2021). There the demands of tasks
+//! are summed and must fit into a machine. Here the remaining time of the jobs in front and the
+//! job's own run time are summed and must fit into a gap.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimates::{Moments, RatioDistribution};
 
-/// When an overbooked slot is acceptable (spec §3.4; `docs/model.md`, "Acceptance tests").
+/// When an overbooked slot is acceptable (Birkenheuer 2012, §3.1.3; docs/model.md, "Acceptance
+/// tests").
 ///
 /// In the rules of time, T is the time from the job's earliest start to its end: the wait for its
 /// predecessors, as far as the strategy counts on them, plus its own run time. T must fit between
@@ -79,7 +80,8 @@ pub struct Tested<M: FnOnce() -> Moments> {
 }
 
 impl Acceptance {
-    /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
+    /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (docs/model.md,
+    /// "Acceptance tests").
     ///
     /// For a rule of time it is the highest allowed probability that T does not fit. For a
     /// percentile that is 1 − p; for N standard deviations 1 / (1 + N²), by Cantelli's inequality,
@@ -123,8 +125,9 @@ impl Acceptance {
     }
 
     /// The same test with the security factor S multiplied by `factor`. The PoF test is the risk
-    /// test with ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so it becomes PoF < PoF_max ÷ (PoF_max + (1 −
-    /// PoF_max) · `factor`). A rule of time has no security factor and does not change.
+    /// test with ρ·S = 1 ÷ PoF_max − 1 (docs/model.md, "Acceptance tests"), so it becomes PoF <
+    /// PoF_max ÷ (PoF_max + (1 − PoF_max) · `factor`). A rule of time has no security factor and
+    /// does not change.
     #[must_use]
     pub fn with_security_times(self, factor: f64) -> Self {
         match self {

@@ -1,5 +1,5 @@
-//! The planner's probability that the nodes of a job are up at its start and stay up (spec
-//! §3.8–3.10).
+//! The planner's probability that the nodes of a job are up at its start and stay up (Birkenheuer
+//! 2012, §3.3).
 
 use super::outcome::SuccessFactors;
 use super::settings::{NodeKnowledge, Reliability, SurvivalForm};

@@ -14,7 +14,7 @@ use crate::workload::Job;
 ///
 /// Money is not here: the fee is [`Job::fee`], earned when the job is successful, and the penalty
 /// is the penalty ratio times that fee when it failed, so that runs that differ only in the ratio
-/// share one schedule (spec §3.4.4).
+/// share one schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobOutcome {
     /// The job as it was submitted.
@@ -138,7 +138,8 @@ impl Promise {
     }
 }
 
-/// The three independent factors of a probability of success (spec §3.8, §3.9), each in `[0, 1]`.
+/// The three independent factors of a probability of success (Birkenheuer 2012, §3.3.1, §3.3.2),
+/// each in `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuccessFactors {
     /// All nodes are up at the start.
@@ -228,7 +229,8 @@ impl Verdict {
     }
 }
 
-/// How much work a policy did, for the run-time comparisons of spec §9 and for profiling.
+/// How much work a policy did, for the run-time comparisons of Birkenheuer 2012, §6.7.3, and for
+/// profiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkCounters {
     /// Probabilities of failure that were evaluated in full.
@@ -303,8 +305,8 @@ pub struct SimulationMetrics {
 }
 
 impl SimulationMetrics {
-    /// Fees minus penalties in virtual coins, at penalty ratio `ratio` (spec §6: gain, profit,
-    /// income).
+    /// Fees minus penalties in virtual coins, at penalty ratio `ratio` (gain, profit and income in
+    /// Birkenheuer 2012).
     #[must_use]
     pub fn gain(&self, ratio: f64) -> Coins {
         Coins(self.fees.coins().0 - ratio * self.forfeited.coins().0)

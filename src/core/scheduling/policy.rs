@@ -19,8 +19,8 @@ use crate::workload::{Job, JobId};
 /// # Fixed reservations
 ///
 /// A job with a [`crate::workload::Job::fixed_window`] is accepted or rejected for exactly that
-/// window (spec `grid-reservations.md` §3.3, option *reject*; spec `overbooking.md` §3.1.3 and
-/// §14.1: neither moved nor overbooked). Every policy keeps these rules:
+/// window (Heine 2005, §3, option *reject*; Birkenheuer 2008, §3: neither moved nor overbooked).
+/// Every policy keeps these rules:
 ///
 /// * It is accepted if its nodes are free in the whole window in the current plan, and otherwise
 ///   dropped ([`crate::scheduling::Verdict::DroppedNoSlot`]). No job is moved or shortened for it,
@@ -180,15 +180,15 @@ pub trait JobQuoter: Policy {
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.
 ///
-/// `PoS = P_available(n) · P_room · P_survives(n, end − start)`, as for a job (spec
-/// `overbooking.md` §3.9). `P_room` is the probability that enough tails have ended at the start,
-/// so that no job that is planned or promised in the window loses a node, if the other tails last
-/// until their planned ends ([`crate::estimates::probability_of_room`]). The probability that a
-/// tail has not ended is `(1 − CDF(start − s)) / (1 − CDF(now − s))` for a running job, where `s`
-/// is its start and the CDF that of its class. For a job that does not yet run it is
-/// `1 − CDF(start − s)` with its planned start `s`, which is an upper bound because it may start
-/// earlier. A job that has outlived its statistics counts as lasting until its limit. Fixed
-/// reservations and other windows are certain.
+/// `PoS = P_available(n) · P_room · P_survives(n, end − start)`, as for a job (Birkenheuer 2012,
+/// §3.3.2). `P_room` is the probability that enough tails have ended at the start, so that no job
+/// that is planned or promised in the window loses a node, if the other tails last until their
+/// planned ends ([`crate::estimates::probability_of_room`]). The probability that a tail has not
+/// ended is `(1 − CDF(start − s)) / (1 − CDF(now − s))` for a running job, where `s` is its start
+/// and the CDF that of its class. For a job that does not yet run it is `1 − CDF(start − s)` with
+/// its planned start `s`, which is an upper bound because it may start earlier. A job that has
+/// outlived its statistics counts as lasting until its limit. Fixed reservations and other windows
+/// are certain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowQuote {
     /// The factors of the PoS; `executable` is `P_room`.

@@ -1,6 +1,6 @@
 //! Two rules of the algorithm of 2008 that its paper states without numbers: which jobs are
-//! promising for overbooking, and how much time is planned for users who underestimate (spec
-//! §3.1.2, §3.1.6).
+//! promising for overbooking, and how much time is planned for users who underestimate (Birkenheuer
+//! 2008, §3.1.1, §3.1.2).
 
 use serde::{Deserialize, Serialize};
 

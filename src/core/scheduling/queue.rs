@@ -74,7 +74,7 @@ impl Waiting {
     }
 }
 
-/// The order in which waiting jobs are planned (A1 of `grid-reservations.md`).
+/// The order in which waiting jobs are planned (A1 of docs/decisions.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueOrder {
@@ -102,11 +102,10 @@ impl QueueOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backfilling {
-    /// Any that delays no job in front of it: each job gets the earliest slot that is left
-    /// (PLAN_CB).
+    /// Any that delays no job in front of it: each job gets the earliest slot that is left.
     #[default]
     Conservative,
-    /// Any that does not delay the first in the queue (EASY, PLAN_AB).
+    /// Any that does not delay the first in the queue (EASY).
     Aggressive,
     /// None: no job starts before one in front of it.
     None,

@@ -19,9 +19,10 @@ pub struct Strategy {
     /// Accepts slots shorter than the estimate; only then do estimates, acceptance and reliability
     /// matter.
     pub overbooks: bool,
-    /// Security factor S of the risk test in the thesis (spec §3.4.3); 1 where it has none.
+    /// Security factor S of the risk test in the thesis (Birkenheuer 2012, §5.1.4); 1 where it has
+    /// none.
     pub security_factor: f64,
-    /// The strategy that additional gain is measured against (spec §6).
+    /// The strategy that additional gain is measured against (docs/model.md, "What is measured").
     pub baseline: Option<&'static str>,
     /// What it plans with; so also which settings of a specification it reads.
     pub plan: PlanKind,

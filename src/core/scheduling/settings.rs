@@ -1,6 +1,6 @@
-//! What settings of policies are made of: every documented ambiguity of the specs is a value, and
-//! the spec's decision its default. Ambiguity numbers (A-nn) are those of spec `overbooking.md`
-//! §13. Each policy has a type of settings beside it, with what it reads.
+//! What settings of policies are made of: every question that a work leaves open is a value, and
+//! our decision its default. The numbers of the questions (A-nn) are those of docs/decisions.md.
+//! Each policy has a type of settings beside it, with what it reads.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub struct PromiseSettings {
     pub adapt_security_factor: bool,
 }
 
-/// Which of the acceptable slots is taken (spec §3.3).
+/// Which of the acceptable slots is taken (Birkenheuer 2012, §3.1.2, §5.2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placing {
@@ -79,7 +79,7 @@ pub enum Placing {
 ///
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
-    /// Survival of one node over a run (spec §3.10).
+    /// Survival of one node over a run (Birkenheuer 2012, §3.3).
     pub survival: SurvivalModel,
     /// λ for the availability term, per node-hour.
     pub failure_rate_per_hour: f64,
@@ -92,7 +92,7 @@ pub struct Reliability {
     pub nodes: NodeKnowledge,
 }
 
-/// What a planner knows of the reliability of single nodes (A-06, spec §3.3.1 of the thesis).
+/// What a planner knows of the reliability of single nodes (A-06; Birkenheuer 2012, §3.3.1).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum NodeKnowledge {
@@ -156,7 +156,7 @@ impl Default for Reliability {
 }
 
 /// Whether P_success is the survival probability or the failure probability that the thesis printed
-/// (A-02, E1).
+///
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SurvivalForm {
@@ -171,11 +171,12 @@ pub enum SurvivalForm {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PredecessorRule {
-    /// They end according to the product of their completion-time distributions (spec §3.6).
+    /// They end according to the product of their completion-time distributions (Birkenheuer 2012,
+    /// §3.2.2).
     #[default]
     Joint,
-    /// They use all their planned time, as the heuristic approach assumes (spec §3.9): shows what
-    /// the convolutions buy.
+    /// They use all their planned time, as the heuristic approach assumes (Birkenheuer 2012,
+    /// §3.3.2): shows what the convolutions buy.
     Planned,
 }
 
@@ -217,7 +218,7 @@ pub enum CrashRule {
     /// The job has failed.
     Final,
     /// It waits as after a failed start of its strategy: what the thesis's description of the
-    /// procedure says (§5.2.2).
+    /// procedure says (Birkenheuer 2012, §5.2.2).
     Restart,
     /// It waits, and is started again where its full estimate fits before its deadline.
     RestartFull,
@@ -229,8 +230,9 @@ pub enum CrashRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedStartRule {
-    /// What the thesis says (§5.2.2): without overbooking the job waits until its estimate no
-    /// longer fits before its deadline; with overbooking it may start later and run shorter.
+    /// What the thesis says (Birkenheuer 2012, §5.2.2): without overbooking the job waits until its
+    /// estimate no longer fits before its deadline; with overbooking it may start later and run
+    /// shorter.
     #[default]
     Strategy,
     /// The job has failed.
@@ -315,7 +317,7 @@ pub enum Retry {
     /// At every end, failure and repair.
     #[default]
     Events,
-    /// When a node comes back, as the thesis has it (§5.2.2).
+    /// When a node comes back, as the thesis has it (Birkenheuer 2012, §5.2.2).
     Repairs,
 }
 

@@ -16,15 +16,15 @@ use crate::units::Seconds;
 /// A policy by its name, with the settings of all policies in one flat table: what an experiment
 /// file resolves to, and what a specification stores and is hashed from, so its fields and their
 /// order never change. Nothing plans by it: an entry of the registry takes from it what its policy
-/// reads ([`Build`](super::registry::Build)). Ambiguity numbers (A-nn) are those of spec
-/// `overbooking.md` §13.
+/// reads ([`Build`](super::registry::Build)). The numbers of open questions (A-nn) are those of
+/// docs/decisions.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicySpec {
     /// The policy's name among those that are registered ([`Strategy`](super::registry::Strategy)).
     pub strategy: String,
-    /// Which acceptable slot is taken (spec §3.3).
+    /// Which acceptable slot is taken (Birkenheuer 2012, §3.1.2, §5.2.3).
     pub placing: Placing,
-    /// When an overbooked slot is acceptable (spec §3.4).
+    /// When an overbooked slot is acceptable (Birkenheuer 2012, §3.1.3).
     pub acceptance: Acceptance,
     /// Whether full-length slots must pass the acceptance test too (A-03; default no).
     pub test_full_length: bool,
@@ -70,8 +70,8 @@ pub struct PolicySpec {
     /// default, as is the next, so that what does not read them keeps its identity.
     #[serde(default, skip_serializing_if = "is_default")]
     pub promising: PromisingRule,
-    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec
-    /// §3.1.6).
+    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates
+    /// (Birkenheuer 2008, §3.1.1).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
     /// Which node is taken of several that are equally free. No policy reads it: nodes are

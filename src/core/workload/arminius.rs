@@ -1,21 +1,21 @@
 //! A model fitted to the published totals of the Arminius log, **not the log**: there is no public
 //! one.
 //!
-//! Fitted to (spec `overbooking.md`; dissertation of Birkenheuer 2012):
+//! Fitted to what Birkenheuer 2012 prints:
 //! * §4.2, Table 4.1: 33,318 jobs in 2007, mean estimate 30,432 s, mean runtime 17,146 s, 200
 //!   nodes;
-//! * §4.3, Table 4.2: jobs by estimate class; below 2 h more than half of the jobs use less than
+//! * §4.2.1, Table 4.2: jobs by estimate class; below 2 h more than half of the jobs use less than
 //!   10 % of their estimate, above 3 h more than half use more than 80 %, and the class from 2 to 3
 //!   h has a bump at 50–60 %;
-//! * §4.4, Table 4.3: jobs by node class; one-node jobs end at once more often than others;
-//! * §4.5, Table 4.4: jobs by worker (the second line of mvapich left out, the 213 jobs that the
+//! * §4.2.2, Table 4.3: jobs by node class; one-node jobs end at once more often than others;
+//! * §4.2.3, Table 4.4: jobs by worker (the second line of mvapich left out, the 213 jobs that the
 //!   table lacks are "other"); over 60 % of the mpich jobs use less than 1 %, openfoam and pshell
 //!   are estimated badly;
-//! * §4.6, Table 4.5: jobs of the ten most active users; user 1 estimates very well, over 95 % of
+//! * §4.2.4, Table 4.5: jobs of the ten most active users; user 1 estimates very well, over 95 % of
 //!   the jobs of user 2 end at once, user 3 is nearly as bad, user 5 is uniform, 80 % of the jobs
 //!   of user 6 use 45–60 % of the estimate; users 4, 7, 8, 9, 10 and the other 102 behave like the
 //!   class of their estimate;
-//! * §5.4: the jobs after the first 33,318 use 91.22 % of the machine by their run times, the
+//! * §5.1.3: the jobs after the first 33,318 use 91.22 % of the machine by their run times, the
 //!   average utilisation of 2008. A shorter draw uses as much as a whole. The 44 % that the
 //!   dissertation calls the "input utilisation" of these jobs, and from which it derives f = 0.22,
 //!   are not their load by estimates: on the five public logs the printed input utilisation (CTC
@@ -63,11 +63,11 @@ pub const NODES: u32 = 200;
 /// Jobs of 2007, from which the dissertation learns (Table 4.1).
 pub const LEARNING_JOBS: u32 = 33_318;
 
-/// Published mean estimate in seconds (§4.2).
+/// Published mean estimate in seconds (Birkenheuer 2012, §4.2).
 const MEAN_ESTIMATE: f64 = 30_432.0;
-/// Published mean runtime in seconds (§4.2).
+/// Published mean runtime in seconds (Birkenheuer 2012, §4.2).
 const MEAN_RUNTIME: f64 = 17_146.0;
-/// Average utilisation of 2008 (§5.4), before compression.
+/// Average utilisation of 2008 (Birkenheuer 2012, §5.1.3), before compression.
 const UTILISATION: f64 = 0.9122;
 /// Seconds of 2007.
 const YEAR: f64 = 365.0 * 86_400.0;
@@ -264,7 +264,7 @@ fn arrive(
 mod tests {
     use super::*;
 
-    /// Jobs of 2008 that it evaluates (§5.4).
+    /// Jobs of 2008 that it evaluates (Birkenheuer 2012, §5.1.3).
     const EVALUATION_JOBS: u32 = 60_000;
 
     fn share(

@@ -1,12 +1,13 @@
 //! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression,
-//! execution windows (spec `overbooking.md` §5.1–5.3, A-35, A-36).
+//! execution windows (Birkenheuer 2012, §5.1.1, §5.1.2; ).
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
-use super::settings::{Compression, WorkloadSettings};
+use super::job_stream::Demand;
+use super::settings::{Compression, LoadTime, WorkloadSettings};
 use crate::units::{Nodes, Seconds};
 
 /// The evaluation part of a workload, ready to be simulated, and what its scaling did.
@@ -106,11 +107,11 @@ pub fn split(
         });
     }
     let evaluated = &usable[end - evaluation..end];
-    let offered_load = offered_load(evaluated, settings.nodes);
+    let offered_load = |time| self::offered_load(evaluated, settings.nodes, time);
     let common_factor = match settings.compression {
         Compression::Factor { factor } => Some(factor),
-        Compression::TargetLoad { load } => Some(factor_for(
-            offered_load,
+        Compression::TargetLoad { load, time } => Some(factor_for(
+            offered_load(time),
             load,
             label,
             "the evaluation jobs",
@@ -122,8 +123,11 @@ pub fn split(
     for (index, jobs) in evaluated.chunks_exact(battery).enumerate() {
         let factor = match (common_factor, settings.compression) {
             (Some(factor), _) => factor,
-            (None, Compression::BatteryLoad { load } | Compression::TargetLoad { load }) => {
-                let offered = self::offered_load(jobs, settings.nodes);
+            (
+                None,
+                Compression::BatteryLoad { load, time } | Compression::TargetLoad { load, time },
+            ) => {
+                let offered = self::offered_load(jobs, settings.nodes, time);
                 factor_for(offered, load, label, &format!("battery {index}"))?
             }
             (None, Compression::Factor { factor }) => factor,
@@ -144,24 +148,21 @@ pub fn split(
         Batteries {
             batteries,
             factors,
-            offered_load,
+            offered_load: offered_load(LoadTime::Estimates),
         },
     ))
 }
 
-/// Offered load by estimates, `Σ n·x / (nodes · span)` with the span from the first to the last
-/// submit time (spec §5.2); 1 is the whole machine. Jobs wider than the machine are left out,
-/// because they are dropped at submission. `None` without a span.
+/// The load that jobs in the order of their submissions offer to a machine
+/// ([`Demand::offered_load`]). Jobs wider than the machine are left out, because they are dropped
+/// at submission.
 #[must_use]
-pub fn offered_load(jobs: &[Job], machine: Nodes) -> Option<f64> {
-    let span = jobs.last()?.submit - jobs.first()?.submit;
-    let booked: i128 = jobs
-        .iter()
-        .filter(|job| job.nodes <= machine)
-        .map(|job| i128::from(job.fee().0))
-        .sum();
-    let capacity = i128::from(machine.0) * i128::from(span.0);
-    (capacity > 0).then(|| booked as f64 / capacity as f64)
+pub fn offered_load(jobs: &[Job], machine: Nodes, time: LoadTime) -> Option<f64> {
+    let mut demand = Demand::default();
+    for job in jobs {
+        demand.count(job, machine);
+    }
+    demand.offered_load(machine, time)
 }
 
 /// Arrival time after compression: `⌊(submit − first) · f⌋`.
@@ -251,7 +252,7 @@ fn check(settings: &WorkloadSettings) -> Result<(), WorkloadError> {
     }
     let (key, value) = match settings.compression {
         Compression::Factor { factor } => ("compression.factor", factor),
-        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
+        Compression::TargetLoad { load, .. } | Compression::BatteryLoad { load, .. } => {
             ("compression.load", load)
         }
     };
@@ -334,11 +335,18 @@ mod tests {
         // Σ n·x = 2·50 + 1·100 = 200 on 10 nodes for 100 s: load 0.2; for a load of 2 the arrivals
         // shrink to a tenth. The job of 11 nodes does not fit the machine and offers nothing to it.
         let jobs = vec![job(0, 2, 50), job(40, 11, 1_000), job(100, 1, 100)];
-        assert_eq!(offered_load(&jobs, Nodes(10)), Some(0.2));
-        let whole = settings(3, 3, Compression::TargetLoad { load: 2.0 });
+        let load = |time| offered_load(&jobs, Nodes(10), time);
+        assert_eq!(load(LoadTime::Estimates), Some(0.2));
+        // Each runs for a second: Σ n·ω = 2 + 1 = 3.
+        assert_eq!(load(LoadTime::Runtimes), Some(0.003));
+        let whole = settings(3, 3, Compression::target_load(2.0));
         let (_, split_whole) = split("test", 3, &jobs.clone().into(), &whole, 0).unwrap();
         assert_eq!(split_whole.factors, [0.1]);
-        let own = settings(2, 1, Compression::BatteryLoad { load: 2.0 });
+        let (load, time) = (0.3, LoadTime::Runtimes);
+        let by_runtimes = settings(3, 3, Compression::TargetLoad { load, time });
+        let (_, split_whole) = split("test", 3, &jobs.clone().into(), &by_runtimes, 0).unwrap();
+        assert_eq!(split_whole.factors, [0.01]);
+        let own = settings(2, 1, Compression::battery_load(2.0));
         assert!(matches!(
             split("test", 3, &jobs.into(), &own, 0),
             Err(WorkloadError::NoLoad { .. })
@@ -352,7 +360,7 @@ mod tests {
             .collect();
         let settings = WorkloadSettings {
             fresh: true,
-            ..settings(2, 2, Compression::BatteryLoad { load: 2.0 })
+            ..settings(2, 2, Compression::battery_load(2.0))
         };
         for (replication, numbers, learned) in
             [(0, [500, 600], 5), (1, [300, 400], 3), (2, [100, 200], 1)]
@@ -411,7 +419,7 @@ mod tests {
                 "compression.factor",
             ),
             (
-                settings(2, 2, Compression::TargetLoad { load: f64::NAN }),
+                settings(2, 2, Compression::target_load(f64::NAN)),
                 "compression.load",
             ),
         ] {

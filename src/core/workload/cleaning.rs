@@ -1,5 +1,5 @@
-//! Which records are usable jobs, and a count of everything that was dropped or bent (spec
-//! `overbooking.md` §5.3, A-08, A-28, A-37).
+//! Which records are usable jobs, and a count of everything that was dropped or bent (Birkenheuer
+//! 2012, §5.1.2; ).
 //!
 //! A record is dropped by the first rule of [`CleaningReport::dropped`] that it breaks, so the
 //! counts of that list and the usable jobs add up to the records. Rules of

@@ -1,5 +1,5 @@
-//! Excerpts of one trace as the workloads of several clusters (spec `co-reservation.md` §5.5, Q19
-//! to Q21, Q46).
+//! Excerpts of one trace as the workloads of several clusters (Meltzer 2005, §6.2; Q19 to Q21,
+//! Q46).
 //!
 //! Windows of equal length are chosen in the trace (`windows`), the jobs submitted in each are
 //! merged (`merging`) and rebased to time 0. Neither knows what the clusters are for.

@@ -1,5 +1,5 @@
-//! Co-reservation requests: several parts that start together, each on a cluster of its own (spec
-//! `co-reservation.md` §2.2).
+//! Co-reservation requests: several parts that start together, each on a cluster of its own
+//! (Meltzer 2005, §3).
 
 mod generator;
 mod settings;
@@ -23,7 +23,7 @@ use crate::units::{Nodes, Seconds};
 pub struct CoRequestId(pub u32);
 
 /// Somebody asks for CPUs at several clusters at once: every part has the same start and the same
-/// duration, and no two parts share a cluster (§2.2, Table 1).
+/// duration, and no two parts share a cluster (Meltzer 2005, §3, Table 1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoRequest {
     /// Position among the requests.
@@ -46,7 +46,8 @@ pub struct CoRequest {
     pub preference: Preference,
 }
 
-/// How a client weighs cost against an early start (§2.2, eq. 2); both weights in `[0, 1]`.
+/// How a client weighs cost against an early start (Meltzer 2005, §4.7.4, eq. 2); both weights in
+/// `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preference {
     /// `k`, the weight of the cost.
@@ -73,8 +74,8 @@ impl CoRequest {
         self.deadline - self.earliest - self.duration
     }
 
-    /// The parts in the order in which they are placed: most CPUs first, ties as asked (§3.1, step
-    /// 2). Each entry is an index into [`CoRequest::parts`].
+    /// The parts in the order in which they are placed: most CPUs first, ties as asked (Meltzer
+    /// 2005, §4.2). Each entry is an index into [`CoRequest::parts`].
     #[must_use]
     pub fn largest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.parts.len()).collect();

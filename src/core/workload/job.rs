@@ -43,8 +43,7 @@ pub enum JobKind {
     Flexible,
     /// A fixed reservation: its execution window is exactly as long as its estimate, so that it
     /// starts exactly at its release with its full length or is rejected at its submission. It can
-    /// be neither moved nor overbooked (spec `overbooking.md` §2 "fixed reservation", §14.1;
-    /// `grid-reservations.md` §2 "reservation", option reject).
+    /// be neither moved nor overbooked (Birkenheuer 2008, §3; Heine 2005, §3, option reject).
     Reservation,
 }
 
@@ -57,7 +56,7 @@ impl JobKind {
 }
 
 /// A rigid parallel job: `nodes` nodes held exclusively for one contiguous interval within
-/// `[release, deadline]` (spec `overbooking.md` §1.2, Table 3.1 of the dissertation).
+/// `[release, deadline]` (Birkenheuer 2012, Table 3.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Position in this simulation's workload.
@@ -151,7 +150,7 @@ impl Job {
         }
     }
 
-    /// The fee `n · x`, always of the booked estimate and not of the time used (spec §6).
+    /// The fee `n · x`, always of the booked estimate and not of the time used.
     #[must_use]
     pub fn fee(&self) -> NodeSeconds {
         self.nodes.for_span(self.estimate)

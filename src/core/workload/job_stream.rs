@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::cleaning::{CleaningReport, usable};
 use super::job::Job;
-use super::settings::CleaningRules;
+use super::settings::{CleaningRules, LoadTime};
 use super::swf::{SwfError, SwfRecord};
 use crate::units::{Nodes, Seconds};
 
@@ -53,20 +53,15 @@ impl Demand {
         }
     }
 
-    /// Load by run times, `Σ n·min(ω, x) / (machine · span)` with the span of the submissions; 1 is
-    /// the whole machine. `None` without a span.
+    /// Offered load, `Σ n·x / (machine · span)` by estimates (Birkenheuer 2012, §5.1.1) or
+    /// `Σ n·min(ω, x) / (machine · span)` by run times, with the span of the submissions; 1 is the
+    /// whole machine. `None` without a span.
     #[must_use]
-    pub fn used_load(&self, machine: Nodes) -> Option<f64> {
-        self.load(self.used, machine)
-    }
-
-    /// Load by estimates, `Σ n·x / (machine · span)`.
-    #[must_use]
-    pub fn booked_load(&self, machine: Nodes) -> Option<f64> {
-        self.load(self.booked, machine)
-    }
-
-    fn load(&self, work: i128, machine: Nodes) -> Option<f64> {
+    pub fn offered_load(&self, machine: Nodes, time: LoadTime) -> Option<f64> {
+        let work = match time {
+            LoadTime::Estimates => self.booked,
+            LoadTime::Runtimes => self.used,
+        };
         let span = self.last - self.first?;
         let capacity = i128::from(machine.0) * i128::from(span.0);
         (capacity > 0).then(|| work as f64 / capacity as f64)

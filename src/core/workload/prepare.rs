@@ -9,7 +9,7 @@ use super::battery::{self, Batteries, FirstJobs};
 use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
 use super::job::Job;
-use super::settings::{WorkloadSettings, WorkloadSource};
+use super::settings::{LoadTime, WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
 use super::whole;
 use super::{lublin_feitelson, uniform_ratio};
@@ -168,7 +168,7 @@ pub fn prepare_usable(
             let (jobs, factor) =
                 whole::whole(label, report.records, jobs, settings, whole, stream)?;
             let batteries = Batteries {
-                offered_load: battery::offered_load(&jobs, settings.nodes),
+                offered_load: battery::offered_load(&jobs, settings.nodes, LoadTime::Estimates),
                 batteries: vec![jobs],
                 factors: vec![factor],
             };

@@ -1,5 +1,5 @@
-//! Release times in the future: jobs that are submitted now and may start later only (dissertation
-//! §5.1.1, whose evaluation releases every job at its submission).
+//! Release times in the future: jobs that are submitted now and may start later only (Birkenheuer
+//! 2012, §5.1.1, whose evaluation releases every job at its submission).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Reservation requests generated from the jobs of a trace, because no trace records any (spec
-//! `grid-reservations.md` §4.2, `provisioning.md` §6.7).
+//! Reservation requests generated from the jobs of a trace, because no trace records any (Heine
+//! 2005, §4.1; Singh 2008, §5.3).
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -59,7 +59,7 @@ impl ReservationRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WantedStart {
-    /// Exactly this one, or none (query form (17), `provisioning.md` §6.4).
+    /// Exactly this one, or none (Singh 2008, eq. 17).
     At(Seconds),
     /// Any from this one on, chosen from the offers by α (forms (18) and (19), eq. (20)): 0 takes
     /// the earliest, 1 the cheapest.
@@ -82,7 +82,7 @@ impl WantedStart {
     }
 }
 
-/// Who comes first at equal times of submission (A4 of `grid-reservations.md`).
+/// Who comes first at equal times of submission (A4 of docs/decisions.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SameInstant {
@@ -127,7 +127,8 @@ pub enum RequestOrigin {
     /// It is copied and stays in the workload: load is added (Heine et al.).
     #[default]
     Copy,
-    /// It is executed through a reservation instead of the queue: load stays (Singh, chapter 5).
+    /// It is executed through a reservation instead of the queue: load stays (Singh 2008, chapter
+    /// 5).
     Instead,
 }
 
@@ -135,7 +136,7 @@ pub enum RequestOrigin {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "rule")]
 pub enum StartRule {
-    /// Submission + u · estimate · `factor`, u uniform in `[0, 1]` (Heine §4.2, step 2).
+    /// Submission + u · estimate · `factor`, u uniform in `[0, 1]` (Heine 2005, §4.1).
     EstimateFactor {
         /// SF.
         factor: f64,
@@ -147,8 +148,8 @@ pub enum StartRule {
     },
     /// Any start, chosen from the offers by α.
     Choice {
-        /// α in `[0, 1]`; `None` draws one uniformly for each request (`provisioning.md` §6.7,
-        /// Figure 29).
+        /// α in `[0, 1]`; `None` draws one uniformly for each request (Singh 2008, §5.3, Figure
+        /// 29).
         alpha: Option<f64>,
     },
 }
@@ -207,7 +208,7 @@ impl MixedWorkload {
     }
 }
 
-/// Makes requests from jobs (spec `grid-reservations.md` §4.2).
+/// Makes requests from jobs (Heine 2005, §4.1).
 ///
 /// Everything is drawn for every job before any is chosen, from streams that depend on `seed`,
 /// `workload_key` and `replication` alone: all rules, start factors and shares see the same draws
@@ -299,8 +300,8 @@ mod tests {
         generate_requests(&jobs(200), settings, 1, "w", 0)
     }
 
-    /// The vector of `grid-reservations.md` §7: submit 100, estimate 3600, SF 2, draw 0.25 gives
-    /// start 1900.
+    /// A job submitted at 100 with an estimate of 3600, a start factor of 2 and a draw of 0.25
+    /// wants to start at 1900.
     #[test]
     fn the_start_is_the_submission_plus_the_drawn_part_of_the_estimate() {
         let lead = lead_of(Seconds(3600), 2.0, 0.25, LeadRounding::Nearest);

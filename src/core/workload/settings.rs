@@ -14,15 +14,15 @@ pub struct WorkloadSettings {
     /// Size of the machine.
     pub nodes: Nodes,
     /// How many of the last usable jobs are evaluated; everything usable before them is for
-    /// learning (spec §5.3).
+    /// learning (Birkenheuer 2012, §5.1.2).
     pub evaluation_jobs: u32,
     /// Jobs a battery: consecutive blocks of the evaluation jobs, each rebased to time 0.
     pub battery_jobs: u32,
     /// Which records are usable.
     pub cleaning: CleaningRules,
-    /// How arrival times are compressed (spec §5.2).
+    /// How arrival times are compressed (Birkenheuer 2012, §5.1.1).
     pub compression: Compression,
-    /// Deadline `d = o + laxity · x` (spec §5.1: 2).
+    /// Deadline `d = o + laxity · x` (2 in Birkenheuer 2012, Table 5.1).
     pub laxity: f64,
     /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs
     /// are not looked at then.
@@ -39,8 +39,8 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// A trace that is simulated as one, for studies whose machines accept every job
-/// (`grid-reservations.md` §4.1, `provisioning.md` §6.7, §9.2).
+/// A trace that is simulated as one, for studies whose machines accept every job (Heine 2005, §4;
+/// Singh 2008, §4.7, §5.3).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WholeTrace {
     /// Only the jobs submitted within so many days of the first; `None` for all.
@@ -54,7 +54,7 @@ pub struct WholeTrace {
     pub origin: Origin,
     /// Every submission is moved by a whole number of seconds of its own, uniform from −so many to
     /// so many, in each replication by others: what one run owes to chance becomes an interval
-    /// (`prediction.md` §10).
+    /// (docs/model.md, "A queue that plans with predictions").
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shake_seconds: u32,
     /// Parts of the trace, each a simulation of its own; `None` for all of it in one.
@@ -83,8 +83,7 @@ pub enum Origin {
     /// The first usable job is submitted at 0.
     #[default]
     FirstJob,
-    /// As the log has it: what depends on the time of day sees the same as there (`prediction.md`
-    /// §3.1).
+    /// As the log has it: what depends on the time of day sees the same as there (Gaussier 2015).
     Log,
 }
 
@@ -191,10 +190,14 @@ impl WorkloadSettings {
             MissingEstimate::Recorded => ";missing-estimate=recorded",
             MissingEstimate::Drop | MissingEstimate::Error => "",
         };
+        let by = |time: LoadTime| match time {
+            LoadTime::Estimates => "",
+            LoadTime::Runtimes => ",runtimes",
+        };
         let compression = match compression {
             Compression::Factor { factor } => format!("factor:{factor}"),
-            Compression::TargetLoad { load } => format!("target-load:{load}"),
-            Compression::BatteryLoad { load } => format!("battery-load:{load}"),
+            Compression::TargetLoad { load, time } => format!("target-load:{load}{}", by(*time)),
+            Compression::BatteryLoad { load, time } => format!("battery-load:{load}{}", by(*time)),
         };
         let fresh = if *fresh { ";fresh" } else { "" };
         if let Some(whole) = whole {
@@ -266,15 +269,15 @@ pub enum WorkloadSource {
         /// Jobs generated in all (learning and evaluation).
         jobs: u32,
     },
-    /// A model fitted to the published totals of the Arminius log (spec §4.2–4.6), labelled as such
-    /// in every report.
+    /// A model fitted to the published totals of the Arminius log (Birkenheuer 2012, §4.2),
+    /// labelled as such in every report.
     Arminius {
         /// Jobs generated in all (learning and evaluation).
         jobs: u32,
     },
 }
 
-/// How arrival times are compressed, `o' = f · o` (spec §5.2).
+/// How arrival times are compressed, `o' = f · o` (Birkenheuer 2012, §5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by")]
 pub enum Compression {
@@ -283,21 +286,61 @@ pub enum Compression {
         /// f > 0.
         factor: f64,
     },
-    /// One factor for the trace, chosen so that the evaluation jobs' estimates offer this load on
-    /// the machine.
+    /// One factor for the trace, chosen so that the evaluation jobs offer this load on the machine.
     TargetLoad {
-        /// Offered load by estimates, 1 = the whole machine.
+        /// Offered load, 1 = the whole machine.
         load: f64,
+        /// Which time of a job it counts.
+        #[serde(default, skip_serializing_if = "LoadTime::is_estimates")]
+        time: LoadTime,
     },
     /// One factor a battery, chosen the same way for each.
     BatteryLoad {
-        /// Offered load by estimates, 1 = the whole machine.
+        /// Offered load, 1 = the whole machine.
         load: f64,
+        /// Which time of a job it counts.
+        #[serde(default, skip_serializing_if = "LoadTime::is_estimates")]
+        time: LoadTime,
     },
 }
 
-/// Which trace records are usable jobs (spec §5.3, A-08, A-37). The defaults are those of the
-/// cross-checks: run time, processors and requested time must be positive.
+impl Compression {
+    /// One factor for the trace, to a load by estimates.
+    #[must_use]
+    pub const fn target_load(load: f64) -> Self {
+        let time = LoadTime::Estimates;
+        Self::TargetLoad { load, time }
+    }
+
+    /// One factor a battery, each to a load by estimates.
+    #[must_use]
+    pub const fn battery_load(load: f64) -> Self {
+        let time = LoadTime::Estimates;
+        Self::BatteryLoad { load, time }
+    }
+}
+
+/// Which time of a job an offered load counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadTime {
+    /// What its user asks for: the load that planners see (Birkenheuer 2012, §5.1.1).
+    #[default]
+    Estimates,
+    /// What it computes, up to its estimate: the load that the machine could do.
+    Runtimes,
+}
+
+impl LoadTime {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_estimates(&self) -> bool {
+        *self == Self::Estimates
+    }
+}
+
+/// Which trace records are usable jobs (Birkenheuer 2012, §5.1.2; ). The defaults are
+/// those of the cross-checks: run time, processors and requested time must be positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleaningRules {
     /// Which field gives the node count when both are present.
@@ -350,7 +393,7 @@ pub enum ProcessorsField {
     /// Field 5 (allocated), else field 8 (requested): the rule of the cross-checks.
     #[default]
     AllocatedElseRequested,
-    /// Field 8 (requested), else field 5 (allocated): the rule of spec §5.3.
+    /// Field 8 (requested), else field 5 (allocated): as `configs/birkenheuer2012` have it.
     RequestedElseAllocated,
     /// The larger of the two.
     Larger,

@@ -1,5 +1,4 @@
-//! A trace at every load: thinned, as it is, or with jobs of a second copy (spec `provisioning.md`
-//! §9.2).
+//! A trace at every load: thinned, as it is, or with jobs of a second copy (Singh 2008, §4.7).
 
 use std::sync::Arc;
 

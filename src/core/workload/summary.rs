@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cleaning::CleaningReport;
 use super::job::Job;
 use super::job_stream::{Demand, JobStreamError};
-use super::settings::CleaningRules;
+use super::settings::{CleaningRules, LoadTime};
 use super::trace_file::TraceFile;
 use crate::memory::{MemoryBudget, OverBudget};
 use crate::units::Nodes;
@@ -204,8 +204,8 @@ pub fn summarise(
         content_hash: trace.content_hash.clone(),
         nodes: machine,
         span_seconds: demand.first.map_or(0, |first| (demand.last - first).0),
-        load_by_runtime: demand.used_load(machine),
-        load_by_estimate: demand.booked_load(machine),
+        load_by_runtime: demand.offered_load(machine, LoadTime::Runtimes),
+        load_by_estimate: demand.offered_load(machine, LoadTime::Estimates),
         mean_ratio: each.sum::<f64>() / count,
         median_ratio: median.map_or(0.0, ratio),
         share_under_tenth: share(&|ratio| ratio < 0.1),

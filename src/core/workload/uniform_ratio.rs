@@ -1,6 +1,5 @@
 //! Jobs whose ratio of run time to estimate is uniform, as the 2008 paper on overbooking assumes
-//! when it derives how much of an estimate may be cut (Birkenheuer et al. 2008; spec §3.1.2,
-//! §3.1.6).
+//! when it derives how much of an estimate may be cut (Birkenheuer 2008, §3.1.1, §3.1.2).
 //!
 //! Arrivals, sizes, estimates, users and applications are those of [`super::lublin_feitelson`] with
 //! the same seed. The run time of each job is drawn anew, uniformly among the whole seconds from 1

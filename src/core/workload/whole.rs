@@ -71,8 +71,9 @@ pub fn whole(
     }
     let factor = match settings.compression {
         Compression::Factor { factor } => factor,
-        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
-            let offered = offered_load(&jobs, settings.nodes).filter(|offered| *offered > 0.0);
+        Compression::TargetLoad { load, time } | Compression::BatteryLoad { load, time } => {
+            let offered =
+                offered_load(&jobs, settings.nodes, time).filter(|offered| *offered > 0.0);
             let none = || WorkloadError::NoLoad {
                 label: label.to_owned(),
                 part: "the jobs of the trace".to_owned(),
@@ -118,8 +119,8 @@ pub fn window(
 }
 
 /// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
-/// `most` but not below 0, and ids anew in order of submission, ties as before (`prediction.md`
-/// §10).
+/// `most` but not below 0, and ids anew in order of submission, ties as before (docs/model.md, "A
+/// queue that plans with predictions").
 #[must_use]
 pub fn shaken(jobs: &[Job], most: u32, draws: &mut Stream) -> Arc<[Job]> {
     let most = i64::from(most);
@@ -168,8 +169,8 @@ fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), Workload
         return impossible("nodes", "0".to_owned(), "at least 1");
     }
     let (Compression::Factor { factor: value }
-    | Compression::TargetLoad { load: value }
-    | Compression::BatteryLoad { load: value }) = settings.compression;
+    | Compression::TargetLoad { load: value, .. }
+    | Compression::BatteryLoad { load: value, .. }) = settings.compression;
     if !(value.is_finite() && value > 0.0) {
         return impossible("compression", value.to_string(), "a finite number above 0");
     }
@@ -228,9 +229,16 @@ mod tests {
     }
 
     fn jobs(whole: WholeTrace) -> Arc<[Job]> {
-        super::whole("test", 240, &hourly(), &settings(whole), &whole, copies)
-            .unwrap()
-            .0
+        super::whole(
+            "test",
+            240,
+            &hourly(),
+            &settings(whole.clone()),
+            &whole,
+            copies,
+        )
+        .unwrap()
+        .0
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Applications: workflows of tasks with any number of processors (spec `provisioning.md` §4, §9.3,
-//! §9.4).
+//! Applications: workflows of tasks with any number of processors (Singh 2008, §4.1, §4.7, §4.8).
 //!
 //! A [`Workflow`] is read from a Pegasus DAX file or a WfCommons instance, or generated; it is
 //! checked when it is made, and never changes. [`heft`](heft::heft) ranks and schedules it,

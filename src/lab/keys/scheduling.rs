@@ -16,7 +16,7 @@ section! {
         /// The policy, or the study.
         strategy: Given<String> = strategy().words("a registered strategy"),
         /// Which of the slots a job takes.
-        placing: Option<Placing> = named::<Placing>().decides("§3.3"),
+        placing: Option<Placing> = named::<Placing>().decides("Birkenheuer 2012 §3.1.2, §5.2.3"),
         /// Whether slots that hold the whole estimate are tested as well.
         test_full_length: Option<bool> = flag("false").decides("A-03"),
         /// The time step of distributions.
@@ -52,7 +52,8 @@ section! {
             .default_in_words("0")
             .decides("A-14"),
         /// Whether planned jobs start early.
-        early_start: Option<EarlyStart> = named::<EarlyStart>().decides("§14.3"),
+        early_start: Option<EarlyStart> = named::<EarlyStart>()
+            .decides("Birkenheuer 2012 §3.6, §5.2"),
     }
 }
 
@@ -95,7 +96,7 @@ section! {
         /// The security factor S of the risk test.
         security_factor: Given<f64> = real().from(0.0)
             .note(" (default: the strategy's own)")
-            .decides("§3.4.3"),
+            .decides("Birkenheuer 2012 §5.1.4"),
         /// Whether S adapts to how often earlier promises were broken.
         adapt_security_factor: Option<bool> = flag("false"),
         /// What makes a job promising for the algorithm of 2008.
@@ -105,7 +106,7 @@ section! {
         /// What the algorithm of 2008 plans for users who underestimate.
         underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
             .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
-            .decides("§3.1.6"),
+            .decides("Birkenheuer 2008 §3.1.1"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::declaration::{
     Given, flag, integer, integer_within, integers, named, one_of, real, text,
 };
 use crate::section;
-use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
+use crate::workload::{CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
 pub const MOST_JOBS: i64 = 10_000_000;
@@ -57,14 +57,8 @@ section! {
             .refused("is too small", TOO_MANY_JOBS)
             .default_is("1000").decides("A-35"),
         /// The factor on the times between submissions.
-        compression: Given<f64> = real().above(0.0).words("a factor above 0").decides("§5.2"),
-        /// The offered load that all evaluated jobs together are brought to.
-        target_load: Given<f64> = real().above(0.0)
-            .words("an offered load above 0, where 1 is the whole machine"),
-        /// The offered load that each battery is brought to.
-        battery_load: Given<f64> = real().above(0.0)
-            .words("an offered load above 0, where 1 is the whole machine")
-            .decides("A-36"),
+        compression: Given<f64> = real().above(0.0).words("a factor above 0")
+            .decides("Birkenheuer 2012 §5.1.1"),
         /// How far a deadline lies behind its submission, in estimates.
         laxity: Given<f64> = real().from(1.0)
             .note(": the deadline is submission + laxity × estimate")
@@ -88,19 +82,18 @@ section! {
             .note(": estimates of a whole trace are its runtimes")
             .decides("AMB-1"),
         /// From when the times of a whole trace count.
-        origin: Given<Origin> = named::<Origin>().decides("prediction §3.1"),
+        origin: Given<Origin> = named::<Origin>().decides("Gaussier 2015"),
         /// By how many seconds, at most, every submission of a whole trace is moved, in each
         /// replication by others.
         shake_seconds: Given<u32> = integer_within(0, 86_400)
             .refused("s is too little", "s is more than a day")
             .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")
-            .default_is("0")
-            .decides("prediction §10"),
+            .default_is("0"),
         /// Of a whole trace: the first job of each replication's window, counted from 0 among the
         /// usable jobs.
         window_first_jobs: Given<Vec<u32>> = integers(0)
             .words("a list of at least as many whole numbers as there are replications; windows may overlap")
-            .decides("Zhang et al. 2020, tables V and VI"),
+            .decides("Zhang 2020"),
         /// Jobs of a window.
         window_jobs: Given<u32> = integer_within(1, MOST_JOBS)
             .refused("is too small", TOO_MANY_JOBS)
@@ -117,6 +110,27 @@ section! {
     tables {
         /// Which records are usable.
         cleaning: RawCleaning,
+        /// The offered load that submissions are brought to.
+        load: RawLoad,
+    }
+    former {
+        target_load => "workload.load.value",
+        battery_load => "workload.load.each_battery",
+    }
+}
+
+section! {
+    /// The offered load that submissions are brought to.
+    WORKLOAD_LOAD = "workload.load", RawLoad {
+        /// Which time of a job the load counts.
+        by: Option<LoadTime> = named::<LoadTime>(),
+        /// The load that all evaluated jobs together are brought to.
+        value: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine"),
+        /// The load that each battery is brought to.
+        each_battery: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine")
+            .decides("A-36"),
     }
 }
 

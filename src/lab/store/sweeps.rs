@@ -253,7 +253,7 @@ model = "lublin-feitelson"
 jobs = 5000
 nodes = 128
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 [scheduling]
 strategy = "heuristic-overbooking"
 [[axis]]

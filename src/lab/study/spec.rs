@@ -64,7 +64,7 @@ impl SimulationSpec {
         })
     }
 
-    /// The same simulation with everything that it does not read set to its default (spec §3.4.4).
+    /// The same simulation with everything that it does not read set to its default.
     #[must_use]
     pub fn normalised(mut self, studies: Studies) -> Self {
         let Self {

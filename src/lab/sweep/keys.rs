@@ -20,6 +20,7 @@ pub(super) const COMMON: &[Section] = &[
     workload::EXPERIMENT,
     workload::WORKLOAD,
     workload::WORKLOAD_CLEANING,
+    workload::WORKLOAD_LOAD,
     estimates::ESTIMATES,
     failures::FAILURES,
     scheduling::SCHEDULING,

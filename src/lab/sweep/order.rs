@@ -251,7 +251,7 @@ model = "lublin-feitelson"
 jobs = 5000
 nodes = 128
 battery_jobs = 100
-target_load = 2.0
+load.value = 2.0
 [[axis]]
 key = "scheduling.strategy"
 values = ["easy-backfilling", "heuristic-planning", "heuristic-overbooking"]

@@ -236,7 +236,7 @@ name = "small"
 model = "lublin-feitelson"
 jobs = 2000
 nodes = 64
-target_load = 1.0
+load.value = 1.0
 
 [scheduling]
 down_horizon = "mttr" # A-30

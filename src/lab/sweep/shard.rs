@@ -152,7 +152,7 @@ model = "lublin-feitelson"
 jobs = 4000
 nodes = 64
 battery_jobs = 400
-target_load = 2.0
+load.value = 2.0
 [[axis]]
 key = "scheduling.strategy"
 values = ["easy-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]

@@ -103,9 +103,9 @@ impl Chosen {
         if chosen.axes.is_empty() {
             chosen
                 .keys
-                .retain(|(key, _)| *key != "workload.battery_load");
+                .retain(|(key, _)| *key != "workload.load.each_battery");
             let loads = "[0.8, 1.2]".to_owned();
-            chosen.axes.push(("workload.battery_load", loads));
+            chosen.axes.push(("workload.load.each_battery", loads));
         }
         Some(chosen)
     }

@@ -225,7 +225,7 @@ pub struct CellCheck {
     pub expected: Expected,
     /// What stands in print where that contradicts itself and `expected` is the resolved value.
     pub printed: Option<f64>,
-    /// The number of that contradiction in the specification's list of errors, such as `E3`.
+    /// The number of that contradiction in the file's list of printed errors, such as `E3`.
     pub resolves: Option<String>,
     /// How close a measured value must come.
     pub tolerance: Tolerance,

@@ -1,4 +1,5 @@
-//! Results about curves on a score card: statements below the sections of the specification.
+//! Results about curves on a score card: statements by the sections that the file of findings gives
+//! them.
 
 use super::cells::line;
 use super::{FindingResult, Rows, ScoreCard, Tally, grouped};

@@ -16,7 +16,7 @@ def experiment(**more: Any) -> dict[str, Any]:
     """Two strategies at three thresholds, four batteries of 100 jobs: a fraction of a second."""
     return {
         "experiment": {"name": "small", "replications": 4, "seed": 3},
-        "workload": {"model": "lublin-feitelson", "jobs": 2000, "nodes": 64, "battery_jobs": 100, "target_load": 2.0, "laxity": 2.0},
+        "workload": {"model": "lublin-feitelson", "jobs": 2000, "nodes": 64, "battery_jobs": 100, "load": {"value": 2.0}, "laxity": 2.0},
         "estimates": {"classes": "runtime"},
         "axis": [
             {"key": "scheduling.strategy", "values": ["heuristic-planning", "heuristic-overbooking"]},

@@ -142,7 +142,7 @@ def test_files_stores_and_runs_that_are_not_there_are_named(small: bookahead.Run
     with pytest.raises(bookahead.BookaheadError, match="no run with the number 77"):
         bookahead.jobs(77, store=small.store)
     trace = experiment()
-    trace["workload"] = {"trace": "no-such-log.swf", "nodes": 64, "battery_jobs": 100, "target_load": 2.0}
+    trace["workload"] = {"trace": "no-such-log.swf", "nodes": 64, "battery_jobs": 100, "load": {"value": 2.0}}
     with pytest.raises(bookahead.BookaheadError, match=r"no-such-log\.swf"):
         bookahead.run(trace, store=tmp_path / "store.db")
     (tmp_path / "text.db").write_text("no database")

@@ -235,7 +235,7 @@ fn grids_of_excerpts_of_a_log_come_to_the_same_by_actors_and_by_plain_calls() {
         );
         assert!(granted > 0 && called.jobs.len() == 6_000);
         for outcome in called.requests.iter().filter(|_| algorithm.row().probes) {
-            // §10.3, 4: nobody comes between.
+            // Nobody comes between: no message is sent in vain.
             let parts = outcome.clusters.len() as u32;
             assert_eq!(outcome.messages.reservation_step(), parts);
         }

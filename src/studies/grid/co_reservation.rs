@@ -1,4 +1,4 @@
-//! A broker that co-reserves parts at several clusters (spec `co-reservation.md`).
+//! A broker that co-reserves parts at several clusters (Meltzer 2005).
 //!
 //! A client's [`CoRequest`](bookahead_core::workload::CoRequest) becomes candidate starts, probes
 //! to every cluster, a lazy tree of candidates, and a search that reserves part after part.

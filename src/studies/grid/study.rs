@@ -51,7 +51,7 @@ mod tests {
         let policy = |more: &str| -> PolicySpec {
             let text = format!(
                 "[experiment]\nname = \"m\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
-                 battery_jobs = 300\ntarget_load = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
+                 battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
             );
             let experiment = Experiment::parse(STUDIES, "m.toml", &text, None);
             let experiment = experiment.unwrap_or_else(|error| panic!("{error}"));

@@ -161,7 +161,7 @@ impl Study for OverbookingStudy {
             ("workload.jobs", "2000"),
             ("workload.fresh", "true"),
             ("workload.battery_jobs", "400"),
-            ("workload.battery_load", "2.0"),
+            ("workload.load.each_battery", "2.0"),
             ("failures.source", r#""generated""#),
             ("scheduling.condition_on_elapsed", "true"),
             ("scheduling.hold_for_overbooked", "true"),

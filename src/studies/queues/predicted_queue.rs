@@ -1,5 +1,5 @@
 //! A queue with backfilling that plans with predictions (Tsafrir et al. 2007; Gaussier et al. 2015;
-//! spec `prediction.md`, section 5).
+//! docs/model.md, "A queue that plans with predictions").
 //!
 //! EASY backfilling, which is the pass of [`queue`](bookahead_core::scheduling::queue) with one
 //! reserved place, with three exchangeable parts. A
@@ -92,7 +92,7 @@ impl Default for PredictedQueueSettings {
     }
 }
 
-/// Rules in which the two publications differ, the order of the events of one second
+/// Rules in which the two publications differ (P-01, P-04), the order of the events of one second
 /// among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

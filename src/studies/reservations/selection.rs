@@ -1,5 +1,5 @@
-//! Chooses among alternatives with a cost and a time each, by the trade-off factor α (spec
-//! `provisioning.md` eq. (15), (20), and step 5 of ALG-7).
+//! Chooses among alternatives with a cost and a time each, by the trade-off factor α (Singh 2008,
+//! eqs. 15 and 20, and Figure 51).
 
 /// Comparisons of weighted sums keep this distance, so that rounding never decides a tie (AMB-33).
 pub const TIE: f64 = 1e-9;
@@ -49,7 +49,7 @@ mod tests {
         offers[choose(offers.iter().copied(), alpha).unwrap()].1
     }
 
-    /// Spec `provisioning.md` §12.4, `(f, start)`.
+    /// Offers of a machine worked out by hand (AMB-42), `(f, start)`.
     #[test]
     fn the_list_of_section_12_4_gives_the_starts_that_it_names() {
         let offers = [
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(starts, [1.0, 1.0, 5.0, 5.0, 5.0]);
     }
 
-    /// Spec `provisioning.md` §12.4: the prices of Table 3.
+    /// The prices of Singh 2008, Table 3.
     #[test]
     fn a_tie_goes_to_the_earliest_start() {
         let offers = [

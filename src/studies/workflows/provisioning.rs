@@ -1,5 +1,5 @@
 //! Applications that buy their resources: which of the advertised slots a workflow should take
-//! (spec `provisioning.md` §4), or which start it should ask for, task by task (§8).
+//! (Singh 2008, chapter 4), or which start it should ask for, task by task (Singh 2008, chapter 7).
 //!
 //! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] computes the cost of a
 //! choice of slots and the makespan of the application on it; [`moga`] and [`nsga2`] search for

@@ -9,17 +9,17 @@ pub(in crate::estimates) fn hours(count: i64) -> Seconds {
     HOUR * count
 }
 
-/// A of spec §15.3: ends at 1 (0.5), 2 (0.25), 4 (0.25) hours.
+/// Predecessor A: ends at 1 (0.5), 2 (0.25), 4 (0.25) hours.
 pub(in crate::estimates) fn predecessor_a() -> CompletionDistribution {
     CompletionDistribution::new(hours(0), HOUR, hours(4), &[0.0, 0.5, 0.75, 0.75, 1.0])
 }
 
-/// B of spec §15.3: ends at 1 (0.25), 3 (0.75) hours.
+/// Predecessor B: ends at 1 (0.25), 3 (0.75) hours.
 pub(in crate::estimates) fn predecessor_b() -> CompletionDistribution {
     CompletionDistribution::new(hours(0), HOUR, hours(3), &[0.0, 0.25, 0.25, 1.0])
 }
 
-/// The new job of spec §15.3: estimate 4 h, runs 1 (0.5), 2 (0.2) or 4 (0.3) hours.
+/// The new job behind them: estimate 4 h, runs 1 (0.5), 2 (0.2) or 4 (0.3) hours.
 pub(in crate::estimates) fn new_job() -> RuntimeSteps {
     RuntimeSteps::from_weights(&[(1, 5.0), (2, 2.0), (4, 3.0)], HOUR).unwrap()
 }

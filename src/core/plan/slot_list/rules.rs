@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
-/// The readings of ALG-1 that the thesis leaves open; the defaults are the spec's decisions, but
-/// for merging, where only the other reading gives the printed numbers.
+/// The readings of ALG-1 that the thesis leaves open; the defaults are those of docs/decisions.md.
+/// The printed listing merges nothing; merging is the default because without it nothing comes near
+/// the printed numbers (AMB-6).
 ///
 /// Stored specifications name every field: a default that changes must not give an old one another
 /// meaning.
@@ -39,8 +40,7 @@ impl Default for SlotRules {
     }
 }
 
-/// The order of slots that start at the same time (spec `provisioning.md` AMB-5). Ties go by
-/// insertion.
+/// The order of slots that start at the same time (AMB-5). Ties go by insertion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EqualStarts {
@@ -51,7 +51,7 @@ pub enum EqualStarts {
     LongestFirst,
 }
 
-/// Which slot of a stack keeps the nodes that a task does not need (spec `provisioning.md` AMB-5b).
+/// Which slot of a stack keeps the nodes that a task does not need (AMB-5b).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surplus {

@@ -49,7 +49,8 @@ fn free_by_second(slots: &[Slot], span: i64) -> Vec<u32> {
         .collect()
 }
 
-/// The five-node machine of spec provisioning.md §12.1 with its four tasks, in units of an hour.
+/// A five-node machine with four tasks that fits what Singh 2008 says of its Figure 1, in units of
+/// an hour.
 fn machine_of_figure_1(rules: SlotRules) -> (SlotList, [i64; 4]) {
     let mut list = SlotList::new(Nodes(5), Seconds::ZERO, rules);
     let starts =
@@ -82,7 +83,8 @@ fn every_rule() -> Vec<SlotRules> {
     all
 }
 
-/// S1 to S5 of spec provisioning.md §12.1, S1, S4 and S5 extensible.
+/// S1 to S5 of Singh 2008, Figure 1, as far as its text describes them; S1, S4 and S5 are
+/// extensible.
 fn slots_of_figure_1() -> [Slot; 5] {
     [
         edge(0, 1),
@@ -95,7 +97,7 @@ fn slots_of_figure_1() -> [Slot; 5] {
 
 #[test]
 fn the_four_tasks_of_figure_1_leave_the_same_nodes_free_under_every_rule() {
-    // Spec provisioning.md §12.1.
+    // Singh 2008, Figure 1.
     for rules in every_rule() {
         let (list, starts) = machine_of_figure_1(rules);
         assert_eq!(starts, [0, 3, 0, 4], "{rules:?}");
@@ -109,7 +111,7 @@ fn the_four_tasks_of_figure_1_leave_the_same_nodes_free_under_every_rule() {
 
 #[test]
 fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
-    // Spec provisioning.md §12.1 and AMB-5, for the listing, which merges nothing.
+    // AMB-5, for the listing, which merges nothing.
     let (shortest, _) = machine_of_figure_1(as_listed());
     assert_eq!(
         rectangles(&shortest),
@@ -134,8 +136,8 @@ fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
 
 #[test]
 fn with_identical_slots_merged_as_by_default_the_rectangles_of_figure_1_are_those_of_the_thesis() {
-    // Spec provisioning.md §12.1 and AMB-6: the listing merges nothing, but only merging gives S1
-    // to S5, as it alone gives the printed numbers of slots. So it is the default.
+    // AMB-6: the listing merges nothing, but only merging gives S1 to S5, as it alone gives the
+    // printed numbers of slots. So it is the default.
     let (list, _) = machine_of_figure_1(SlotRules::default());
     assert!(list.rules.merge_identical);
     let thesis = SlotList::from_slots(slots_of_figure_1(), list.rules);
@@ -144,7 +146,7 @@ fn with_identical_slots_merged_as_by_default_the_rectangles_of_figure_1_are_thos
 
 #[test]
 fn tasks_are_placed_on_the_slots_of_figure_1() {
-    // Spec provisioning.md §12.1, last line.
+    // On S1 and S3 at once; on S5; on S4 and S1.
     for (nodes, duration, earliest, start) in [(2, 2, 0, 0), (3, 2, 0, 6), (2, 2, 2, 4)] {
         let mut list = SlotList::from_slots(slots_of_figure_1(), SlotRules::default());
         assert_eq!(
@@ -157,7 +159,7 @@ fn tasks_are_placed_on_the_slots_of_figure_1() {
 
 #[test]
 fn a_profile_is_cut_into_the_slots_of_figure_1_and_an_early_end_adds_one() {
-    // Spec provisioning.md §12.1: A ends after 1 h instead of 3.
+    // The first task ends after 1 h instead of 3.
     let mut profile = Profile::new(5, Seconds::ZERO);
     for (start, end, nodes) in [(0, 3, 2), (3, 4, 4), (0, 2, 1), (4, 6, 3)] {
         profile.reserve(Seconds(start), Seconds(end), nodes);
@@ -186,7 +188,7 @@ fn a_profile_is_cut_into_the_slots_of_figure_1_and_an_early_end_adds_one() {
 
 #[test]
 fn a_rectangle_may_start_later_than_the_count_of_free_nodes_would_allow() {
-    // Spec provisioning.md §12.2: of the listing; merged rectangles avoid it here.
+    // AMB-4, for the listing; merged rectangles avoid it here.
     let rules = as_listed();
     let mut list = SlotList::new(Nodes(5), Seconds::ZERO, rules);
     let mut profile = Profile::new(5, Seconds::ZERO);
@@ -213,7 +215,7 @@ fn a_rectangle_may_start_later_than_the_count_of_free_nodes_would_allow() {
 
 #[test]
 fn left_overs_are_those_of_the_three_examples() {
-    // Spec provisioning.md §12.3.
+    // Made up for this test, after Singh 2008, Figure 3.
     let free = [hole(0, 2, 6), edge(1, 3)];
     let cases: [(u32, i64, i64, &[Rectangle]); 3] = [
         (4, 3, 1, &[(0, 1, 1), (0, 1, 6), (4, 1, 6), (4, 3, -1)]),
@@ -243,7 +245,7 @@ fn a_placement_says_what_it_took_of_each_slot() {
 
 #[test]
 fn the_surplus_can_stay_in_an_extensible_slot() {
-    // Spec provisioning.md AMB-5b.
+    // AMB-5b.
     let mut list = SlotList::from_slots(
         [hole(0, 2, 6), edge(1, 3)],
         SlotRules {
@@ -281,7 +283,7 @@ fn a_task_without_nodes_or_duration_takes_nothing() {
 
 #[test]
 fn as_time_passes_slots_begin_now_and_ended_ones_disappear() {
-    // Spec provisioning.md AMB-7.
+    // AMB-7.
     let mut list = SlotList::from_slots(
         [
             edge(0, 1),
@@ -303,7 +305,7 @@ fn as_time_passes_slots_begin_now_and_ended_ones_disappear() {
 
 #[test]
 fn slots_that_become_identical_as_time_passes_are_merged_where_wanted() {
-    // Spec provisioning.md AMB-6.
+    // AMB-6.
     let slots = [hole(0, 1, 5), hole(1, 2, 5), edge(0, 1), edge(2, 1)];
     let mut apart = SlotList::from_slots(slots, as_listed());
     apart.clip(Seconds(3));
@@ -329,7 +331,7 @@ fn slots_with_a_fixed_price_stay_apart() {
 
 #[test]
 fn the_right_edge_is_advertised_for_48_hours_or_until_the_last_planned_end() {
-    // Spec provisioning.md §3.3 and AMB-11.
+    // Singh 2008, chapter 3, and AMB-11.
     let mut list = SlotList::new(Nodes(4), Seconds::ZERO, SlotRules::default());
     let now = Seconds::HOUR;
     assert_eq!(list.horizon_end(now), Seconds::HOUR * 49);
@@ -343,7 +345,7 @@ fn the_right_edge_is_advertised_for_48_hours_or_until_the_last_planned_end() {
 
 #[test]
 fn slots_that_are_too_short_are_not_advertised_but_used() {
-    // Spec provisioning.md AMB-8.
+    // AMB-8.
     let rules = SlotRules {
         minimum_duration: Seconds(10),
         ..SlotRules::default()
@@ -356,7 +358,7 @@ fn slots_that_are_too_short_are_not_advertised_but_used() {
 
 #[test]
 fn an_advertised_slot_is_found_as_long_as_it_exists() {
-    // Spec provisioning.md §2.4.
+    // Singh 2008, chapter 3: advertisements are advisory.
     let mut list = SlotList::from_slots([hole(0, 2, 6), edge(1, 3)], SlotRules::default());
     let advertised = list.advertised(Seconds::ZERO, list.horizon_end(Seconds::ZERO));
     assert_eq!(list.find_advertised(&advertised[0]), Some(0));
@@ -368,7 +370,7 @@ fn an_advertised_slot_is_found_as_long_as_it_exists() {
 
 #[test]
 fn a_purchase_pays_for_the_piece_and_leaves_the_rest() {
-    // Spec provisioning.md §3.2 and §3.5.
+    // Singh 2008, Table 1 and Figure 3.
     let hours = |count| Seconds::HOUR * count;
     let mut list = SlotList::new(Nodes(5), Seconds::ZERO, SlotRules::default());
     let piece = Piece {
@@ -411,7 +413,7 @@ fn a_purchase_pays_for_the_piece_and_leaves_the_rest() {
 
 #[test]
 fn a_start_later_than_the_counted_one_is_rare() {
-    // Spec provisioning.md §12.2: 0.4 % of decisions on 3 to 8 nodes with 8 tasks.
+    // AMB-4: 0.4 % of decisions on 3 to 8 nodes with 8 tasks.
     for rules in every_rule() {
         let mut random = stream(1, "toys", 0, "tasks");
         let (mut decisions, mut later, mut sequences) = (0, 0, 0);

@@ -1,5 +1,4 @@
-//! What the regression sees of a job: 19 base features and their products (spec `prediction.md`,
-//! section 8.2).
+//! What the regression sees of a job: 19 base features and their products (Gaussier 2015).
 
 use std::f64::consts::TAU;
 
@@ -26,7 +25,7 @@ pub(super) const FEATURES: usize =
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
     /// As published: what is meant as the last run times is the time since the submission of the
-    /// last jobs, and a third is 0.33.
+    /// last jobs, and a third is 0.33 (P-07).
     #[default]
     Published,
     /// The run times of the last jobs, and a third.
@@ -178,7 +177,6 @@ mod tests {
         }
     }
 
-    /// Spec `prediction.md` section 12, vector 11.
     #[test]
     fn the_time_of_day_and_of_the_week_is_an_angle() {
         let angles = |submit| {

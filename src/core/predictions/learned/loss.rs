@@ -1,5 +1,5 @@
-//! Losses that do not treat too long and too short alike, and how much a job counts (spec
-//! `prediction.md`, sections 8.3 and 8.5).
+//! Losses that do not treat too long and too short alike, and how much a job counts (Gaussier
+//! 2015).
 
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Loss {
 }
 
 /// How much a job counts, by its run time r in seconds and its m nodes. Some jobs count less than
-/// nothing: the step then raises the loss, as published.
+/// nothing: the step then raises the loss, as published (P-11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SampleWeight {
@@ -110,7 +110,6 @@ impl SampleWeight {
 mod tests {
     use super::*;
 
-    /// Spec `prediction.md` section 12, vector 10.
     #[test]
     fn weights_are_those_of_the_vector() {
         let weights = [

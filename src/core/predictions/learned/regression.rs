@@ -1,5 +1,5 @@
 //! Normalised adaptive gradient descent (Ross, Mineiro, Langford, UAI 2013, with the constants of
-//! Gaussier et al. 2015; spec `prediction.md`, section 8.4).
+//! Gaussier 2015).
 
 use super::Loss;
 
@@ -99,8 +99,7 @@ mod tests {
     use super::super::{SampleWeight, Side};
     use super::*;
 
-    /// The samples of spec `prediction.md` section 12, vector 12; returns f before each step and
-    /// the weights after it.
+    /// Takes three samples of two features; returns f before each step and the weights after it.
     fn vector(regularisation: f64) -> (OnlineRegression, Vec<f64>, Vec<[f64; 2]>) {
         let loss = Loss {
             over: Side::Square(1.0),

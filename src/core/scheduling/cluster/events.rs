@@ -28,7 +28,8 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// The order of events at equal times (spec §3.14.1; A-34: an end comes before a failure).
+    /// The order of events at equal times (docs/model.md, "Events at equal times"; A-34: an end
+    /// comes before a failure).
     pub(super) fn class(self) -> u8 {
         match self {
             Self::Written(_) => 0,
@@ -43,8 +44,7 @@ impl Event {
         }
     }
 
-    /// The same of the arrival of a request, beside those of jobs (A4 of spec
-    /// `grid-reservations.md`).
+    /// The same of the arrival of a request, beside those of jobs (A4 of docs/decisions.md).
     pub(super) fn request_class(order: SameInstant) -> u8 {
         match order {
             SameInstant::RequestFirst => 8,

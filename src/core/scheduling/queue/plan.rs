@@ -1,5 +1,5 @@
-//! The whole plan of a queue: the start of every waiting job if nothing else happens (REPLAN of
-//! spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
+//! The whole plan of a queue: the start of every waiting job if nothing else happens (Heine 2005,
+//! §3; Singh 2008, chapter 5).
 
 use super::pass::{Room, backfill, remove_due};
 use super::view::View;
@@ -61,9 +61,9 @@ pub(super) fn take(profile: &mut Profile, waiting: &Waiting, start: Seconds) {
     profile.reserve(start, start + waiting.estimate, waiting.nodes.0);
 }
 
-/// PLAN_AB: whenever nodes become free the head starts if it fits, else it keeps the earliest start
-/// that it has now and whoever does not delay it starts. (The spec looks at every change; where
-/// nodes only become busy nobody fits who did not fit before.)
+/// Aggressive backfilling: whenever nodes become free the head starts if it fits, else it keeps the
+/// earliest start that it has now and whoever does not delay it starts. (Other changes need no
+/// look: where nodes only become busy nobody fits who did not fit before.)
 fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> Vec<Seconds> {
     let mut starts = vec![Seconds::FAR; queue.len()];
     // Those without a start, known by their places in the queue.

@@ -1,26 +1,26 @@
 //! The queue of a cluster behind a broker of co-reservations: first come, first served with
-//! backfilling around fixed entries (spec `co-reservation.md` §4.2).
+//! backfilling around fixed entries (docs/model.md, "A cluster behind its reservation service").
 //!
 //! The *fixed* entries are one profile: running jobs until start + limit, windows, and nodes that
 //! are down. After every event [`due_now`] finds the jobs that start now. Waiting jobs hold
 //! nothing, but the place reserved for the first of them (for all of them under conservative
 //! backfilling) may keep windows out.
 //!
-//! It is not one of the queues of the registry, because the thesis decides otherwise in these
-//! points:
+//! It is not one of the queues of the registry, because the thesis (Meltzer 2005) decides otherwise
+//! in these points:
 //!
-//! * Deadlines are not read: a waiting job waits until it starts (§4.1).
+//! * Deadlines are not read: a waiting job waits until it starts.
 //! * The time of a repair is unknown, so a node that is down is missing in every later window, too
-//!   (§7.4).
+//!   (Meltzer 2005, §7.4).
 //! * Windows that start in one instant do so after all ends and before any job, in the order of
 //!   their requests ([`Job::trace_number`]) and of their admission (Q49).
 //! * A running job is planned to hold its nodes for at least a second.
 //!
-//! Nor is it `Replanning` (crate `bookahead-reservations`), whose plans the same core
-//! makes around a profile of the same kind. There a window competes with a plan of the whole queue,
-//! which may have to move for it (A2 of `grid-reservations.md`), and starts when its event comes.
-//! Here it competes with the place of the first job only, unless backfilling is conservative (Q12),
-//! and starts after the other events of its instant, in the order of requests (Q49).
+//! Nor is it `Replanning` (crate `bookahead-reservations`), whose plans the same core makes around
+//! a profile of the same kind. There a window competes with a plan of the whole queue, which may
+//! have to move for it (A2 of docs/decisions.md), and starts when its event comes. Here it competes
+//! with the place of the first job only, unless backfilling is conservative (Q12), and starts after
+//! the other events of its instant, in the order of requests (Q49).
 
 use std::collections::BTreeMap;
 

@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_joint_table_has_the_four_published_margins() {
-        // Spec §4.3, §4.4: both tables sum to 33,318.
+        // Birkenheuer 2012, Tables 4.2 and 4.3: both sum to 33,318.
         assert_eq!(
             ESTIMATE_CLASSES.iter().map(|class| class.jobs).sum::<f64>(),
             JOBS

@@ -179,7 +179,10 @@ fn a_missing_run_time_may_be_a_given_one_and_the_request_what_the_record_has() {
         };
         let (job, _) = report_of(record, rules);
         let job = job.unwrap();
-        assert_eq!((job.estimate, job.runtime), (Seconds(estimate), Seconds(runtime)));
+        assert_eq!(
+            (job.estimate, job.runtime),
+            (Seconds(estimate), Seconds(runtime))
+        );
         // Fields 5 and 8 are 4 and 8.
         assert_eq!(job.nodes, Nodes(8));
     }

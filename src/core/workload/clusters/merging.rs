@@ -1,4 +1,5 @@
-//! Merging of narrow jobs, which makes simulations shorter and keeps their CPU time (§5.5, Q21).
+//! Merging of narrow jobs, which makes simulations shorter and keeps their CPU time (Meltzer 2005,
+//! §6.2; Q21).
 
 use std::collections::BTreeMap;
 

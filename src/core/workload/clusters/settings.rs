@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::units::{Nodes, Seconds};
 use crate::workload::WorkloadError;
 
-/// The clusters of a study and where their jobs come from (§5.5).
+/// The clusters of a study and where their jobs come from (Meltzer 2005, §6.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClusterSettings {
     /// How many.
     pub count: u32,
-    /// The length of their windows in days; submissions of jobs and requests end after it (§5.4).
+    /// The length of their windows in days; submissions of jobs and requests end after it (Meltzer
+    /// 2005, §6.1).
     pub days: f64,
     /// Which windows.
     pub excerpts: Excerpts,

@@ -1,4 +1,4 @@
-//! Requests made from the jobs of clusters, because no trace records any (§5.6).
+//! Requests made from the jobs of clusters, because no trace records any (Meltzer 2005, §6.3).
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Preference;
 use crate::units::{NodeSeconds, Seconds};
 
-/// The generator of requests and its couplings (§5.6).
+/// The generator of requests and its couplings (Meltzer 2005, §6.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoRequestSettings {
     /// How many of the templates become requests.
@@ -76,7 +76,7 @@ pub enum SlackRule {
         /// 24 hours.
         most: Seconds,
     },
-    /// The same for all requests: 6 hours in §6.8 of the thesis.
+    /// The same for all requests: 6 hours in Meltzer 2005, §6.8.
     Fixed {
         /// The slack.
         seconds: Seconds,
@@ -103,7 +103,7 @@ pub enum LeadRule {
         /// The factor.
         factor: f64,
     },
-    /// The same for all requests: 30 seconds in §6.8 of the thesis.
+    /// The same for all requests: 30 seconds in Meltzer 2005, §6.8.
     Fixed {
         /// The lead.
         seconds: Seconds,
@@ -158,9 +158,9 @@ pub enum RequestPreset {
     Rw2,
     /// RW3: asked for shortly before, with half of the slack.
     Rw3,
-    /// §6.8, two parts: asked for 30 seconds before, six hours of slack.
+    /// Meltzer 2005, §6.8, two parts: asked for 30 seconds before, six hours of slack.
     EarlyTwo,
-    /// §6.8, three parts of two thirds of the requests.
+    /// Meltzer 2005, §6.8, three parts of two thirds of the requests.
     EarlyThree,
 }
 

@@ -1,4 +1,4 @@
-//! The seismic hazard workflow of the evaluation (spec `provisioning.md` §9.4, AMB-17).
+//! The seismic hazard workflow of the evaluation (Singh 2008, §4.8, Table 2; AMB-17).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,9 +30,10 @@ const MODULES: [(&str, u32, f64, u32); 7] = [
     ("peakValCal", 4_017, 1.0, 1),
 ];
 
-/// The 8,039 tasks on 5 levels. Edges as the specification recommends, because the figure is lost:
-/// the first task before `preSGT` and `fd_grid_cvm`, both before each of the two long tasks, both
-/// of those before every `synthSGT`, and each `synthSGT` before a `peakValCal` of its own.
+/// The 8,039 tasks on 5 levels. Edges as CyberShake's description has them (AMB-17), because the
+/// thesis has them in Figure 17 only: the first task before `preSGT` and `fd_grid_cvm`, both before
+/// each of the two long tasks, both of those before every `synthSGT`, and each `synthSGT` before a
+/// `peakValCal` of its own.
 ///
 /// # Errors
 ///
@@ -145,8 +146,8 @@ mod tests {
 
     #[test]
     fn on_430_nodes_its_levels_need_180101_seconds() {
-        // §9.4: 1 + 2100 + 2 × 86400 + 10 × 519 + 10 × 1. Tasks of a level that do not fit together
-        // run in waves.
+        // Singh 2008, Table 2: 1 + 2100 + 2 × 86400 + 10 × 519 + 10 × 1. Tasks of a level that do
+        // not fit together run in waves.
         let workflow =
             cyber_shake(&CyberShakeSettings::default(), &mut stream(1, "c", 0, "w")).unwrap();
         let levels = summarise_workflow(&workflow, &Network::default()).levels;

@@ -1,5 +1,5 @@
-//! HEFT: ranks, the order of tasks by rank, and the classic schedule with insertion (spec
-//! `provisioning.md` §4.3; Topcuoglu, Hariri and Wu 2002).
+//! HEFT: ranks, the order of tasks by rank, and the classic schedule with insertion (Singh 2008,
+//! eq. 7; Topcuoglu, Hariri and Wu 2002).
 
 use thiserror::Error;
 

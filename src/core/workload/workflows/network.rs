@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::units::Seconds;
 
-/// A network without contention, the same between any two resources (§4.1, §9.3).
+/// A network without contention, the same between any two resources (Singh 2008, §4.1, §4.9).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
@@ -41,7 +41,7 @@ pub struct NetworkError {
 }
 
 impl Default for Network {
-    /// 10 Gbit/s and 150 s (§9.6): 1,000 Gbit take 250 s.
+    /// 10 Gbit/s and 150 s (Singh 2008, §4.9): 1,000 Gbit take 250 s.
     fn default() -> Self {
         Self {
             bandwidth_bits_per_second: 1e10,
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_thousand_gigabits_take_250_seconds_between_sites_and_none_within_one() {
-        // §9.3: mean 1000 Gb, 10 Gbps, latency 150 s → 250 s mean transfer.
+        // Singh 2008, §4.9: mean 1000 Gb, 10 Gbps, latency 150 s → 250 s mean transfer.
         let network = Network::default();
         let bytes = 125_000_000_000;
         assert_eq!(network.seconds(bytes), 250.0);

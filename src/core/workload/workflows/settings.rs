@@ -19,9 +19,9 @@ pub struct ApplicationSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum ApplicationSource {
-    /// The layered workflow of the evaluation (§9.3).
+    /// The layered workflow of the evaluation (Singh 2008, §4.7).
     Synthetic(SyntheticSettings),
-    /// The seismic hazard workflow (§9.4).
+    /// The seismic hazard workflow (Singh 2008, §4.8).
     CyberShake(CyberShakeSettings),
     /// A DAX file or WfCommons instance, looked up as it stands, then in the folder of workflows.
     File {

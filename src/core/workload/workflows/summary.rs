@@ -25,7 +25,7 @@ pub struct WorkflowSummary {
     /// Tasks of the largest level.
     pub width: usize,
     /// Processors that the level with the most of them wants at once: the maximum parallelism
-    /// (§9.3).
+    /// (Singh 2008, §4.7).
     pub width_processors: u64,
     /// Processors of the widest task: a machine with fewer cannot run the workflow.
     pub widest_task_processors: u32,

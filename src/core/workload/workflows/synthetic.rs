@@ -1,4 +1,4 @@
-//! The synthetic layered workflow of the evaluation (spec `provisioning.md` §9.3, AMB-16).
+//! The synthetic layered workflow of the evaluation (Singh 2008, §4.7, Figure 12; AMB-16).
 
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ pub enum NodesShape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VolumeShape {
-    /// All alike (§9.6: 1000 Gb per edge).
+    /// All alike (Singh 2008, §4.9: 1000 Gb per edge).
     #[default]
     Constant,
     /// Uniform on [0, 2 · mean].

@@ -1,5 +1,5 @@
-//! Run times of tasks that are not those that plans are made with: the outlook of the thesis (spec
-//! `provisioning.md` §16, item 3).
+//! Run times of tasks that are not those that plans are made with: the outlook of the thesis (Singh
+//! 2008, §8.1).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! A workflow: tasks of any width, and the data that pass between them (spec `provisioning.md`
-//! §4.1).
+//! A workflow: tasks of any width, and the data that pass between them (Singh 2008, §4.1).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -82,8 +81,8 @@ pub struct Edge {
 
 /// A directed acyclic graph of tasks, checked.
 ///
-/// There may be many entry and exit tasks: the single ones of §4.1 cost nothing, and algorithms
-/// take the maximum over all instead of storing them.
+/// There may be many entry and exit tasks: the single ones of Singh 2008, §4.1, cost nothing, and
+/// algorithms take the maximum over all instead of storing them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workflow {
     name: String,

@@ -99,13 +99,13 @@ impl SimulatedMachine {
         if highest > HIGHEST_LOAD {
             let load = number(highest);
             parts.push(format!(
-                "a load of {load}: by their estimates the jobs ask the machine for {load} times its capacity, so that most of them are \
+                "a load of {load}: the jobs ask the machine for {load} times its capacity, so that most of them are \
                  rejected or wait without end"
             ));
         }
         if lowest < LOWEST_LOAD {
             parts.push(format!(
-                "a load of {}: by their estimates the jobs ask the machine for {} % of its capacity, so that they hardly meet, and planners \
+                "a load of {}: the jobs ask the machine for {} % of its capacity, so that they hardly meet, and planners \
                  hardly differ",
                 number(lowest),
                 number(100.0 * lowest)
@@ -145,7 +145,7 @@ impl SimulatedMachines {
 
     /// Remembers the load that a simulation asks for.
     pub(super) fn add_load(&mut self, workload: &str, spec: &SimulationSpec) {
-        let (Compression::TargetLoad { load } | Compression::BatteryLoad { load }) =
+        let (Compression::TargetLoad { load, .. } | Compression::BatteryLoad { load, .. }) =
             spec.workload.compression
         else {
             return;
@@ -245,7 +245,9 @@ mod tests {
         let [(true, high)] = &said(&with(2.0, 200.0))[..] else {
             panic!("one warning");
         };
-        assert!(high.starts_with("SDSC-BLUE: a load of 200: by their estimates the jobs ask the machine for 200 times its capacity"));
+        assert!(high.starts_with(
+            "SDSC-BLUE: a load of 200: the jobs ask the machine for 200 times its capacity"
+        ));
         let [(true, both)] = &said(&with(0.02, 4.0))[..] else {
             panic!("one warning");
         };

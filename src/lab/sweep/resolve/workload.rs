@@ -21,7 +21,7 @@ pub(crate) fn workload(
     problems: &mut Problems,
 ) -> Option<WorkloadSettings> {
     let Some(raw) = raw else {
-        let help = "add [workload] with a trace or a model, nodes, and one of compression, target_load, battery_load";
+        let help = "add [workload] with a trace or a model, nodes, and one of compression, load.value, load.each_battery";
         problems.add(
             ProblemKind::Missing,
             "workload",
@@ -109,7 +109,7 @@ pub(crate) fn workload(
     }
     let compression = match compression? {
         // Of one battery both are the same.
-        Compression::TargetLoad { load } if fresh => Compression::BatteryLoad { load },
+        Compression::TargetLoad { load, time } if fresh => Compression::BatteryLoad { load, time },
         other => other,
     };
     Some(WorkloadSettings {
@@ -251,21 +251,24 @@ fn compression(
     whole: bool,
     problems: &mut Problems,
 ) -> Option<Compression> {
-    let all = [raw.compression(), raw.target_load(), raw.battery_load()];
+    let load = &raw.load;
+    let time = load.by.unwrap_or_default();
+    let all = [raw.compression(), load.value(), load.each_battery()];
     let given: Vec<_> = all.iter().filter(|field| field.given.is_some()).collect();
     match given.as_slice() {
         [field] => {
             let value = field.checked(problems)??;
             Some(match field.key.path {
                 "workload.compression" => Compression::Factor { factor: value },
-                "workload.target_load" => Compression::TargetLoad { load: value },
-                _ => Compression::BatteryLoad { load: value },
+                "workload.load.value" => Compression::TargetLoad { load: value, time },
+                _ => Compression::BatteryLoad { load: value, time },
             })
         }
         // A whole trace is as it is, unless something else is said.
         [] if whole => Some(Compression::Factor { factor: 1.0 }),
         [] => {
-            let help = "add one of `compression = 0.15`, `target_load = 2.0`, `battery_load = 2.0`";
+            let help = "add one of `compression = 0.15`, `load = { value = 2.0 }`, \
+                        `load = { each_battery = 2.0 }`";
             let message = "nothing says how arrivals are compressed";
             problems.add(
                 ProblemKind::Missing,

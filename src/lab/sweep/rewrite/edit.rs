@@ -27,8 +27,10 @@ pub(super) fn renamed(
         Place::Given { name, value } => {
             let written = Written::of(text, name);
             let (table, last) = key.now.rsplit_once('.')?;
-            if key.was.rsplit_once('.')?.0 == table {
-                return Some(replaced(text, name, last));
+            let former_table = key.was.rsplit_once('.')?.0;
+            let below = key.now.strip_prefix(former_table);
+            if let Some(below) = below.and_then(|below| below.strip_prefix('.')) {
+                return Some(replaced(text, name, below));
             }
             match written.begin {
                 Begin::Line if written.parts == 1 => moved(text, name, value, key, stays),

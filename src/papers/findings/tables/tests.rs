@@ -243,7 +243,7 @@ fn contradictions_are_resolved_as_the_specification_says() {
 
 #[test]
 fn fees_and_penalties_of_the_baselines_give_back_every_printed_gain_within_three_coins() {
-    // Spec 11.1: gain(ρ) = F − ρ·Q.
+    // gain(ρ) = F − ρ·Q.
     let published = published();
     let mut checked = 0;
     for finding in &published.findings {

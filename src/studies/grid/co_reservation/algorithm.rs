@@ -1,5 +1,4 @@
-//! The algorithms of the thesis as rows of one matrix (§3.7): filters, order of candidates, and
-//! repair.
+//! The algorithms of Meltzer 2005 as rows of one matrix: filters, order of candidates, and repair.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,24 +13,25 @@ pub enum Algorithm {
     /// The rigid baseline: one candidate, at the earliest start, on clusters that are drawn
     /// beforehand; nothing is varied.
     Rigid,
-    /// A1: candidates in random order, no probe (§3.1).
+    /// A1: candidates in random order, no probe (Meltzer 2005, §4.2).
     A1,
-    /// A2: only candidates with enough free CPUs (§3.2).
+    /// A2: only candidates with enough free CPUs (Meltzer 2005, §4.3).
     #[default]
     A2,
-    /// A3: and none that starts before the end of the backlog (§3.3).
+    /// A3: and none that starts before the end of the backlog (Meltzer 2005, §4.4).
     A3,
     /// A3*: A3 with limits in the place of estimated run times.
     A3Star,
-    /// A3 with backfill reservations (§3.4).
+    /// A3 with backfill reservations (Meltzer 2005, §4.5).
     A3Backfill,
-    /// A2 with the earliest start first (§7.5).
+    /// A2 with the earliest start first (Meltzer 2005, §6.8).
     A2Sorted,
-    /// A3 with the earliest start first (§7.5).
+    /// A3 with the earliest start first (Meltzer 2005, §6.8).
     A3Sorted,
-    /// A4: A3 with backfill reservations, the earliest start first (§3.5).
+    /// A4: A3 with backfill reservations, the earliest start first (Meltzer 2005, §4.6).
     A4,
-    /// A5: as A4, the best weighted value of cost and start first, with best-first repair (§3.6).
+    /// A5: as A4, the best weighted value of cost and start first, with best-first repair (Meltzer
+    /// 2005, §4.7).
     A5,
 }
 
@@ -66,7 +66,7 @@ pub enum Order {
     Random,
     /// By start; random among equals.
     Start,
-    /// By the weighted value of eq. 2; random among equals.
+    /// By the weighted value of Meltzer 2005, eq. 2; random among equals.
     Value,
 }
 
@@ -74,9 +74,9 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Depth-first search: the next candidate with the same reserved parts, then back by one part
-    /// (§3.1, step 4).
+    /// (Meltzer 2005, §4.2.3).
     Chronological,
-    /// Back to the part below which the best candidate hangs (§3.6.3).
+    /// Back to the part below which the best candidate hangs (Meltzer 2005, §4.7.5).
     BestFirst,
     /// None: the request fails.
     None,
@@ -130,7 +130,7 @@ impl Algorithm {
             .map_or("", |(_, name, _)| name)
     }
 
-    /// Its row of the matrix (§3.7).
+    /// Its row of the matrix.
     #[must_use]
     pub fn row(self) -> AlgorithmRow {
         let plain = AlgorithmRow {

@@ -1,5 +1,5 @@
 //! The broker: it turns requests for parts at several clusters into reservations, or refuses them
-//! (§2.4, §2.5).
+//! (Meltzer 2005, §4.1).
 //!
 //! A pure state machine. Its input is submissions, answers and expired timers; its output is
 //! instructions to clusters and the times at which it wants to be woken. Any number of requests may
@@ -55,7 +55,8 @@ pub enum Wait {
 /// What every process goes by.
 #[derive(Debug)]
 struct Rules {
-    /// Sizes of the clusters, which the information service tells (steps 2 and 3, §5.3).
+    /// Sizes of the clusters, which the information service tells (steps 2 and 3 of Meltzer 2005,
+    /// Figure 5).
     sizes: Vec<Nodes>,
     search: SearchSettings,
     latency: Seconds,

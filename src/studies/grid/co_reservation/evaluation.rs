@@ -1,4 +1,4 @@
-//! Turns a run of several clusters into named values (§6.2, §8).
+//! Turns a run of several clusters into named values (Meltzer 2005, §6.1).
 //!
 //! Where the thesis leaves something open, the choice is explained beside the value. Standard
 //! deviations are those of a sample. A value that is not defined (a mean over nothing) is left out.
@@ -20,8 +20,8 @@ pub use classes::{DURATION_CLASSES, SIZE_CLASSES, duration_class, size_class};
 
 const DAY: Seconds = Seconds(24 * 3_600);
 
-/// Everything that a study of several clusters measures: of the whole simulation (§6.2), and of
-/// each cluster in the order of clusters and of its clusters.
+/// Everything that a study of several clusters measures: of the whole simulation (Meltzer 2005,
+/// §6.1), and of each cluster in the order of clusters and of its clusters.
 #[must_use]
 pub fn co_reservation_measures(
     inputs: &CoReservationInputs,
@@ -118,7 +118,7 @@ fn work_hours(parts: &[Nodes], duration: Seconds) -> f64 {
         .sum()
 }
 
-/// Relative start and cost offsets (§6.2, 9 and 10; Q34).
+/// Relative start and cost offsets (Meltzer 2005, §6.1; Q34).
 fn offsets(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut Measured) {
     let of_start = |outcome: &CoOutcome, start: Seconds| {
         let bounds = outcome.bounds?;
@@ -183,7 +183,7 @@ fn offsets(settings: &CoReservationSettings, run: &CoReservationRun, measured: &
     measured.add("co_window_start_latest_mean", mean(to_latest));
 }
 
-/// The last of the candidate starts of a request (§3.1, step 1; Q2).
+/// The last of the candidate starts of a request (Meltzer 2005, §4.2.1; Q2).
 fn latest_candidate(settings: &CoReservationSettings, outcome: &CoOutcome) -> Seconds {
     let search = &settings.search;
     let share = outcome.request.slack().0 / i64::from(search.maximum_starts.max(1));
@@ -191,8 +191,8 @@ fn latest_candidate(settings: &CoReservationSettings, outcome: &CoOutcome) -> Se
     outcome.request.earliest + Seconds(step * i64::from(outcome.starts.saturating_sub(1)))
 }
 
-/// The first two weekends of a simulation, from Saturday 00:00 to Monday 00:00 (§5.8, Q14). One
-/// that is under way when it begins is the first.
+/// The first two weekends of a simulation, from Saturday 00:00 to Monday 00:00 (Q14). One that is
+/// under way when it begins is the first.
 #[must_use]
 pub fn weekends(local: &LocalSettings) -> [(Seconds, Seconds); 2] {
     let mut saturday = (DAY * 5 - local.calendar_origin).0.rem_euclid(WEEK.0);
@@ -415,7 +415,7 @@ fn is_kept(outcome: &CoOutcome) -> bool {
     outcome.lost_parts <= outcome.replaced_parts
 }
 
-/// (wait + run) ÷ limit of a job that ran (§6.2, 3).
+/// (wait + run) ÷ limit of a job that ran (Meltzer 2005, §6.1).
 fn expansion_factor(outcome: &JobOutcome) -> Option<f64> {
     outcome.start?;
     let response = outcome.end? - outcome.job.submit;

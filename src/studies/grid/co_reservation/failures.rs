@@ -1,5 +1,5 @@
 //! Failures and repairs of clusters and their nodes: exponential times, with a named stream for
-//! each (§7.4 of the thesis).
+//! each (Meltzer 2005, §7.4).
 
 use bookahead_core::failures::SurvivalModel;
 use bookahead_core::kernel::{Agenda, Source};

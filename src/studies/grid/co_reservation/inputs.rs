@@ -31,7 +31,7 @@ pub struct CoReservationInputs {
     pub clusters: Vec<ClusterWorkload>,
     /// Requests in order of submission, ids 0, 1, 2, …
     pub requests: Arc<[CoRequest]>,
-    /// When submissions end, of jobs and of requests (§5.4).
+    /// When submissions end, of jobs and of requests (Meltzer 2005, §6.1).
     pub stop: Seconds,
     /// How well users of the trace estimate, learned from jobs that no cluster runs; where clusters
     /// overbook.

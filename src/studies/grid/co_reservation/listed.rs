@@ -1,5 +1,5 @@
 //! Depth-first search over a tree that is never built: the children of a node are the filtered
-//! entries of the shuffled list (§3.1, steps 3 and 4).
+//! entries of the shuffled list (Meltzer 2005, §4.2.2, §4.2.3).
 
 use super::algorithm::{Order, Repair};
 use super::open_candidates::{OpenCandidates, Prefix};

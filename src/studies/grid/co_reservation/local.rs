@@ -1,5 +1,5 @@
 //! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that
-//! it promises to a broker (spec `co-reservation.md` §2.4, §4).
+//! it promises to a broker (Meltzer 2005, §4.1).
 //!
 //! [`LocalService`] is the interface that a broker uses, [`ReservationService`] the cluster behind
 //! it.

@@ -56,8 +56,8 @@ pub enum Answer {
         /// The order that was taken back.
         order: u32,
     },
-    /// Unasked: a promised part is lost. The client's side watches its parts (§9, 4), so this comes
-    /// through, late perhaps, whatever becomes of single messages.
+    /// Unasked: a promised part is lost. The client's side watches its parts (Meltzer 2005, §7.4),
+    /// so this comes through, late perhaps, whatever becomes of single messages.
     Lost(LostPart),
 }
 

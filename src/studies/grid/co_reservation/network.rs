@@ -1,4 +1,4 @@
-//! Messages in virtual time: they take time, and some are lost (§5.3 [R], §7.4 of the thesis).
+//! Messages in virtual time: they take time, and some are lost (Meltzer 2005, §5.4, §7.4).
 
 use rand::RngExt;
 

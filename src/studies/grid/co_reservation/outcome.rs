@@ -7,7 +7,7 @@ use bookahead_core::workload::CoRequest;
 
 use crate::co_reservation::local::{ClusterId, FilterCounts, Refusal};
 
-/// The outcome of one request (§12.2).
+/// The outcome of one request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoOutcome {
     /// The request.
@@ -33,8 +33,8 @@ pub struct CoOutcome {
     pub starts: u32,
     /// Complete candidates of the pruned tree (of all candidates without probe).
     pub candidates: f64,
-    /// Worst case `N` of reserve and cancel messages over the unfiltered candidates (§6.2, 8; A5:
-    /// `(2r−1)·C`, Q6).
+    /// Worst case `N` of reserve and cancel messages over the unfiltered candidates (Meltzer 2005,
+    /// §6.1; A5: `(2r−1)·C`, Q6).
     pub worst_case: f64,
     /// Over the complete candidates that were built; `None` where there was none.
     pub bounds: Option<OfferBounds>,
@@ -128,7 +128,7 @@ impl AttemptFate {
     }
 }
 
-/// Granted, or why not. Only the first is a success (§2.4, step 18).
+/// Granted, or why not. Only the first is a success (step 18 of Meltzer 2005, Figure 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoVerdict {
@@ -164,7 +164,7 @@ impl CoVerdict {
 }
 
 /// Messages of one request. Reserve and cancel orders are what the thesis counts; status queries
-/// are counted as it does in Table 9, one a part and cluster.
+/// are counted as it does in Table 9 of Meltzer 2005, one a part and cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCounts {
     /// Status queries, `r·c`.
@@ -189,7 +189,7 @@ impl MessageCounts {
     }
 }
 
-/// Extremes over the complete candidates that were built (§6.2, 9 and 10).
+/// Extremes over the complete candidates that were built (Meltzer 2005, §6.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OfferBounds {
     /// Earliest start.

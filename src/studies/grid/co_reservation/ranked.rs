@@ -1,5 +1,5 @@
-//! Best-first search (§3.6): the children of a node come in the order of the best complete
-//! candidate below them, and are built only where the search reaches them.
+//! Best-first search (Meltzer 2005, §4.7): the children of a node come in the order of the best
+//! complete candidate below them, and are built only where the search reaches them.
 
 mod children;
 
@@ -13,7 +13,7 @@ use super::table::Entry;
 use children::{Child, Node, Scale, insert, settle, sort};
 
 /// How much worse than the next-best candidate a repair may be that keeps the parts already
-/// reserved (§3.6.3).
+/// reserved (Meltzer 2005, §4.7.5).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
     pub start: Seconds,

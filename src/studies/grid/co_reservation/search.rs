@@ -1,4 +1,5 @@
-//! The reservation step (§3.1, step 4; §3.6.3): which part to order next, which one to give back.
+//! The reservation step (Meltzer 2005, §4.2.3, §4.7.5): which part to order next, which one to give
+//! back.
 //!
 //! A [`Search`] behaves as if the whole tree of candidates were built, shuffled, sorted and pruned
 //! first, but it builds only the part that it visits. Its driver sends the orders and hands over

@@ -20,7 +20,7 @@ pub struct CoReservationSettings {
     /// What hits them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<ClusterFailureSettings>,
-    /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
+    /// Whether a part that a cluster lost is asked for anew elsewhere (Meltzer 2005, §7.4).
     pub renegotiate: bool,
     /// Clients that go on looking for something better after a grant; `None` if every request is
     /// negotiated once.
@@ -32,8 +32,9 @@ pub struct CoReservationSettings {
     pub risk: Option<RiskSettings>,
 }
 
-/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew
-/// every so often until what it holds starts, and the worse of two reservations is given back.
+/// Requests of two classes (Meltzer 2005, §7.3): most are negotiated once; a renegotiable one is
+/// issued anew every so often until what it holds starts, and the worse of two reservations is
+/// given back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondThoughts {
     /// How many requests are renegotiable, in percent: each is drawn on its own with this
@@ -43,7 +44,7 @@ pub struct SecondThoughts {
     pub every: Seconds,
 }
 
-/// How candidates are made and searched (§3).
+/// How candidates are made and searched (Meltzer 2005, §4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchSettings {
     /// The algorithm.
@@ -89,7 +90,7 @@ pub enum SortBy {
     #[default]
     Algorithm,
     /// The least sum over its parts of the degree to which their clusters would be reserved
-    /// meanwhile (§7.1, extension).
+    /// meanwhile (Meltzer 2005, §7.1).
     ReservationDegree,
 }
 
@@ -108,7 +109,7 @@ pub enum StartCap {
     Literal,
 }
 
-/// Latency and losses of messages between broker and clusters (§5.3, §7.4 of the thesis).
+/// Latency and losses of messages between broker and clusters (Meltzer 2005, §5.4, §7.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MessageSettings {
     /// How long a message, or its answer, is on its way.

@@ -1,5 +1,5 @@
-//! Candidate starts of a request, and the candidates of algorithms that do not probe (§3.1, steps 1
-//! and 2).
+//! Candidate starts of a request, and the candidates of algorithms that do not probe (Meltzer 2005,
+//! Listing 1).
 
 use rand::seq::IndexedRandom;
 
@@ -11,7 +11,7 @@ use super::settings::{SearchSettings, StartCap};
 use super::table::Candidate;
 use crate::co_reservation::local::ClusterId;
 
-/// The candidate starts of a request, rising (§3.1, step 1): every
+/// The candidate starts of a request, rising (Meltzer 2005, §4.2.1): every
 /// `max(1, minsize, slack / max_zeitfenster)` seconds from the earliest start to the last feasible
 /// one, in whole seconds (Q2). [`StartCap::Capped`] keeps the first `max_zeitfenster` of them (Q1).
 /// Empty when the window holds no start.
@@ -35,8 +35,9 @@ pub fn candidate_starts(request: &CoRequest, settings: &SearchSettings) -> Vec<S
 }
 
 /// Every candidate by size alone, in the order of (start, cluster, part): the candidates of A1,
-/// which sends no probes (§3.1, step 2). `parts` are given most CPUs first; `clusters` gives each
-/// candidate cluster and the CPUs that it offers. Prices and risks are not known: both are 0.
+/// which sends no probes (Meltzer 2005, Listing 1). `parts` are given most CPUs first; `clusters`
+/// gives each candidate cluster and the CPUs that it offers. Prices and risks are not known: both
+/// are 0.
 #[must_use]
 pub fn unprobed_candidates(
     parts: &[Nodes],

@@ -167,7 +167,7 @@ impl Study for CoReservationStudy {
             ("workload.nodes", "128"),
             ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.8"),
+            ("workload.load.value", "0.8"),
             ("clusters.count", "3"),
             ("clusters.days", "4"),
             ("requests.count", "40"),

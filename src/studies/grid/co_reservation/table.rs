@@ -9,7 +9,7 @@ use bookahead_core::units::Seconds;
 
 use crate::co_reservation::local::{ClusterId, OfferedPart};
 
-/// A TR candidate: one part on one cluster at one start (§2.2, Table 3).
+/// A TR candidate: one part on one cluster at one start (Meltzer 2005, Table 3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// Where.
@@ -141,9 +141,9 @@ impl Column {
 }
 
 impl Table {
-    /// Shuffles `candidates` once, the whole list (§3.1, step 3); without a stream they stay in the
-    /// order given. Candidates of parts that do not exist are left out, and of the same (cluster,
-    /// part, start) all but the first after shuffling.
+    /// Shuffles `candidates` once, the whole list (Meltzer 2005, §4.2.2); without a stream they
+    /// stay in the order given. Candidates of parts that do not exist are left out, and of the same
+    /// (cluster, part, start) all but the first after shuffling.
     pub fn new(parts: usize, mut candidates: Vec<Candidate>, stream: Option<&mut Stream>) -> Self {
         candidates.retain(|candidate| usize::from(candidate.part) < parts);
         let clusters = distinct(candidates.iter().map(|candidate| candidate.cluster));

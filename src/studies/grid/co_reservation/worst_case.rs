@@ -3,9 +3,9 @@
 use super::algorithm::Repair;
 
 /// The complete candidates of `starts` starts: `z · C(c, r) · r!` on `c` clusters that are large
-/// enough for each of `r` parts (§2.3, eq. 1). Where clusters differ in size, `fitting` says how
-/// many are large enough for each part, most CPUs first; a cluster that holds a part holds every
-/// smaller one.
+/// enough for each of `r` parts (Meltzer 2005, eq. 1). Where clusters differ in size, `fitting`
+/// says how many are large enough for each part, most CPUs first; a cluster that holds a part holds
+/// every smaller one.
 #[must_use]
 pub fn variations(starts: u64, fitting: &[u64]) -> f64 {
     let free = (0..)
@@ -14,9 +14,10 @@ pub fn variations(starts: u64, fitting: &[u64]) -> f64 {
     free.fold(starts as f64, |product, free| product * free as f64)
 }
 
-/// The most reserve and cancel messages of one search (§6.2, 8): `C + 2·Σ_{i<r} C_i` with
-/// chronological repair, `(2r−1)·C` with best-first repair (Q6), and `2r − 1` for the one candidate
-/// of a search without repair. 0 where there is no candidate. `fitting` as for [`variations`].
+/// The most reserve and cancel messages of one search (Meltzer 2005, §6.1): `C + 2·Σ_{i<r} C_i`
+/// with chronological repair, `(2r−1)·C` with best-first repair (Q6), and `2r − 1` for the one
+/// candidate of a search without repair. 0 where there is no candidate. `fitting` as for
+/// [`variations`].
 #[must_use]
 pub fn worst_case(starts: u64, fitting: &[u64], repair: Repair) -> f64 {
     let complete = variations(starts, fitting);

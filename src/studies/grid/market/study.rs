@@ -109,7 +109,7 @@ impl Study for MarketStudy {
             ("workload.fresh", "true"),
             ("workload.nodes", "32"),
             ("workload.battery_jobs", "400"),
-            ("workload.battery_load", "8.0"),
+            ("workload.load.each_battery", "8.0"),
             ("failures.source", r#""generated""#),
             ("clusters.count", "4"),
             ("market.optimists", "0.5"),

@@ -1,5 +1,5 @@
 //! Conservative backfilling and comprehensive overbooking: every job is bound to concrete nodes at
-//! its submission (spec §3.8, §3.14.4).
+//! its submission (Birkenheuer 2012, §3.3.1).
 //!
 //! Conservative backfilling books full estimates and keeps each reservation until its planned end.
 //! Comprehensive overbooking also books gaps that are too short, when the completion-time
@@ -11,9 +11,9 @@
 //! front of it have certainly left its nodes at its start, and their distributions are not needed.
 //! Jobs that run early in front of it get a window that ends at its start. For the jobs behind it,
 //! it is a predecessor that certainly holds its nodes until its window ends: an early end is used
-//! when it comes, but not counted on (spec §3.1.3: no predecessor may be a fixed reservation). If
-//! some of its nodes are missing at its start, it may take others that are idle and unplanned in
-//! its window, because it cannot wait for its own as other jobs can.
+//! when it comes, but not counted on (Birkenheuer 2008, §3.1.2: no predecessor may be a fixed
+//! reservation). If some of its nodes are missing at its start, it may take others that are idle
+//! and unplanned in its window, because it cannot wait for its own as other jobs can.
 
 mod completions;
 mod fixed;
@@ -184,7 +184,8 @@ impl Comprehensive {
         cluster.plan(job.id, slot.start);
     }
 
-    /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
+    /// Starts planned jobs whose nodes have become free, in order of planned start (docs/model.md,
+    /// "comprehensive-overbooking").
     fn start_early(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
         if !self.releases_early {
             return;

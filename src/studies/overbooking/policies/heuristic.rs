@@ -1,5 +1,5 @@
 //! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every
-//! end (spec §3.9, §3.14.5).
+//! end (Birkenheuer 2012, §3.3.2).
 //!
 //! The plan is a step function of free nodes. A slot of a job promises time, not nodes: concrete
 //! nodes (the lowest-numbered idle ones) are chosen when it starts. After every end, failure and

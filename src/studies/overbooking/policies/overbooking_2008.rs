@@ -1,5 +1,5 @@
-//! The search of the 2008 algorithm: conservative backfilling with shortened durations (spec §3.1,
-//! Birkenheuer et al., "Overbooking in Planning Based Scheduling Systems").
+//! The search of the 2008 algorithm: conservative backfilling with shortened durations (Birkenheuer
+//! 2008, §3.1).
 //!
 //! Pure: its input is anchor points, its output a placement. The policy that owns the plan finds
 //! the anchors and enters the placement. A job is tried at full length, then shortened, then
@@ -76,7 +76,7 @@ pub struct ShortenedPlacement {
     pub kind: PlacementKind,
 }
 
-/// The three ways to place a job at an anchor (spec §3.1.3).
+/// The three ways to place a job at an anchor (Birkenheuer 2008, §3.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlacementKind {
     /// (a) With its full estimate; not overbooked.
@@ -95,10 +95,10 @@ impl PlacementKind {
     }
 }
 
-/// `d' = d / (1 + maxPoF)`, rounded up to whole seconds, at most `d` (spec §3.1.2).
+/// `d' = d / (1 + maxPoF)`, rounded up to whole seconds, at most `d` (Birkenheuer 2008, §3.1.2).
 ///
 /// With a uniform ratio distribution the chance to need more is maxPoF / (1 + maxPoF), a little
-/// less than maxPoF (E25).
+/// less than maxPoF.
 #[must_use]
 pub fn shortened_duration(estimate: Seconds, max_pof: f64) -> Seconds {
     let exact = estimate.0 as f64 / (1.0 + max_pof.max(0.0));
@@ -116,8 +116,8 @@ pub fn is_promising(mean_ratio: f64, max_pof: f64) -> bool {
 }
 
 /// The duration that is planned for a job of a user whose jobs outlast their estimates by this
-/// factor: `factor · d`, rounded up to whole seconds, never less than `d` (spec §3.1.6 says "more"
-/// and not how much).
+/// factor: `factor · d`, rounded up to whole seconds, never less than `d` (Birkenheuer 2008,
+/// §3.1.1, says "more" and not how much).
 #[must_use]
 pub fn longer_duration(estimate: Seconds, factor: f64) -> Seconds {
     let exact = estimate.0 as f64 * factor.max(1.0);
@@ -125,7 +125,7 @@ pub fn longer_duration(estimate: Seconds, factor: f64) -> Seconds {
 }
 
 /// Searches the anchors, which must ascend in time, for the first place of a job; `None` rejects it
-/// (spec §3.1.3).
+/// (Birkenheuer 2008, §3.1.2).
 ///
 /// Anchors before the job's release or with too few free nodes are passed over; the release itself
 /// should be among them if enough nodes are free then.
@@ -193,16 +193,16 @@ mod tests {
     use super::*;
 
     /// `o = d − d'`, what may be cut of a promising job's estimate, rounded down to whole seconds
-    /// (spec §3.1.2).
+    /// (Birkenheuer 2008, §3.1.2).
     fn overbookable_time(estimate: Seconds, max_pof: f64) -> Seconds {
         estimate - shortened_duration(estimate, max_pof)
     }
 
     const MAX_POF: f64 = 0.13;
 
-    /// The gap of spec §3.1.4 and §15.1 in units of `minute` from midnight: 03:00 to 07:00 after a
-    /// job of 6 h. The paper rounds to minutes; with a `minute` of 1 its whole minutes come out,
-    /// with 60 the seconds that bookahead calculates in.
+    /// The gap of the worked example of Birkenheuer 2008, §3.1.4, in units of `minute` from
+    /// midnight: 03:00 to 07:00 after a job of 6 h. The paper rounds to minutes; with a `minute` of
+    /// 1 its whole minutes come out, with 60 the seconds that bookahead calculates in.
     fn gap(minute: i64, overbookable: i64, fixed: bool) -> AnchorPoint {
         AnchorPoint {
             start: Seconds(180 * minute),
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The job of spec §3.1.4: 5 h on all nodes within two days.
+    /// The job of the worked example: 5 h on all nodes within two days.
     fn job(minute: i64) -> ShorteningRequest {
         ShorteningRequest {
             estimate: Seconds(300 * minute),
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn with_a_max_pof_of_zero_nothing_is_cut() {
-        // Spec §15.1: maxPoF = 0 → d' = d.
+        // maxPoF = 0 → d' = d.
         assert_eq!(shortened_duration(Seconds(300), 0.0), Seconds(300));
         assert_eq!(place_shortened(&[gap(1, 34, false)], &job(1), 0.0), None);
     }
@@ -272,9 +272,8 @@ mod tests {
 
     #[test]
     fn the_worked_example_is_accepted_with_the_papers_slack_of_34_minutes() {
-        // Section 3.1.4 and 15.1, literal variant: (a) 180 + 300 > 420, (b) 180 + 266 > 420, (c)
-        // 146 + 266 = 412 ≤ 420. The stored duration follows the algorithm's text: 420 − 146 = 274
-        // min.
+        // As the paper calculates: (a) 180 + 300 > 420, (b) 180 + 266 > 420, (c) 146 + 266 = 412 ≤
+        // 420. The stored duration follows the algorithm's text: 420 − 146 = 274 min.
         let placement = place_shortened(&[gap(1, 34, false)], &job(1), MAX_POF).unwrap();
         let expected = ShortenedPlacement {
             anchor: 0,
@@ -288,8 +287,7 @@ mod tests {
 
     #[test]
     fn the_worked_example_is_accepted_with_the_slack_of_the_formula() {
-        // Section 15.1, formula variant: a = 41.416 min = 2,484 s rounded down, start 138.6 min =
-        // 8,316 s.
+        // By the formula: a = 41.416 min = 2,484 s rounded down, start 138.6 min = 8,316 s.
         let slack = overbookable_time(Seconds(21_600), MAX_POF);
         let placement = place_shortened(&[gap(60, slack.0, false)], &job(60), MAX_POF).unwrap();
         assert_eq!(placement.start, Seconds(8_316));
@@ -304,7 +302,7 @@ mod tests {
 
     #[test]
     fn fixed_jobs_and_fixed_predecessors_are_not_overbooked() {
-        // Section 15.1: if predecessor or job is fixed → reject.
+        // If the predecessor or the job is fixed, the job is rejected.
         assert_eq!(place_shortened(&[gap(1, 34, true)], &job(1), MAX_POF), None);
         let fixed = ShorteningRequest {
             fixed: true,

@@ -1,5 +1,5 @@
 //! The strategy of 2008: conservative backfilling with shortened durations, as a policy on the
-//! node-mapped plan (spec §3.1).
+//! node-mapped plan (Birkenheuer 2008, §3.1).
 //!
 //! The search itself is pure and stands in [`super::overbooking_2008`]. This policy finds the
 //! anchors for it, and carries a placement through until its job has ended.

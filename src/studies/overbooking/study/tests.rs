@@ -10,7 +10,7 @@ const STUDIES: Studies = Studies::new(&[study::<OverbookingStudy>()]);
 fn batteries_that_are_learned_from_and_places_that_are_compared_cost_their_time() {
     let seconds = |more: &str| {
         let text = format!(
-            "[experiment]\nname = \"test\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\ntarget_load = 2.0\n\
+            "[experiment]\nname = \"test\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\nload.value = 2.0\n\
              [scheduling]\nstrategy = \"comprehensive-overbooking\"\n{more}"
         );
         let sweep = Experiment::parse(STUDIES, "test.toml", &text, None)

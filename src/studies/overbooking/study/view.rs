@@ -37,15 +37,22 @@ impl View for Overbooking {
     }
 }
 
-/// What makes promised risks truer: running jobs are asked how long they have run, nobody is placed
-/// in front of overbooked jobs, and promises learn from those before.
-const REMEDIES: [&str; 3] = [
-    "scheduling.condition_on_elapsed",
-    "scheduling.hold_for_overbooked",
-    "acceptance.calibration",
+/// What makes promised risks truer, and the strategy without which nothing reads it: running jobs
+/// are asked how long they have run, nobody is placed in front of overbooked jobs, and promises
+/// learn from those before.
+const REMEDIES: [(&str, Option<&str>); 3] = [
+    (
+        "scheduling.condition_on_elapsed",
+        Some("comprehensive-overbooking"),
+    ),
+    (
+        "scheduling.hold_for_overbooked",
+        Some("comprehensive-overbooking"),
+    ),
+    ("acceptance.calibration", None),
 ];
 
-/// Those that no point of the run uses.
+/// Those that a strategy of the run would read and no point of it uses.
 fn remedies(run: &Reported<'_>) -> impl Iterator<Item = &'static str> {
     let configuration: toml::Table = toml::from_str(&run.run.configuration).unwrap_or_default();
     let is_used = move |key: &str| {
@@ -62,8 +69,14 @@ fn remedies(run: &Reported<'_>) -> impl Iterator<Item = &'static str> {
         .iter()
         .map(|axis| axis.key.clone())
         .collect();
+    let is_simulated = |strategy: &str| {
+        let mut combinations = run.analysis.combinations.iter();
+        combinations.any(|combination| combination.strategy == strategy)
+    };
     REMEDIES
         .into_iter()
+        .filter(move |(_, reader)| reader.is_none_or(is_simulated))
+        .map(|(key, _)| key)
         .filter(move |key| !is_used(key) && !axes.iter().any(|axis| axis == key))
 }
 

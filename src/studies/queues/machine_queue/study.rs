@@ -124,7 +124,7 @@ impl Study for MachineQueueStudy {
         keys: &[
             ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.9"),
+            ("workload.load.value", "0.9"),
             ("machine.text", A_MACHINE),
         ],
         axes: &[("workload.exact_estimates", "[false, true]")],

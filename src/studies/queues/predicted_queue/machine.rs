@@ -13,7 +13,9 @@ use bookahead_core::workload::JobId;
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
 use super::running::{Event, Running};
-use super::{Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder, ScoredWait};
+use super::{
+    Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder, ScoredWait,
+};
 
 /// A queue that plans with predictions, and the client of its jobs, which are in order of
 /// submission and no wider than the machine.
@@ -355,16 +357,12 @@ impl PredictedQueueMachine {
         }
     }
 
-    /// Starts the first of the queue while it fits, then the jobs that do not delay it (spec,
-    /// section 5, PASS).
+    /// Starts the first of the queue while it fits, then the jobs that do not delay it.
     fn pass(&mut self) {
         if self.waiting.is_empty() {
             return;
         }
-        let waits = self.waiting[0].rank == COMMITTED
-            && self.waiting[0].nodes.0 > self.running.free;
-        // While a committed job does not fit, who comes first is not asked.
-        if self.ranks_change() && !waits {
+        if self.ranks_change() {
             self.rank_anew();
         }
         self.running.has_head = false;

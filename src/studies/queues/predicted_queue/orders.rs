@@ -1,4 +1,4 @@
-//! Orders of a queue (spec `prediction.md`, sections 2 and 9).
+//! Orders of a queue (docs/model.md, "A queue that plans with predictions").
 
 use serde::{Deserialize, Serialize};
 
@@ -170,7 +170,6 @@ impl ScoredOrder {
 mod tests {
     use super::*;
 
-    /// Spec `prediction.md` section 12, vector 13.
     #[test]
     fn scores_are_those_of_the_vector() {
         let job = Scored {

@@ -1,5 +1,5 @@
-//! The outcomes of the jobs, and the quantities by which queues are compared (spec `prediction.md`,
-//! section 4).
+//! The outcomes of the jobs, and the quantities by which queues are compared (docs/model.md, "A
+//! queue that plans with predictions").
 
 use bookahead_core::scheduling::bounded_slowdown;
 use bookahead_core::units::Seconds;
@@ -130,7 +130,6 @@ pub(super) fn without_warm_up(outcomes: &[PredictedOutcome]) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    /// Spec `prediction.md` section 12, vector 1.
     #[test]
     fn bounded_slowdowns_are_those_of_the_vector() {
         for (wait, runtime, expected) in [
@@ -145,7 +144,6 @@ mod tests {
         }
     }
 
-    /// Spec `prediction.md` section 12, vector 14.
     #[test]
     fn accuracy_is_the_same_for_too_long_and_too_short() {
         assert_eq!(accuracy(5.0, Seconds(10)), 0.5);

@@ -1,5 +1,5 @@
 //! How well reservations were kept: the difference between the promised and the real start of the
-//! first job of the queue (Tsafrir et al. 2007; spec `prediction.md`, section 4, A-09).
+//! first job of the queue (Tsafrir et al. 2007; docs/model.md, "Promised starts").
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 
 use super::{PredictedOutcome, QueueJob};
 
-/// Which reservation of a job is compared with its start. None of them changes a schedule.
+/// Which reservation of a job is compared with its start (P-09). None of them changes a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedReservation {

@@ -93,7 +93,7 @@ impl Study for PredictedQueueStudy {
         keys: &[
             ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.9"),
+            ("workload.load.value", "0.9"),
             ("queue.corrector", r#""increments""#),
             ("queue.backfill", r#""shortest-first""#),
         ],

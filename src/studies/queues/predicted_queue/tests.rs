@@ -43,7 +43,7 @@ fn mean_bounded_slowdown(given: &[Row], settings: &PredictedQueueSettings) -> f6
     QueueTotals::of(&jobs, &outcomes, |_| true).bounded_slowdown
 }
 
-/// Jobs A, E, B, C and D of spec `prediction.md` section 12, vector 5.
+/// Jobs A, E, B, C and D of a small queue worked out by hand.
 const VECTOR_5: [Row; 5] = [
     (0, 3, 100, 100),
     (0, 1, 10, 10),
@@ -164,7 +164,6 @@ fn small_corrections_let_others_pass() {
     assert!((slowdown - 2.263_75).abs() < 1e-9, "{slowdown}");
 }
 
-/// Spec `prediction.md` section 12, vector 8.
 #[test]
 fn a_job_that_ends_as_planned_is_free_for_a_submission_of_that_second() {
     for request in [10, 20] {
@@ -174,7 +173,6 @@ fn a_job_that_ends_as_planned_is_free_for_a_submission_of_that_second() {
     }
 }
 
-/// Spec `prediction.md` section 12, vector 9.
 #[test]
 fn a_job_that_ends_early_frees_its_nodes_after_the_submissions_of_that_second() {
     let given = [(0, 4, 10, 20), (1, 2, 5, 5), (10, 1, 30, 30)];
@@ -182,8 +180,8 @@ fn a_job_that_ends_early_frees_its_nodes_after_the_submissions_of_that_second() 
     assert_eq!(starts(&given, 4, &shortest), [0, 10, 10]);
 }
 
-/// Section 5 of the spec word for word, without any of the machine's shortcuts: everything is
-/// looked at anew in every pass.
+/// docs/model.md, "A queue that plans with predictions", word for word, without any of the
+/// machine's shortcuts: everything is looked at anew in every pass.
 fn slow_twin(
     jobs: &[QueueJob],
     machine: u32,

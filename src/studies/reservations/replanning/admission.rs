@@ -1,5 +1,5 @@
-//! Admission of reservations, with start and price: one plan, six rules (spec
-//! `grid-reservations.md` §3.3, §10; `provisioning.md` §2.4).
+//! Admission of reservations, with start and price: one plan, six rules (Heine 2005, §3; Singh
+//! 2008, chapters 3 and 5).
 
 use bookahead_core::scheduling::queue::plan_queue;
 use bookahead_core::units::{NodeSeconds, Seconds};

@@ -1,5 +1,4 @@
-//! The policy *replanning*, which takes advance reservations (spec `grid-reservations.md` §3,
-//! `provisioning.md` §6.7).
+//! The policy *replanning*, which takes advance reservations (Heine 2005, §3; Singh 2008, §5.3).
 
 mod events;
 mod preemption;

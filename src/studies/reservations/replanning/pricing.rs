@@ -1,5 +1,5 @@
-//! The cost of a slot for waiting jobs: the externality price (ALG-4 of spec `provisioning.md`
-//! §6.2), and lists of offers (query forms (17)–(19), §6.4).
+//! The cost of a slot for waiting jobs: the externality price (ALG-4: Singh 2008, §5.1, Figure 22),
+//! and lists of offers (its eqs. 17 to 19).
 
 use serde::{Deserialize, Serialize};
 

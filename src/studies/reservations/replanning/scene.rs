@@ -137,8 +137,7 @@ pub fn replanning_scene(
         .with("failure injector", injector.beside())
 }
 
-/// The measures of a simulation with reservations (spec `grid-reservations.md` §5,
-/// `provisioning.md` §10).
+/// The measures of a simulation with reservations (Heine 2005, §4; Singh 2008, §5.3).
 #[must_use]
 pub fn reservation_measures(
     nodes: Nodes,

@@ -1,5 +1,5 @@
-//! Settings of a replanning machine: every documented ambiguity is a value, and the spec's decision
-//! its default.
+//! Settings of a replanning machine: every documented ambiguity is a value, and what
+//! docs/decisions.md decides is its default.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use bookahead_core::units::Seconds;
 use bookahead_core::workload::SameInstant;
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
-/// ambiguities of spec `grid-reservations.md` §9, AMB-… those of `provisioning.md` §13.
+/// ambiguities of Heine 2005, AMB-… those of Singh 2008 (docs/decisions.md).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplanningSettings {
     /// The order in which waiting jobs are planned (A1).
@@ -24,7 +24,7 @@ pub struct ReplanningSettings {
     /// Which jobs are planned again when a reservation pushes some away (A2).
     pub displaced: DisplacedJobs,
     /// A job that has waited longer than this is not pushed away any more: its planned place counts
-    /// as taken (`grid-reservations.md` §3.3 asks for such a protection and has none, the default).
+    /// as taken (Heine 2005, §3, asks for such a protection and has none, the default).
     pub starvation_guard: Option<Seconds>,
     /// What becomes of the rest of a reservation that ends early (A10, AMB-37).
     pub early_end: EarlyEnd,
@@ -63,15 +63,15 @@ fn is_zero(percent: &f64) -> bool {
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
     /// Only what the plan leaves free is offered, at the base price: nobody is pushed away
-    /// (`provisioning.md` §3).
+    /// (Singh 2008, chapter 3).
     Holes,
     /// A fixed start is refused on conflict with running jobs, reservations or planned jobs
-    /// (`grid-reservations.md` §3.3). For a fixed start the same as [`Admission::Holes`].
+    /// (Heine 2005, §3). For a fixed start the same as [`Admission::Holes`].
     #[default]
     Reject,
     /// Planned jobs give way: refused on conflict with running jobs or reservations only.
     Move,
-    /// As [`Admission::Move`], and the delay that it inflicts is the price (`provisioning.md` §6).
+    /// As [`Admission::Move`], and the delay that it inflicts is the price (Singh 2008, chapter 5).
     MovePrice,
     /// What [`Admission::Reject`] would refuse is granted if preemptible jobs can make room: those
     /// that wait give way, those that run end at the start of the reservation, finished or not.

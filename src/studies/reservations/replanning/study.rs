@@ -111,7 +111,7 @@ impl Study for ReservationsStudy {
         keys: &[
             ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.9"),
+            ("workload.load.value", "0.9"),
             ("reservations.origin", r#""instead""#),
         ],
         axes: &[

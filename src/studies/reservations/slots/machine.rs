@@ -1,6 +1,5 @@
-//! The statistics of advertised slots (EXP-3 of spec `provisioning.md` §3.7, Figures 4 to 8): with
-//! exact runtimes by the free-rectangle scheduler, with recorded estimates by a plan that is cut
-//! into slots.
+//! The statistics of advertised slots (Singh 2008, §3.1, Figures 4 to 8): with exact runtimes by
+//! the free-rectangle scheduler, with recorded estimates by a plan that is cut into slots.
 
 use std::sync::Arc;
 
@@ -47,7 +46,7 @@ pub enum SlotSource {
     #[default]
     FreeRectangles,
     /// A counted plan, made anew at every event, is cut into rectangles whenever slots are asked
-    /// for (§3.6, inexact estimates).
+    /// for (Singh 2008, chapter 3, for inexact estimates).
     Plan,
 }
 

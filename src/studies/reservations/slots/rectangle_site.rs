@@ -1,4 +1,4 @@
-//! A site whose free rectangles are its plan (ALG-1, spec `provisioning.md` §3.4–§3.6).
+//! A site whose free rectangles are its plan (ALG-1: Singh 2008, chapter 3, Figures 2 and 3).
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ impl RectangleSite {
         self.placed + self.sold.len()
     }
 
-    /// What is advertised now: disjoint slots, by start (§3.3).
+    /// What is advertised now: disjoint slots, by start (Singh 2008, chapter 3).
     pub fn advertised(&mut self) -> Vec<Slot> {
         self.free.clip(self.now);
         self.free

@@ -4,7 +4,7 @@
 use bookahead_core::plan::{ADVERTISING_HORIZON, Slot};
 use bookahead_core::units::Seconds;
 
-/// The bins of Figure 4, in slots: the names of their measures.
+/// The bins of Singh 2008, Figure 4, in slots: the names of their measures.
 #[rustfmt::skip]
 const FIGURE_4: [&str; FIGURE_4_BINS] = [
     "slots_0_1", "slots_2_4", "slots_5_7", "slots_8_10", "slots_11_13", "slots_14_16", "slots_17_19",
@@ -13,7 +13,7 @@ const FIGURE_4: [&str; FIGURE_4_BINS] = [
 ];
 const FIGURE_4_BINS: usize = 21;
 
-/// The bins of Figure 7, in nodes: the names of their measures.
+/// The bins of Singh 2008, Figure 7, in nodes: the names of their measures.
 #[rustfmt::skip]
 const FIGURE_7: [&str; FIGURE_7_BINS] = [
     "slot_nodes_1", "slot_nodes_2_5", "slot_nodes_6_9", "slot_nodes_10_13", "slot_nodes_14_17", "slot_nodes_18_21",
@@ -22,8 +22,8 @@ const FIGURE_7: [&str; FIGURE_7_BINS] = [
 ];
 const FIGURE_7_BINS: usize = 18;
 
-/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1),
-/// unless each of them is to be kept ([`SlotStatistics::keeping`]).
+/// Samples of advertised slots, gathered in constant memory (Singh 2008, §3.1), unless each of them
+/// is to be kept ([`SlotStatistics::keeping`]).
 ///
 /// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is
 /// longer), and are given as the lower end of their bin: they are at most 5 minutes too small.
@@ -134,7 +134,7 @@ impl SlotStatistics {
     }
 
     /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of
-    /// Figure 6 (spec §11.1).
+    /// Singh 2008, Figure 6.
     #[must_use]
     pub fn edge_slots(&self) -> u64 {
         self.on_the_edge
@@ -152,30 +152,32 @@ impl SlotStatistics {
         self.slots_and_tasks.mean_x
     }
 
-    /// Samples by number of slots, in the bins of Figure 4: the name of the measure and the count.
+    /// Samples by number of slots, in the bins of Singh 2008, Figure 4: the name of the measure and
+    /// the count.
     pub fn by_number_of_slots(&self) -> impl Iterator<Item = (&'static str, u64)> {
         FIGURE_4.into_iter().zip(self.by_count)
     }
 
-    /// Slots by number of nodes, in the bins of Figure 7: the name of the measure and the count.
+    /// Slots by number of nodes, in the bins of Singh 2008, Figure 7: the name of the measure and
+    /// the count.
     pub fn by_number_of_nodes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         FIGURE_7.into_iter().zip(self.by_width)
     }
 
     /// Pearson's correlation of the number of slots with the number of tasks in the system
-    /// (Figure 5); `None` where either never varies.
+    /// (Singh 2008, Figure 5); `None` where either never varies.
     #[must_use]
     pub fn correlation(&self) -> Option<f64> {
         self.slots_and_tasks.coefficient()
     }
 
-    /// Slot starts relative to their sample (Figure 6, x); `None` without slots.
+    /// Slot starts relative to their sample (Singh 2008, Figure 6, x); `None` without slots.
     #[must_use]
     pub fn starts(&self) -> Option<Quantiles> {
         self.starts.quantiles()
     }
 
-    /// Durations of slots (Figure 6, y); `None` without slots.
+    /// Durations of slots (Singh 2008, Figure 6, y); `None` without slots.
     #[must_use]
     pub fn durations(&self) -> Option<Quantiles> {
         self.durations.quantiles()

@@ -85,7 +85,7 @@ impl Study for SlotsStudy {
         keys: &[
             ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
-            ("workload.target_load", "0.8"),
+            ("workload.load.value", "0.8"),
         ],
         axes: &[("workload.exact_estimates", "[false, true]")],
     };

@@ -1,20 +1,19 @@
-//! Virtual advance reservations, and their combination with real ones (spec `provisioning.md` §7).
+//! Virtual advance reservations, and their combination with real ones (Singh 2008, chapter 6).
 //!
 //! A *virtual reservation* (VAR) is an ordinary queued job. It is submitted early and padded, so
 //! that it still runs at the end of the wanted time wherever before the wanted start it begins. It
 //! may start too late, and it wastes the nodes until the wanted start. A real reservation (AR) is
 //! certain, but has a price. All functions here are pure. Costs leave out the base charge n·D,
-//! which every scheme pays (§7.3).
+//! which every scheme pays (Singh 2008, §6.1.1).
 
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
-/// The published step between the submission times that are tried: 30 s (spec `provisioning.md`
-/// §7.2).
+/// The published step between the submission times that are tried: 30 s (Singh 2008, Figure 33).
 pub const SUBMISSION_STEP: Seconds = Seconds(30);
 
-/// The best submission of a virtual reservation (spec `provisioning.md` §7.2).
+/// The best submission of a virtual reservation (Singh 2008, Figure 33).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VirtualSubmission {
     /// T1, the submission time of the padded job.
@@ -36,8 +35,8 @@ pub enum Padding {
     Once,
 }
 
-/// ALG-5: the submission time from which a job most probably starts by `wanted_start` (spec
-/// `provisioning.md` §7.2).
+/// ALG-5: the submission time from which a job most probably starts by `wanted_start` (Singh 2008,
+/// Figure 33).
 ///
 /// Tries `now`, `now + step`, … before `wanted_start` (S). `predict` gets the padded runtime and
 /// the time from the submission to S. It returns the probability that a job with this runtime
@@ -76,7 +75,7 @@ pub fn submission_time(
 }
 
 /// The extra cost of a virtual reservation, (S − T2)·n: its nodes idle from its actual start T2
-/// until S (spec `provisioning.md` §7.3). `None` if it failed, that is, if it did not start by S.
+/// until S (Singh 2008, §6.1.1). `None` if it failed, that is, if it did not start by S.
 #[must_use]
 pub fn virtual_cost(
     wanted_start: Seconds,
@@ -88,29 +87,28 @@ pub fn virtual_cost(
 }
 
 /// The highest possible cost of a virtual reservation, (S − T1)·n, where T1 is its submission, or
-/// the present time before that is chosen (spec `provisioning.md` §7.3).
+/// the present time before that is chosen (Singh 2008, §6.1.1).
 #[must_use]
 pub fn virtual_cost_bound(wanted_start: Seconds, submit: Seconds, nodes: Nodes) -> NodeSeconds {
     nodes.for_span(wanted_start - submit)
 }
 
-/// An extra cost as a share of the base charge n·D, which must be above 0 (spec `provisioning.md`
-/// §7.3, eq. 22).
+/// An extra cost as a share of the base charge n·D, which must be above 0 (Singh 2008, eq. 22).
 #[must_use]
 pub fn normalised_cost(extra: NodeSeconds, nodes: Nodes, duration: Seconds) -> f64 {
     extra.0 as f64 / nodes.for_span(duration).0 as f64
 }
 
-/// p·f, the penalty for cancelling a reservation of price f (spec `provisioning.md` §7.5, eq. 23),
-/// rounded to the nearest node-second, so that costs can be compared and added up exactly. The
-/// factor is at least 0.
+/// p·f, the penalty for cancelling a reservation of price f (Singh 2008, eq. 23), rounded to the
+/// nearest node-second, so that costs can be compared and added up exactly. The factor is at least
+/// 0.
 #[must_use]
 pub fn cancellation_penalty(price: NodeSeconds, penalty_factor: f64) -> NodeSeconds {
     NodeSeconds((price.0 as f64 * penalty_factor).round() as i64)
 }
 
-/// ALG-6: decides whether a reservation or a virtual one is kept in the end (spec `provisioning.md`
-/// §7.6).
+/// ALG-6: decides whether a reservation or a virtual one is kept in the end (Singh 2008, Figure
+/// 45).
 ///
 /// `price` is f, the extra price of the reservation, or `None` if it is refused (f = ∞).
 /// `penalty_factor` is p ≥ 0 and `wanted_start` is S. `virtual_start` is T2, the start of the
@@ -195,7 +193,8 @@ mod tests {
         NodeSeconds((hours * 3_600.0).round() as i64)
     }
 
-    /// The stub predictor of spec §12.7: x minutes until the wanted start.
+    /// A predictor whose best submission is the printed one of Singh 2008, §6.1 (0.772 at minute
+    /// 110), by the x minutes until the wanted start.
     fn stub(_: Seconds, lead: Seconds) -> f64 {
         let minutes = lead.0 as f64 / 60.0;
         (0.772 * minutes * (260.0 - minutes) / (130.0 * 130.0)).max(0.0)

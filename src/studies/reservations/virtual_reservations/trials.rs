@@ -1,5 +1,5 @@
 //! Virtual against adaptive reservations on one trace: cost and success of each, and of both
-//! together (spec `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
+//! together (Singh 2008, §6.2 to §6.4; AMB-25 to AMB-29b).
 //!
 //! The trace is replayed once. At one instant a day the machine is forked, and one request is tried
 //! out in the forks: as a priced reservation, as a virtual one, and as both. The replay itself
@@ -29,14 +29,14 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
 /// The deadlines whose predicted probability is held against every wait: the leads of the published
-/// requests, 1, 4 and 8 h (spec `provisioning.md` §7.7).
+/// requests, 1, 4 and 8 h (Singh 2008, §6.2).
 pub const CALIBRATED_DEADLINES_HOURS: [i64; 3] = [1, 4, 8];
 
 /// The quantiles whose upper bounds are held against every wait (AMB-25).
 pub const CALIBRATED_QUANTILES: [f64; 3] = [0.5, 0.75, 0.95];
 
-/// What a study found: see [`measures`](Self::measures) for the figures of spec `provisioning.md`
-/// §11.4.
+/// What a study found: see [`measures`](Self::measures) for the figures of Singh 2008, §6.3 and
+/// §6.4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VirtualStudyRun {
     /// One trial an instant, in order of time.
@@ -106,7 +106,7 @@ impl VirtualStudy {
     }
 
     /// The machine that replays the trace, its client, and the one that asks for reservations once
-    /// a day (EXP-6, spec `provisioning.md` §7.7 and AMB-26).
+    /// a day (Singh 2008, §6.2; AMB-26).
     ///
     /// At each instant, after everything that happens in its second, and independently (AMB-26b: no
     /// request sees another):

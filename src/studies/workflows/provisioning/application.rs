@@ -19,7 +19,7 @@ pub struct ApplicationTask {
 pub struct Dependency {
     /// Index of the parent.
     pub parent: usize,
-    /// How long its data takes between two sites; none passes within a site (§4.1).
+    /// How long its data takes between two sites; none passes within a site (Singh 2008, §4.1).
     pub transfer: Seconds,
 }
 
@@ -34,7 +34,7 @@ impl Dependency {
     }
 }
 
-/// A workflow that is to be planned on one or several sites (spec `provisioning.md` §4.1).
+/// A workflow that is to be planned on one or several sites (Singh 2008, §4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
     tasks: Vec<ApplicationTask>,
@@ -46,7 +46,7 @@ pub struct Application {
 
 impl Application {
     /// An application of these tasks, planned in this order, which must be a topological one
-    /// (non-increasing ranks, eq. 7).
+    /// (non-increasing ranks: Singh 2008, eq. 7).
     ///
     /// # Panics
     ///
@@ -88,8 +88,8 @@ impl Application {
         other
     }
 
-    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A
-    /// lower bound of every plan at that site.
+    /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (Singh 2008, eq.
+    /// 16). A lower bound of every plan at that site.
     #[cfg(test)]
     pub(crate) fn work(&self, site: usize) -> bookahead_core::units::NodeSeconds {
         self.tasks

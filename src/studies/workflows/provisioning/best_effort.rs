@@ -1,5 +1,4 @@
-//! The baseline: every task goes into a queue when its parents have ended (spec `provisioning.md`
-//! §5).
+//! The baseline: every task goes into a queue when its parents have ended (Singh 2008, §4.7).
 
 use std::collections::BTreeMap;
 

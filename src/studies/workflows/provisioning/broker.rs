@@ -1,5 +1,5 @@
 //! The broker: it collects the offers of sites, plans, reserves, and brings the application to its
-//! end through failures of slots and nodes (spec `provisioning.md` §2.3, §19).
+//! end through failures of slots and nodes (docs/model.md, "The broker of workflows").
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The cost of a choice of advertised slots, and the end of the application on it (spec
-//! `provisioning.md` §4.4, ALG-2).
+//! The cost of a choice of advertised slots, and the end of the application on it (ALG-2: Singh
+//! 2008, §4.2).
 
 mod parts;
 
@@ -20,7 +20,7 @@ pub struct Advertised {
     pub slot: Slot,
 }
 
-/// Both objectives of a plan (eq. 6).
+/// Both objectives of a plan (Singh 2008, eq. 6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanValue {
     /// AC, the allocation cost in service units: slots that are sold whole and are used count

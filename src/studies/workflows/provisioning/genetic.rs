@@ -1,5 +1,5 @@
-//! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis (spec
-//! `provisioning.md` §4.5, ALG-3) and, for comparison, NSGA-II (Deb et al. 2002) with the same
+//! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis
+//! (ALG-3: Singh 2008, §4.5) and, for comparison, NSGA-II (Deb et al. 2002) with the same
 //! operators.
 
 mod memory;

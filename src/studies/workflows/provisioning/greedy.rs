@@ -1,5 +1,5 @@
-//! Greedy provisioning with queries: task after task, the start that the user likes best (spec
-//! `provisioning.md` §8.2, ALG-7), and two relatives that keep a deadline or a budget.
+//! Greedy provisioning with queries: task after task, the start that the user likes best (ALG-7:
+//! Singh 2008, §7.1, Figure 51), and two relatives that keep a deadline or a budget.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,9 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// The plan of a front that fits best: for α as eq. (15) says; the cheapest that keeps the
-    /// deadline, else the fastest; the fastest within the budget, else the cheapest. `None` for an
-    /// empty front.
+    /// The plan of a front that fits best: for α as Singh 2008, eq. 15, says; the cheapest that
+    /// keeps the deadline, else the fastest; the fastest within the budget, else the cheapest.
+    /// `None` for an empty front.
     #[must_use]
     pub fn choose(self, front: &ParetoFront) -> Option<usize> {
         let members = front.members();

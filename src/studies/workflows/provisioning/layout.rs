@@ -1,5 +1,5 @@
 //! The layout of a plan: which part of which slot each task takes, and so what has to be bought
-//! (spec `provisioning.md` §4.4, step 9, and §19).
+//! (Singh 2008, eq. 4, Table 1).
 
 use bookahead_core::plan::{Piece, Slot};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};

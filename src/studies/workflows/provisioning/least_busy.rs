@@ -1,4 +1,4 @@
-//! Finds the site with the fewest tasks (spec `provisioning.md` §5, line 4).
+//! Finds the site with the fewest tasks (Singh 2008, §4.9).
 
 use bookahead_core::units::{Nodes, Seconds};
 

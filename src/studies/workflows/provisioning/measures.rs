@@ -39,8 +39,8 @@ impl SiteSummary {
     }
 }
 
-/// The values of a run (spec `provisioning.md` §10). Where a simulation submits several
-/// applications, means over them; a ratio is formed for each and then averaged.
+/// The values of a run (Singh 2008, §4.2, §4.7). Where a simulation submits several applications,
+/// means over them; a ratio is formed for each and then averaged.
 #[must_use]
 pub fn provisioning_measures(
     inputs: &ProvisioningInputs,

@@ -42,9 +42,9 @@ pub enum ApplicationError {
 }
 
 impl Application {
-    /// The application that a workflow is on sites of these sizes, in HEFT's order (eq. 7): run
-    /// times and transfers in whole seconds, rounded up. A task of 0 s is booked for 1 s, because
-    /// every slot has a length.
+    /// The application that a workflow is on sites of these sizes, in HEFT's order (Singh 2008, eq.
+    /// 7): run times and transfers in whole seconds, rounded up. A task of 0 s is booked for 1 s,
+    /// because every slot has a length.
     ///
     /// # Errors
     ///

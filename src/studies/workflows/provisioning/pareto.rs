@@ -4,7 +4,8 @@ use bookahead_reservations::selection;
 
 use super::PlanValue;
 
-/// Whether `one` is at least as good as `other` in both objectives and better in one (§4.2).
+/// Whether `one` is at least as good as `other` in both objectives and better in one (Singh 2008,
+/// Figure 9).
 #[must_use]
 pub fn dominates(one: PlanValue, other: PlanValue) -> bool {
     one.cost <= other.cost
@@ -12,8 +13,8 @@ pub fn dominates(one: PlanValue, other: PlanValue) -> bool {
         && (one.cost < other.cost || one.makespan < other.makespan)
 }
 
-/// An archive of plans none of which dominates another (§4.5); of equal values the first is kept
-/// (AMB-14e).
+/// An archive of plans none of which dominates another (Singh 2008, §4.5); of equal values the
+/// first is kept (AMB-14e).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParetoFront {
     members: Vec<(PlanValue, Vec<bool>)>,
@@ -42,8 +43,8 @@ impl ParetoFront {
         &self.members
     }
 
-    /// The member that α picks (eq. 15): 0 takes the shortest makespan, 1 the least cost. `None`
-    /// for an empty front.
+    /// The member that α picks (Singh 2008, eq. 15): 0 takes the shortest makespan, 1 the least
+    /// cost. `None` for an empty front.
     #[must_use]
     pub fn choose(&self, alpha: f64) -> Option<usize> {
         let values = self.members.iter();
@@ -96,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Spec `provisioning.md` §12.6, times ten, as makespans are whole seconds.
+    /// The population of the fitness tests, times ten, as makespans are whole seconds.
     #[test]
     fn alpha_picks_from_the_front_of_section_12_6_as_it_says() {
         let mut front = ParetoFront::default();

@@ -20,8 +20,8 @@ use super::{Provider, ProvisioningSettings};
 /// events have happened.
 #[derive(Clone)]
 pub enum ProviderSite {
-    /// Its plan is a list of free rectangles, which it also sells (ALG-1; chapter 4). It knows run
-    /// times exactly.
+    /// Its plan is a list of free rectangles, which it also sells (ALG-1; Singh 2008, chapter 4).
+    /// It knows run times exactly.
     Rectangles(Box<RectangleSite>),
     /// It plans its queue anew at every event.
     Planning(Box<PlanningSite>),
@@ -38,7 +38,7 @@ pub enum SiteQuestion {
         /// Jobs of others.
         arrivals: Vec<Job>,
     },
-    /// Which slots are there? (§19)
+    /// Which slots are there?
     Advertise,
     /// Which starts are there, not before `start`, and at what price? (query form (19))
     QueryFrom {
@@ -248,8 +248,8 @@ impl ProviderSite {
         }
     }
 
-    /// The slots that are advertised now: disjoint, by start (§3.3). Empty for a site that answers
-    /// queries.
+    /// The slots that are advertised now: disjoint, by start (Singh 2008, chapter 3). Empty for a
+    /// site that answers queries.
     pub fn advertised(&mut self) -> Vec<Slot> {
         match self {
             Self::Rectangles(site) => site.advertised(),

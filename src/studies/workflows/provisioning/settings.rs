@@ -11,7 +11,7 @@ use bookahead_reservations::slots::SlotSource;
 use super::{GeneticSettings, SlotTariff, Wish};
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
-/// themselves (spec `provisioning.md` §4, §5, §8).
+/// themselves (Singh 2008, chapters 4 and 7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvisioningSettings {
     /// What sites offer.
@@ -78,14 +78,14 @@ impl Default for ProvisioningSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "provider")]
 pub enum Provider {
-    /// Slots that delay no job, at the price of best effort (chapters 3 and 4).
+    /// Slots that delay no job, at the price of best effort (Singh 2008, chapters 3 and 4).
     Advertised {
         /// Where slots come from (AMB-4): with free rectangles, they are also the queue's plan.
         source: SlotSource,
         /// How rectangles are kept (AMB-5 to AMB-8).
         rules: SlotRules,
     },
-    /// Any slot, at a price that pays for the delay of others (chapters 5 and 7).
+    /// Any slot, at a price that pays for the delay of others (Singh 2008, chapters 5 and 7).
     Queried,
 }
 
@@ -93,7 +93,7 @@ pub enum Provider {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchMethod {
-    /// No plan: just-in-time submission to the queues (§5).
+    /// No plan: just-in-time submission to the queues (Singh 2008, §4.7).
     BestEffort,
     /// The thesis's multi-objective genetic algorithm over advertised slots (ALG-3).
     Moga,

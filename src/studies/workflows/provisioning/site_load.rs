@@ -1,5 +1,5 @@
-//! Adapts the own jobs of a site to a wanted utilisation (spec `provisioning.md` §9.2, AMB-15,
-//! AMB-15b, AMB-15c, AMB-19).
+//! Adapts the own jobs of a site to a wanted utilisation (Singh 2008, §4.7; AMB-15, AMB-15b,
+//! AMB-15c, AMB-19).
 
 use std::sync::Arc;
 
@@ -166,8 +166,7 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
     100.0 * used.0 as f64 / capacity.0 as f64
 }
 
-/// With exact estimates no plan ever changes: each job gets its place once, in order of submission
-/// (§12.8, 2).
+/// With exact estimates no plan ever changes: each job gets its place once, in order of submission.
 fn used_by_exact(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> NodeSeconds {
     let mut profile = Profile::new(nodes.0, Seconds::ZERO);
     let mut used = NodeSeconds(0);

@@ -12,8 +12,8 @@ use super::Advertised;
 
 const DAY: i64 = 86_400;
 
-/// c, f, b and e of advertised slots (spec `provisioning.md` §3.1), and a price by hour of the day,
-/// which the thesis does not have.
+/// c, f, b and e of advertised slots (Singh 2008, eqs. 1 and 2, Table 1), and a price by hour of
+/// the day, which the thesis does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotTariff {
     /// c: service units for one node and one hour, outside of the hours of the day.

@@ -1,4 +1,4 @@
-//! One request: the way to its verdict, and what follows a grant (§2.5).
+//! One request: the way to its verdict, and what follows a grant.
 
 mod plan;
 mod probing;

@@ -135,8 +135,8 @@ fn cluster(
     }
 }
 
-/// Filtering degree, and the share of requests of which nothing was left (§6.2, 6 and 7). A request
-/// without a part that the cluster could hold has no degree and counts as a request.
+/// Filtering degree, and the share of requests of which nothing was left (Meltzer 2005, §6.1). A
+/// request without a part that the cluster could hold has no degree and counts as a request.
 fn filtering(run: &CoReservationRun, values: &mut Values) {
     let degrees: Vec<f64> = probes(run, values.cluster)
         .filter(|probe| probe.counts.unfiltered > 0)
@@ -245,7 +245,7 @@ fn held_from_to(part: &PartOutcome) -> (Seconds, Seconds) {
     (start, part.gone.map_or(end, |gone| gone.clamp(start, end)))
 }
 
-/// CPU-seconds before the end of submissions (§6.2, 4).
+/// CPU-seconds before the end of submissions (Meltzer 2005, §6.1).
 fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 {
     nodes.for_span((end.min(stop) - start).max(Seconds::ZERO)).0
 }

@@ -109,7 +109,7 @@ fn inputs(clusters: Vec<(u32, Vec<Job>)>, stop: i64) -> CoReservationInputs {
     }
 }
 
-/// §10.2, T13, with the firm part: what the cluster did, as the specification says.
+/// T13, a small cluster worked out by hand, with a firm part: what it did.
 fn t13() -> (CoReservationInputs, CoReservationRun) {
     let jobs = [(6, 100, 60), (8, 50, 50), (4, 90, 90), (4, 120, 30)];
     let jobs: Vec<Job> = (0..)

@@ -1,4 +1,4 @@
-//! The backlog: the time in which a cluster will have run all its jobs (§3.3, §4.3).
+//! The backlog: the time in which a cluster will have run all its jobs (Meltzer 2005, §4.4).
 
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;

@@ -27,8 +27,8 @@ pub(super) struct Fairness {
 
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
-    /// order: CPUs, quota, backlog (§3.2 to §3.4). Counts the result, and returns whether the
-    /// candidate is admitted.
+    /// order: CPUs, quota, backlog (Meltzer 2005, §4.3 to §4.5, §7.1). Counts the result, and
+    /// returns whether the candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
@@ -77,7 +77,7 @@ pub(super) fn held<'a>(
         .sum()
 }
 
-/// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is
+/// The expected reservation degree (Meltzer 2005, §7.1): the mean share of a machine that is
 /// reserved over the interval of a part of `nodes` CPUs, beside other parts that hold this many
 /// CPU-seconds of it.
 pub(super) fn reservation_degree(
@@ -91,7 +91,7 @@ pub(super) fn reservation_degree(
 
 impl LocalSettings {
     /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than
-    /// their share of a machine over its interval, on average (§9, 1).
+    /// their share of a machine over its interval, on average (Meltzer 2005, §7.1).
     pub(super) fn within_quota<'a>(
         &self,
         parts: impl Iterator<Item = &'a PartOrder>,

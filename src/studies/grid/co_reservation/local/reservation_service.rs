@@ -1,5 +1,5 @@
 //! The reservation service of a cluster: jobs that a policy plans, and parts of co-reservations
-//! that it promises to a broker (spec `co-reservation.md` §2.4, §4).
+//! that it promises to a broker (Meltzer 2005, §4.1).
 
 mod answers;
 mod records;

@@ -39,7 +39,7 @@ pub struct OfferedPart {
     pub part: u16,
     /// Start.
     pub start: Seconds,
-    /// Partial cost in units of money (§3.6.1).
+    /// Partial cost in units of money (Meltzer 2005, §4.7.3).
     pub cost: f64,
     /// The probability that the part is not there when it starts, in `[0, 1]`; 0 on clusters that
     /// do not overbook.
@@ -62,7 +62,7 @@ pub struct ProbeAnswer {
     pub backlog_earliest: Seconds,
 }
 
-/// The results of filtering the TR candidates of one request at one cluster (§6.2, 6).
+/// The results of filtering the TR candidates of one request at one cluster (Meltzer 2005, §6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilterCounts {
     /// Candidates that A1 would build.

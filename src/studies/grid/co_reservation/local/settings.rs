@@ -9,7 +9,8 @@ use bookahead_core::units::Seconds;
 /// One week.
 pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 
-/// The local scheduler and its reservation service (§4, §8).
+/// The local scheduler and its reservation service (docs/model.md, "A cluster behind its
+/// reservation service").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LocalSettings {
     /// How waiting jobs overtake: aggressively (EASY, the thesis), conservatively or not at all.
@@ -21,25 +22,25 @@ pub struct LocalSettings {
     pub backlog_work: BacklogWork,
     /// Where the accuracy of wall-clock limits comes from (Q10).
     pub accuracy: AccuracySource,
-    /// A factor on that accuracy: below 1 the backlog looks shorter (§9, 6).
+    /// A factor on that accuracy: below 1 the backlog looks shorter (Meltzer 2005, §6.6.4).
     pub accuracy_factor: f64,
     /// What the next scheduling event is reckoned from (Q13).
     pub next_event: NextEventSource,
     /// The most of a cluster that parts may hold on average over a candidate's interval, in
-    /// `(0, 1]` (§9, 1); `None` for no limit.
+    /// `(0, 1]` (Meltzer 2005, §7.1); `None` for no limit.
     pub quota: Option<f64>,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
     pub hour_edge: HourEdge,
-    /// Which second of the week, from Monday 00:00, second 0 of the simulation is (§5.8: Wednesday
+    /// Which second of the week, from Monday 00:00, second 0 of the simulation is (Q14: Wednesday
     /// 18:00).
     pub calendar_origin: Seconds,
 }
 
 impl Default for LocalSettings {
-    /// The decisions of the specification, but for the work of running jobs, where the thesis's
-    /// listing and its measurements agree against it (Q9).
+    /// The decisions of docs/decisions.md; the work of running jobs counts in full, on which the
+    /// thesis's listing and its measurements agree (Q9).
     fn default() -> Self {
         Self {
             backfilling: Backfilling::Aggressive,
@@ -63,8 +64,8 @@ pub enum BacklogWork {
     /// The rest of it: the thesis's definition of backlog time ("the time that the batch system
     /// needs to work off its backlog").
     Remaining,
-    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or
-    /// running, and subtracts nothing. With it the printed failure rates are met.
+    /// All of it, of jobs and of parts: Listing 4 of Meltzer 2005 sums over all local jobs, waiting
+    /// or running, and subtracts nothing. With it the printed failure rates are met.
     #[default]
     Full,
 }
@@ -94,7 +95,7 @@ pub enum NextEventSource {
     Oracle,
 }
 
-/// Prices of a CPU-hour by weekday and hour (§3.6.1, Table 18).
+/// Prices of a CPU-hour by weekday and hour (Meltzer 2005, §4.7.3, Table 18).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tariff {
@@ -106,7 +107,7 @@ pub enum Tariff {
     DayNight,
     /// 1 at any hour, everywhere.
     Flat,
-    /// The example of Figure 11's section: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
+    /// The example of Meltzer 2005, §4.7.3: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
     Example,
     /// Rows of one's own: of those that apply to an hour the last counts, and 1 where none applies.
     Table(Vec<TariffRow>),
@@ -137,11 +138,11 @@ pub enum HourEdge {
     /// Those that begin before the end.
     #[default]
     HalfOpen,
-    /// Also one that begins at the end: the listing as printed.
+    /// Also one that begins at the end: Listing 7 of Meltzer 2005 as printed.
     Inclusive,
 }
 
-/// Which filters a probe applies beside the machine's size (§3.7): a row of the matrix.
+/// Which filters a probe applies beside the machine's size: a row of the matrix of algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeFilters {
     /// Enough free CPUs over the whole interval (A2).

@@ -1,4 +1,4 @@
-//! The cost of a part (§3.6.1).
+//! The cost of a part (Meltzer 2005, §4.7.3).
 
 use std::str::FromStr;
 
@@ -162,7 +162,7 @@ impl LocalSettings {
             .sum()
     }
 
-    /// Partial cost of a part in units of money (§3.6.1).
+    /// Partial cost of a part in units of money (Meltzer 2005, §4.7.3).
     #[must_use]
     pub fn partial_cost(
         &self,

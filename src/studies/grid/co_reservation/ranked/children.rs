@@ -6,7 +6,7 @@ use bookahead_core::workload::Preference;
 use crate::co_reservation::open_candidates::{OpenCandidates, Prefix, Weight};
 use crate::co_reservation::table::Entry;
 
-/// Turns cost and start into a value (eq. 2).
+/// Turns cost and start into a value (Meltzer 2005, eq. 2).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) preference: Preference,

@@ -1,4 +1,4 @@
-//! The search against vectors of the specification and against trees that are really built.
+//! The search against small worked examples and against trees that are really built.
 
 mod built_tree;
 

@@ -37,7 +37,7 @@ section! {
         days: Given<f64> = real().from(0.05).to(10_000.0)
             .words("at least 0.05 and at most 10000: days of each cluster's window, after which submissions end")
             .default_is("14")
-            .decides("§5.4"),
+            .decides("Meltzer 2005 §6.1"),
         /// Which windows of the trace the clusters get.
         excerpts: Option<Excerpts> = named::<Excerpts>().decides("Q19"),
         /// Whether narrow jobs are merged.
@@ -68,7 +68,7 @@ section! {
         workload: Given<String> = one_of(|| RequestPreset::ALL.map(|(_, name)| name).to_vec())
             .note("; the other keys of this table change it")
             .default_is("rw1")
-            .decides("§5.6, §6.8"),
+            .decides("Meltzer 2005 §6.3, §6.8"),
         /// How many templates become requests.
         count: Given<u32> = integer_within(1, 10_000_000)
             .note(": so many templates become requests")
@@ -82,7 +82,7 @@ section! {
         total_cpu_seconds: Given<u32> = integer(0)
             .words("0 for any (default), or what the two-part requests of the chosen templates come to, within 5 %: other draws are drawn again")
             .default_in_words("0")
-            .decides("§5.6"),
+            .decides("Meltzer 2005 §6.3"),
         /// Whose jobs are templates.
         templates: Option<TemplateSource> = named::<TemplateSource>()
             .note(": the clusters whose jobs are templates"),
@@ -143,7 +143,7 @@ section! {
         /// The algorithm that searches.
         algorithm: Given<String> = one_of(|| Algorithm::ALL.iter().map(|(_, name, _)| *name).collect())
             .default_is("a2")
-            .decides("§3.7"),
+            .decides("Meltzer 2005 §4"),
         /// m, the least time between candidate starts.
         minimum_step_seconds: Given<u32> = integer(1).refused("is impossible", "")
             .note(": m, the least time between candidate starts")
@@ -158,7 +158,7 @@ section! {
         /// What decides which candidate is tried first.
         sort_by: Option<SortBy> = named::<SortBy>()
             .note(": what decides which candidate is tried first, for algorithms that probe")
-            .decides("§7.1"),
+            .decides("Meltzer 2005 §7.1"),
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")
             .note(": a refused candidate is not tried again for its request"),
@@ -175,17 +175,17 @@ section! {
         /// Whether lost parts are requested again.
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
-            .decides("§9, 4"),
+            .decides("Meltzer 2005 §7.4"),
         /// How many requests are renegotiable.
         renegotiable_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": requests that are issued anew until they start, and give back the worse of two reservations")
             .default_is("0")
-            .decides("§9, 3"),
+            .decides("Meltzer 2005 §7.3"),
         /// How often a renegotiable request is issued anew.
         renegotiate_every_minutes: Given<f64> = real().above(0.0)
             .note(" minutes from one negotiation of a renegotiable request to the next")
             .default_is("60")
-            .decides("§9, 3"),
+            .decides("Meltzer 2005 §7.3"),
         /// How long a message takes.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a message, or its answer, takes")
@@ -222,13 +222,13 @@ section! {
         accuracy_factor: Given<f64> = real().from(0.0).to(100.0)
             .note(": a factor on the accuracy in backlog times")
             .default_is("1")
-            .decides("§9, 6"),
+            .decides("Meltzer 2005 §6.6.4"),
         /// From when the next event is counted.
         next_event: Option<NextEventSource> = named::<NextEventSource>().decides("Q13"),
         /// The most that parts may hold of a cluster.
         quota_percent: Given<f64> = real().above(0.0).to(100.0)
             .note(": what parts may hold of a cluster on average over a candidate's time (default: no limit)")
-            .decides("§9, 1"),
+            .decides("Meltzer 2005 §7.1"),
         /// What CPU-hours cost.
         tariff: Given<String> = one_of(|| vec!["day-night-cheap-weekends", "day-night", "flat", "example"])
             .or_others()

@@ -51,7 +51,7 @@ fn held(part: &PartOutcome) -> (Seconds, Seconds) {
     (part.order.start, gone.max(part.order.start))
 }
 
-/// §10.3, 1: at no instant do parts and jobs hold more CPUs than a cluster has.
+/// At no instant do parts and jobs hold more CPUs than a cluster has.
 fn check_capacity(inputs: &CoReservationInputs, run: &CoReservationRun) {
     for (parts, workload) in run.parts.iter().zip(&inputs.clusters) {
         let mut changes: Vec<(Seconds, i64)> = Vec::new();
@@ -151,7 +151,7 @@ fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
                 assert_eq!(parts.len() as u32 + missing, r, "{outcome:?}");
             }
         } else {
-            // §10.3, 2.
+            // A request that is not granted holds nothing.
             assert!(parts.is_empty(), "{outcome:?} holds {parts:?}");
             assert_eq!((outcome.start, outcome.lost_parts), (None, 0));
         }
@@ -187,7 +187,8 @@ fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
         let messages = outcome.messages;
         let fails = settings.failures.is_some() || !inputs.failures.events.is_empty();
         if settings.messages.loss == 0.0 && !fails && messages.timed_out == 0 {
-            // §10.3, 2 to 4.
+            // Who is granted keeps all r parts, everybody else gives back what was reserved, and
+            // nobody sends more messages than in the worst case.
             let expected = if is_granted { r } else { 0 };
             assert_eq!(messages.granted - messages.cancelled, expected);
             assert_eq!(parts.len() as u32, expected);

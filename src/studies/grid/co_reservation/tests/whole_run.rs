@@ -1,4 +1,4 @@
-//! Vectors and invariants of the specification that are about whole runs (§10.2, §10.3).
+//! Worked examples and invariants that are about whole runs.
 
 use bookahead_core::random::StreamSeed;
 use std::sync::Arc;
@@ -171,7 +171,6 @@ fn of_two_requests_that_race_for_the_same_cpus_exactly_one_wins() {
 
 #[test]
 fn without_requests_the_schedule_of_jobs_is_the_same_under_every_algorithm() {
-    // §10.3, 8.
     for number in 0..50 {
         let mut inputs = situation(number).inputs;
         inputs.requests = Arc::new([]);
@@ -197,7 +196,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             requests[0].preference = preference;
             inputs.requests = requests.into();
             let run = simulate(&inputs, &settings(algorithm), &StreamSeed::default());
-            // §10.3, 9.
+            // Jobs and parts use no more than a cluster has.
             for (totals, cluster) in run.totals.iter().zip(&inputs.clusters) {
                 let capacity = cluster.nodes.for_span(inputs.stop);
                 assert!(totals.job_work + totals.part_work <= capacity);
@@ -210,10 +209,10 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             start.unwrap_or(Seconds::FAR)
         };
         let a4 = start(Algorithm::A4);
-        // §10.3, 7.
+        // The weaker the filters, the earlier the first start that is left.
         assert!(start(Algorithm::A2Sorted) <= a4);
         assert!(a4 <= start(Algorithm::A3Sorted));
-        // §10.3, 6.
+        // A5 with all its weight on the start is A4.
         let a5 = outcome(Algorithm::A5, early);
         assert_eq!(a5.start.unwrap_or(Seconds::FAR), a4);
         let cheap = Preference {

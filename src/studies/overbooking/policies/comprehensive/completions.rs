@@ -1,9 +1,9 @@
 //! Expected completions of the jobs of a node-mapped plan, computed when they are needed.
 //!
-//! A job's completion follows from those of its predecessors at its acceptance (spec §3.7). Many
-//! completions are never needed, because no job is tried in a gap behind them. So acceptance stores
-//! the question only, with handles to the expectations of the predecessors at that time; the answer
-//! is the same whenever it is computed.
+//! A job's completion follows from those of its predecessors at its acceptance (Birkenheuer 2012,
+//! §3.2.3). Many completions are never needed, because no job is tried in a gap behind them. So
+//! acceptance stores the question only, with handles to the expectations of the predecessors at
+//! that time; the answer is the same whenever it is computed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -6,13 +6,13 @@ use bookahead_core::scheduling::{
 };
 use bookahead_core::units::Seconds;
 
-/// How [`Comprehensive`](super::Comprehensive) plans. Ambiguity numbers (A-nn) are those of spec
-/// `overbooking.md` §13.
+/// How [`Comprehensive`](super::Comprehensive) plans. The numbers of open questions (A-nn) are
+/// those of docs/decisions.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComprehensiveSettings {
-    /// Which acceptable slot is taken (spec §3.3).
+    /// Which acceptable slot is taken (Birkenheuer 2012, §3.1.2, §5.2.3).
     pub placing: Placing,
-    /// When an overbooked slot is acceptable (spec §3.4).
+    /// When an overbooked slot is acceptable (Birkenheuer 2012, §3.1.3).
     pub acceptance: Acceptance,
     /// Whether full-length slots must pass the acceptance test too (A-03; default no).
     pub test_full_length: bool,
@@ -26,7 +26,7 @@ pub struct ComprehensiveSettings {
     /// deadline owes all.
     pub penalty: Option<PenaltySettings>,
     /// Whether planned jobs start early when a predecessor ends early (only overbooking does by
-    /// default; spec §14.3 asks for the ablation).
+    /// default; docs/decisions.md, "Questions beyond those", has the ablation).
     pub early_start: EarlyStart,
     /// Width of the steps of completion-time distributions (A-12; default 60 s).
     pub time_step: Seconds,

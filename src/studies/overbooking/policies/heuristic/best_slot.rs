@@ -5,8 +5,9 @@ use bookahead_core::units::Seconds;
 
 use super::Slot;
 
-/// The best place for a job that may be cut (spec §3.14.5): the earliest start in `[from, latest]`
-/// that gives the full estimate before the deadline, else the earliest that gives the most.
+/// The best place for a job that may be cut (docs/model.md, "heuristic-overbooking"): the earliest
+/// start in `[from, latest]` that gives the full estimate before the deadline, else the earliest
+/// that gives the most.
 pub(super) fn best_slot(
     profile: &Profile,
     slot: &Slot,

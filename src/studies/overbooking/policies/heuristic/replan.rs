@@ -8,9 +8,9 @@ use super::Heuristic;
 use super::best_slot::best_slot;
 
 impl Heuristic {
-    /// Rebuilds the plan (spec §3.14.5): first the jobs that have no slot, then every planned job
-    /// in order of (planned start, id), each taken out alone and put back, then the windows of
-    /// running overbooked jobs.
+    /// Rebuilds the plan (docs/model.md, "heuristic-planning" and "heuristic-overbooking"): first
+    /// the jobs that have no slot, then every planned job in order of (planned start, id), each
+    /// taken out alone and put back, then the windows of running overbooked jobs.
     pub(super) fn replan(&mut self, cluster: &mut Cluster) {
         if self.settings.recovery.retry == Retry::Events {
             self.retry_waiting(cluster);

@@ -5,13 +5,13 @@ use bookahead_core::scheduling::{
     RecoverySettings, Reliability, ReplanPasses,
 };
 
-/// How [`Heuristic`](super::Heuristic) plans. Ambiguity numbers (A-nn) are those of spec
-/// `overbooking.md` §13.
+/// How [`Heuristic`](super::Heuristic) plans. The numbers of open questions (A-nn) are those of
+/// docs/decisions.md.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeuristicSettings {
-    /// Which acceptable slot is taken (spec §3.3).
+    /// Which acceptable slot is taken (Birkenheuer 2012, §3.1.2, §5.2.3).
     pub placing: Placing,
-    /// When an overbooked slot is acceptable (spec §3.4).
+    /// When an overbooked slot is acceptable (Birkenheuer 2012, §3.1.3).
     pub acceptance: Acceptance,
     /// Whether full-length slots must pass the acceptance test too (A-03; default no).
     pub test_full_length: bool,

@@ -5,8 +5,8 @@ use bookahead_core::scheduling::{
     Reliability, UnderestimatorRule,
 };
 
-/// How [`Shortening`](super::Shortening) plans. Ambiguity numbers (A-nn) are those of spec
-/// `overbooking.md` §13.
+/// How [`Shortening`](super::Shortening) plans. The numbers of open questions (A-nn) are those of
+/// docs/decisions.md.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShorteningSettings {
     /// By how much durations are shortened ([`Acceptance::shortening`]).
@@ -24,7 +24,7 @@ pub struct ShorteningSettings {
     pub early_start: EarlyStart,
     /// What makes a job promising.
     pub promising: PromisingRule,
-    /// What is done for users whose jobs mostly outlast their estimates (spec §3.1.6).
+    /// What is done for users whose jobs mostly outlast their estimates (Birkenheuer 2008, §3.1.1).
     pub underestimators: UnderestimatorRule,
 }
 

@@ -93,12 +93,12 @@ fn ran(outcome: &JobOutcome) -> Option<(i64, i64)> {
     Some((outcome.start?.0, outcome.end?.0))
 }
 
-/// Users overestimate by about 40 % (§3.1.4).
+/// Users overestimate by about 40 % (Birkenheuer 2008, §3.1.4).
 const OVERESTIMATED: [i64; 3] = [60, 60, 60];
 
-/// Section 3.1.4 with 21:00 as minute 0: all nodes are taken 21–03 | 07–12, 12–17, 17–21, 21–03 |
-/// 07–12, 12–17, 17–21, and the new job of 5 h has two days. Its predecessor, the job of 21–03,
-/// runs for `predecessor` minutes, the job for `runtime`.
+/// The worked example of Birkenheuer 2008, §3.1.4, with 21:00 as minute 0: all nodes are taken
+/// 21–03 | 07–12, 12–17, 17–21, 21–03 | 07–12, 12–17, 17–21, and the new job of 5 h has two days.
+/// Its predecessor, the job of 21–03, runs for `predecessor` minutes, the job for `runtime`.
 fn worked_example(predecessor: i64, runtime: i64) -> Vec<Job> {
     let mut jobs = vec![job(0, 4, 0, 360, predecessor, 360)];
     for (start, end) in [
@@ -127,9 +127,9 @@ fn the_job_of_section_3_1_4_is_accepted_on_top_of_its_predecessor() {
         &OVERESTIMATED,
         &worked_example(360, 240),
     );
-    // Formula variant of §15.1: a = 360 − 360 / 1.13 = 41.416 min, 2,484 s rounded down: 21,600 −
-    // 2,484 = 19,116 s. The slot ends at 07:00, minute 600. (The literal 34 minutes of the paper's
-    // text are a test of the pure search.)
+    // By the formula: a = 360 − 360 / 1.13 = 41.416 min, 2,484 s rounded down: 21,600 − 2,484 =
+    // 19,116 s. The slot ends at 07:00, minute 600. (The literal 34 minutes of the paper's text are
+    // a test of the pure search.)
     assert_eq!(planned(&jobs[NEW]), Some((19_116, 36_000)));
     let promise = jobs[NEW].promise.unwrap();
     assert!(promise.overbooked);
@@ -257,8 +257,8 @@ fn a_node_that_is_freed_later_than_the_moved_start_limits_it() {
     assert_eq!(planned(&outcomes[3]), Some((330 * MINUTE, 36_000)));
 }
 
-/// Section 3.1.5 with 19:00 as minute 0: 32 nodes, fixed reservations from 09:00 (minute 840) on,
-/// and three batch jobs of 5 h that run for `runtime` minutes each.
+/// The example of Birkenheuer 2008, §3, with 19:00 as minute 0: 32 nodes, fixed reservations from
+/// 09:00 (minute 840) on, and three batch jobs of 5 h that run for `runtime` minutes each.
 fn mini_example(runtime: i64) -> Vec<Job> {
     let mut jobs = vec![
         job(0, 32, 840, 300, 300, 1_140),

@@ -159,7 +159,7 @@ impl Site {
         }
         Err(Arc::new(InputError::Machine(format!(
             "the machine `{}` has windows of the calendar, so jobs have to come at the times of the log: set `workload.whole_trace = true` \
-             and `workload.origin = \"log\"`, without `compression` and `target_load`, or take the windows out of the machine file",
+             and `workload.origin = \"log\"`, without `compression` and `load`, or take the windows out of the machine file",
             self.machine.name
         ))))
     }

@@ -10,7 +10,7 @@ use bookahead_lab::keys::declaration::{Given, named, one_of, real};
 use bookahead_lab::{section, tables};
 
 /// Which paper some keys are for.
-const RLSCHEDULER: &str = "Zhang et al. 2020";
+const RLSCHEDULER: &str = "Zhang 2020";
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {
@@ -28,9 +28,9 @@ section! {
         /// Who predicts how long a job will run.
         predictor: Given<String> = one_of(predictors).default_is("request"),
         /// What holds when a job outlives its prediction.
-        corrector: Option<Corrector> = named::<Corrector>().decides("A-03, A-06"),
+        corrector: Option<Corrector> = named::<Corrector>().decides("P-03, P-06"),
         /// Who is the first of the queue.
-        order: Option<ScoredOrder> = named::<ScoredOrder>().decides("A-10"),
+        order: Option<ScoredOrder> = named::<ScoredOrder>().decides("P-10"),
         /// In which order the jobs behind the first are tried.
         backfill: Option<BackfillOrder> = named::<BackfillOrder>(),
         /// Of the predictors by quantiles: the share of jobs that should end within their
@@ -38,9 +38,9 @@ section! {
         quantile: Given<f64> = real().above(0.0).below(1.0).default_is("0.9"),
         /// The publication whose rules for events of one second, expired predictions and overruns
         /// hold.
-        rules: Option<QueueRules> = named::<QueueRules>().decides("A-01, A-02, A-04"),
+        rules: Option<QueueRules> = named::<QueueRules>().decides("P-01, P-04"),
         /// Which reservation of a job is compared with its start.
-        reservation: Option<ComparedReservation> = named::<ComparedReservation>().decides("A-09"),
+        reservation: Option<ComparedReservation> = named::<ComparedReservation>().decides("P-09"),
         /// Whether the first of the queue stays that until it starts.
         head: Option<Head> = named::<Head>().decides(RLSCHEDULER),
         /// How often the place of the first of the queue is looked for.
@@ -70,9 +70,9 @@ section! {
         /// How much longer than the run time a prediction may be at no cost.
         threshold_seconds: Given<f64> = real().from(0.0).note(": θ").default_is("0"),
         /// How much a job counts.
-        weight: Option<SampleWeight> = named::<SampleWeight>().decides("A-11"),
+        weight: Option<SampleWeight> = named::<SampleWeight>().decides("P-11"),
         /// The features.
-        features: Option<Features> = named::<Features>().decides("A-07"),
+        features: Option<Features> = named::<Features>().decides("P-07"),
         /// Weight of the squared coefficients.
         regularisation: Given<f64> = real().from(0.0).note(": λ").default_is("4000000000"),
     }

@@ -72,7 +72,11 @@ fn windows(file: &str, nodes: u32) -> Option<Vec<Arc<[Job]>>> {
     };
     let workload = prepare(&settings, &TraceFolder::new(folder), 1).expect("the log is read");
     let of = |replication| window("log", &workload.batteries[0], &windows, replication);
-    Some((0..10).map(|number| of(number).expect("a window")).collect())
+    Some(
+        (0..10)
+            .map(|number| of(number).expect("a window"))
+            .collect(),
+    )
 }
 
 /// Mean bounded slowdown and utilisation over the windows.
@@ -92,7 +96,13 @@ fn measured(windows: &[Arc<[Job]>], nodes: u32, settings: &PredictedQueueSetting
 
 /// A log, its processors, whether the queue backfills, and its rows of tables V and VI. The
 /// utilisation of SJF with backfilling on SDSC SP2 comes to 0.66046 and is printed as 0.661.
-type Printed = (&'static str, u32, bool, [&'static str; 5], [&'static str; 5]);
+type Printed = (
+    &'static str,
+    u32,
+    bool,
+    [&'static str; 5],
+    [&'static str; 5],
+);
 
 #[rustfmt::skip]
 const PRINTED: [Printed; 8] = [
@@ -154,7 +164,11 @@ fn slow_loop(jobs: &[QueueJob], machine: u32, settings: &PredictedQueueSettings)
             self.running.push(job);
         }
         fn event(&mut self) {
-            let next = self.running.iter().copied().min_by_key(|job| self.end(*job));
+            let next = self
+                .running
+                .iter()
+                .copied()
+                .min_by_key(|job| self.end(*job));
             let end = next.map_or(i64::MAX, |job| self.end(job));
             match self.jobs.get(self.arrived) {
                 Some(job) if job.submission.submit.0 <= end => {
@@ -284,8 +298,14 @@ fn a_place_that_is_looked_for_once_keeps_later_jobs_short() {
         ..PredictedQueueSettings::default()
     };
     let exactly = [(0, 3, 10, 10), (1, 4, 1, 1), (2, 1, 8, 8)];
-    assert_eq!(starts(&exactly, 4, &strictly(Passing::WithoutDelay)), [0, 10, 2]);
-    assert_eq!(starts(&exactly, 4, &strictly(Passing::BeforeStart)), [0, 10, 11]);
+    assert_eq!(
+        starts(&exactly, 4, &strictly(Passing::WithoutDelay)),
+        [0, 10, 2]
+    );
+    assert_eq!(
+        starts(&exactly, 4, &strictly(Passing::BeforeStart)),
+        [0, 10, 11]
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl Replanning {
     }
 
     /// The instants at which prices and admissibility may change: now, and every start and end in
-    /// the plan that lies ahead (`provisioning.md` §6.4, AMB-43). Ascending, each once.
+    /// the plan that lies ahead (Singh 2008, §5.2; AMB-43). Ascending, each once.
     pub fn candidate_instants(&mut self) -> Vec<Seconds> {
         self.instants_from(self.now)
     }

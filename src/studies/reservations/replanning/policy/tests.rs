@@ -77,7 +77,7 @@ fn run(
     }
 }
 
-/// Spec `grid-reservations.md` §7: four nodes, J1 and J2, R wants second 12.
+/// Worked out by hand: four nodes, J1 and J2, R wants second 12.
 fn section_7(runtime_of_the_first: i64, admission: Admission) -> Ran {
     run(
         4,
@@ -128,7 +128,7 @@ fn section_7_case_b_an_early_end_softens_move() {
     assert!((moving.utilisation() - 47.0 / 64.0).abs() < 1e-12);
 }
 
-/// Spec `provisioning.md` §12.1: A, B, C and D in hours on five processors.
+/// Singh 2008, Figure 1: A, B, C and D in hours on five processors.
 #[test]
 fn section_12_1_conservative_backfilling_starts_four_tasks_at_0_3_0_and_4() {
     let jobs = [
@@ -142,7 +142,7 @@ fn section_12_1_conservative_backfilling_starts_four_tasks_at_0_3_0_and_4() {
     assert_eq!(starts, [0, 3, 0, 4]);
 }
 
-/// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
+/// A machine worked out by hand (AMB-42): A and B run, R is booked, C and D wait.
 fn section_12_4() -> ReplanningMachine {
     let mut machine = ReplanningMachine::replanning(Nodes(5), settings(Admission::MovePrice));
     machine.submit([

@@ -61,7 +61,7 @@ fn seconds(starts: &[i64]) -> Vec<Seconds> {
     starts.iter().copied().map(Seconds).collect()
 }
 
-/// Spec `provisioning.md` §12.4: where aggressive backfilling differs.
+/// Where aggressive backfilling differs.
 #[test]
 fn section_12_4_aggressive_backfilling_starts_and_prices_differently() {
     let scene = Scene::new(5, &[(4, 3)], &[(3, 1), (2, 1), (1, 1), (1, 3)]);
@@ -77,7 +77,7 @@ fn section_12_4_aggressive_backfilling_starts_and_prices_differently() {
     assert_eq!(scene.price(Backfilling::Aggressive, 3, 2, 2), 3);
 }
 
-/// Spec `provisioning.md` §12.4: the second job moves up from 7 to 3 and earns nothing.
+/// The second job moves up from 7 to 3 and earns nothing.
 #[test]
 fn section_12_4_who_starts_earlier_earns_nothing() {
     let scene = Scene::new(5, &[(3, 1), (2, 3)], &[(4, 4), (4, 1), (5, 4), (1, 4)]);

@@ -15,7 +15,7 @@ section! {
     /// Who is granted a reservation.
     ADMISSION = "admission", RawAdmission {
         /// When a reservation is admitted.
-        rule: Option<Admission> = named::<Admission>().decides("§3.3, §10"),
+        rule: Option<Admission> = named::<Admission>().decides("Heine 2005 §3, Singh 2008 §5"),
         /// Which jobs are planned again.
         displaced: Option<DisplacedJobs> = named::<DisplacedJobs>().decides("A2, A3, AMB-2"),
         /// Which jobs may be stopped for a reservation.
@@ -25,7 +25,7 @@ section! {
         /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is no longer displaced (default: never)")
-            .decides("§3.3"),
+            .decides("Heine 2005 §3"),
         /// What becomes of the rest of a reservation.
         early_end: Option<EarlyEnd> = named::<EarlyEnd>().decides("A10, AMB-37"),
         /// Who comes first in the same second.

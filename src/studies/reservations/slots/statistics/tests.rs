@@ -38,7 +38,7 @@ fn hours(count: i64) -> Option<Seconds> {
 
 #[test]
 fn the_four_tasks_of_the_thesis_start_at_0_3_0_and_4() {
-    // Spec provisioning.md §12.1, as an event loop (§3.6); the last job only keeps the window open.
+    // Singh 2008, Figure 1, as an event loop; the last job only keeps the window open.
     let jobs = [
         job(0, 0, 2, 3, 9),
         job(1, 0, 4, 1, 9),
@@ -94,7 +94,7 @@ fn no_jobs_make_no_trouble() {
 
 #[test]
 fn bins_are_those_of_figures_4_and_7() {
-    // Spec provisioning.md §11.1.
+    // Singh 2008, Figures 4 and 7.
     for (value, expected) in [(0, 0), (1, 0), (2, 1), (4, 1), (5, 2), (58, 19), (59, 20)] {
         assert_eq!(bin(value, 2, 3, FIGURE_4_BINS), expected);
     }

@@ -1,5 +1,4 @@
-//! Advertised slots: their number and width (spec `provisioning.md` §6, Figures 4 and 7 of the
-//! dissertation), as bars.
+//! Advertised slots: their number and width (Singh 2008, Figures 4 and 7), as bars.
 
 use bookahead_lab::store::StoreError;
 use bookahead_report::analysis::Analysis;

@@ -29,7 +29,7 @@ section! {
         penalty_factor: Given<f64> = real().from(0.0)
             .note(": what cancelling costs, as a share of the price")
             .default_is("0.1")
-            .decides("eq. (23)"),
+            .decides("Singh 2008 eq. (23)"),
         /// How many requests there are.
         instants: Given<u32> = integer_within(1, 100_000)
             .note(": requests, one a day")

@@ -1,5 +1,5 @@
-//! Virtual reservations: a comparison of the schemes of reservation (spec `provisioning.md` §11.4),
-//! as bars.
+//! Virtual reservations: a comparison of the schemes of reservation (Singh 2008, §6.3, §6.4), as
+//! bars.
 
 use bookahead_lab::store::StoreError;
 use bookahead_report::analysis::{Analysis, Combination};

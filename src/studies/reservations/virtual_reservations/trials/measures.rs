@@ -1,4 +1,4 @@
-//! The measures of a study (spec `provisioning.md` §11.4).
+//! The measures of a study (Singh 2008, §6.3, §6.4).
 
 use super::{CALIBRATED_QUANTILES, VirtualStudyRun, VirtualTrial};
 use crate::virtual_reservations::rules::CombinedScheme;

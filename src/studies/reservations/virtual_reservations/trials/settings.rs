@@ -8,7 +8,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use crate::replanning::{Admission, Displacement, ReplanningSettings};
 use crate::virtual_reservations::rules::{Padding, SUBMISSION_STEP};
 
-/// The request of a study, and how it is tried out (EXP-6, spec `provisioning.md` §7.7).
+/// The request of a study, and how it is tried out (Singh 2008, §6.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VirtualStudySettings {
@@ -31,13 +31,14 @@ pub struct VirtualStudySettings {
     pub predictor: WaitPredictorSettings,
     /// How much of the trace runs, counted from its first submission, before the first day that is
     /// asked about, so that the machine is full and the predictor has a history. The default of 60
-    /// days is not the spec's: at the mean rate of the CTC trace some 14,000 jobs come in it,
-    /// fourteen times what a category remembers.
+    /// days is ours: at the mean rate of the CTC trace some 14,000 jobs come in it, fourteen times
+    /// what a category remembers.
     pub warm_up: Seconds,
     /// How ALG-6 is evaluated.
     pub combination: Combination,
     /// The machine: π is its `backfilling` and `order` (default conservative, first come first
-    /// served; spec §7.4). The admission must be [`Admission::MovePrice`], the default here.
+    /// served; Singh 2008, chapter 6). The admission must be [`Admission::MovePrice`], the default
+    /// here.
     #[serde(rename = "reserving")]
     pub replanning: ReplanningSettings,
 }
@@ -114,7 +115,7 @@ impl VirtualStudySettings {
     }
 }
 
-/// How ALG-6 is evaluated (spec `provisioning.md` §7.6, §7.7).
+/// How ALG-6 is evaluated (Singh 2008, §6.4, Figure 45).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {

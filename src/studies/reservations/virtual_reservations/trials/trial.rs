@@ -13,8 +13,8 @@ use crate::virtual_reservations::rules::{
     virtual_cost_bound,
 };
 
-/// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (spec
-/// `provisioning.md` §7.3 to §7.6).
+/// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (Singh 2008,
+/// §6.1 to §6.4).
 ///
 /// Costs leave out the base charge n·D; normalised ones are shares of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,21 +55,21 @@ impl VirtualTrial {
         self.price.is_some()
     }
 
-    /// (S − T2)·n, `None` if the virtual reservation failed (§7.3).
+    /// (S − T2)·n, `None` if the virtual reservation failed (Singh 2008, §6.1.1).
     #[must_use]
     pub fn virtual_cost(&self) -> Option<NodeSeconds> {
         virtual_cost(self.wanted_start, self.virtual_start, self.nodes)
     }
 
     /// (S − T1)·n, the most that the virtual reservation can cost once T1 is chosen; `None` if
-    /// nothing was submitted (§7.3).
+    /// nothing was submitted (Singh 2008, §6.1.1).
     #[must_use]
     pub fn virtual_bound(&self) -> Option<NodeSeconds> {
         let submit = self.submission?.submit;
         Some(virtual_cost_bound(self.wanted_start, submit, self.nodes))
     }
 
-    /// The virtual reservation's cost as a share of n·D (eq. 22).
+    /// The virtual reservation's cost as a share of n·D (Singh 2008, eq. 22).
     #[must_use]
     pub fn normalised_virtual_cost(&self) -> Option<f64> {
         Some(self.normalised(self.virtual_cost()?))
@@ -81,7 +81,7 @@ impl VirtualTrial {
         Some(self.normalised(self.virtual_bound()?))
     }
 
-    /// The reservation's price as a share of n·D (§7.4).
+    /// The reservation's price as a share of n·D (Singh 2008, §6.3).
     #[must_use]
     pub fn normalised_price(&self) -> Option<f64> {
         Some(self.normalised(self.price?))

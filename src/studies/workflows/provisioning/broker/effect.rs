@@ -1,4 +1,5 @@
-//! The effect of committed plans on the jobs of others (spec `provisioning.md` §16, gap 7).
+//! The effect of committed plans on the jobs of others (docs/model.md, "The broker of workflows");
+//! Singh 2008 discards its plans and never measures it.
 
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};

@@ -1,5 +1,5 @@
-//! Best effort at running sites: every task goes into a queue when its parents have ended (spec
-//! `provisioning.md` §5), and everybody else lives with it. On forks, of which nothing stays, it is
+//! Best effort at running sites: every task goes into a queue when its parents have ended (Singh
+//! 2008, §4.7), and everybody else lives with it. On forks, of which nothing stays, it is
 //! [`best_effort`](crate::provisioning::best_effort).
 
 use bookahead_core::scheduling::JobOutcome;

@@ -222,7 +222,8 @@ proptest! {
             let realised = outcome.realised;
             prop_assert_eq!((planned.cost, planned.makespan), (realised.cost, realised.makespan));
             if search == SearchMethod::Greedy && alpha == 1.0 {
-                // §8.2: exactly.
+                // Singh 2008, §7.1: α = 1 takes what costs nothing extra, so that they are exactly
+                // the same.
                 prop_assert_eq!(realised.cost, best_effort.cost);
             }
             if settings.is_genetic() {

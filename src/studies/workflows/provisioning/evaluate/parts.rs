@@ -1,5 +1,5 @@
-//! The remaining parts of the chosen slots of one site, while tasks are placed on them (spec
-//! `provisioning.md` §3.4, ALG-1).
+//! The remaining parts of the chosen slots of one site, while tasks are placed on them (ALG-1:
+//! Singh 2008, Figure 2).
 
 use bookahead_core::plan::EXTENSION_MARGIN;
 use bookahead_core::units::{Nodes, Seconds};
@@ -176,7 +176,7 @@ impl Parts {
     }
 
     /// Uses up the parts that were found for a task, in the order of discovery, and keeps their
-    /// rests (§3.5).
+    /// rests (Singh 2008, Figure 3).
     pub fn take(
         &mut self,
         nodes: Nodes,

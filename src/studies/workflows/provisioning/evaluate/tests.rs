@@ -10,7 +10,7 @@ const END: i64 = 1_000_000;
 
 /// ALG-2 with the lists of ALG-1 in which the providers themselves place tasks: one a site, all
 /// sites asked for every task. Slots are told apart by their price, which left-overs keep; what was
-/// used of them is what is missing in the end (§4.4, line 9).
+/// used of them is what is missing in the end (Singh 2008, eq. 4).
 fn slowly(
     application: &Application,
     slots: &[Advertised],
@@ -189,7 +189,7 @@ proptest! {
                 })
                 .sum();
             prop_assert!((value.cost - cost).abs() < 1e-9);
-            // Spec `provisioning.md` §12.8, 5, for sites of any speed: what runs is paid.
+            // For sites of any speed: what runs is paid.
             let work: i64 = placed
                 .iter()
                 .zip(application.tasks())

@@ -98,8 +98,8 @@ fn both_searches_find_both_ends_of_a_small_front_and_the_same_seed_finds_the_sam
 
 #[test]
 fn first_plans_are_random_and_one_takes_every_slot_where_it_is_asked_for() {
-    // Spec provisioning.md §4.5 (ALG-3: "random population") and AMB-14. All 40 slots are chosen at
-    // random with probability 2^-40 a plan.
+    // Singh 2008, §4.5 (a random population), and AMB-14. All 40 slots are chosen at random with
+    // probability 2^-40 a plan.
     let all = |settings: &GeneticSettings| {
         let mut stream = random::stream(1, "first", 0, "search");
         let plans = initial(40, settings, &mut stream);
@@ -167,7 +167,6 @@ prop_compose! {
 }
 
 proptest! {
-    /// Spec `provisioning.md` §12.8, 5 and 6.
     #[test]
     fn no_plan_costs_less_than_best_effort_and_fronts_hold_what_is_possible((application, slots) in market()) {
         let least = application.work(0).0 as f64 / 3_600.0;

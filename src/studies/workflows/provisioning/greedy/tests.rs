@@ -7,7 +7,7 @@ use crate::provisioning::testutils::{job, workload};
 
 const HOUR: Seconds = Seconds::HOUR;
 
-/// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
+/// A machine worked out by hand (AMB-42): A and B run, R is booked, C and D wait.
 fn section_12_4() -> ProviderSite {
     let settings = ReplanningSettings {
         admission: Admission::MovePrice,

@@ -7,8 +7,9 @@ use bookahead_reservations::replanning::{Offer, ReplanningMachine, ReplanningSet
 
 use crate::provisioning::Provider;
 
-/// A site that plans its queue anew at every event. It answers queries with prices (chapter 7), or
-/// advertises the holes of its plan (§3.6, for estimates that are not exact).
+/// A site that plans its queue anew at every event. It answers queries with prices (Singh 2008,
+/// chapter 7), or advertises the holes of its plan (Singh 2008, chapter 3, for estimates that are
+/// not exact).
 #[derive(Clone)]
 pub struct PlanningSite {
     /// The machine.

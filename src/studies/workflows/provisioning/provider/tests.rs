@@ -30,7 +30,7 @@ fn advertisers(nodes: u32) -> [ProviderSite; 2] {
         .map(|source| ProviderSite::new(Nodes(nodes), &advertising(source)))
 }
 
-/// The machine of spec `provisioning.md` §12.1: A, B, C and D.
+/// The machine of Singh 2008, Figure 1: A, B, C and D.
 fn figure_1(mut site: ProviderSite) -> ProviderSite {
     site.submit([
         job(0, 0, 2, 3),
@@ -374,7 +374,8 @@ fn assert_within_five(mut site: ProviderSite, sales: &[Piece]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Spec §12.8, 1 and 8; and what is advertised delays nobody (§3).
+    /// No more nodes are in use than there are, and slots begin when they were sold for; and what
+    /// is advertised delays nobody (Singh 2008, chapter 3).
     #[test]
     fn whatever_advertised_slots_are_bought_nobody_is_delayed_and_no_node_is_used_twice(
         jobs in queues(),
@@ -408,7 +409,7 @@ proptest! {
         }
     }
 
-    /// Spec §12.8, 1 and 8, for slots that push others away.
+    /// The same for slots that push others away: enough nodes, and starts as sold.
     #[test]
     fn whatever_is_reserved_by_query_starts_when_it_was_said_and_no_node_is_used_twice(
         jobs in queues(),

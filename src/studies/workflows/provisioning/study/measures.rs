@@ -1,5 +1,5 @@
-//! Workflows that buy their resources (`src/studies/workflows/provisioning/`, spec
-//! `provisioning.md` §10). `wf_` is the plan, or best effort where that is the search.
+//! Workflows that buy their resources (`src/studies/workflows/provisioning/`; Singh 2008, §4.2,
+//! §4.7). `wf_` is the plan, or best effort where that is the search.
 
 use bookahead_core::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 

@@ -120,8 +120,8 @@ impl Plan {
         }
     }
 
-    /// Every candidate that the sizes of the clusters allow: what is known without a probe (§3.1,
-    /// step 2).
+    /// Every candidate that the sizes of the clusters allow: what is known without a probe (Meltzer
+    /// 2005, Listing 1).
     pub(super) fn unprobed(&self, rules: &Rules, request: &CoRequest) -> Vec<Candidate> {
         let clusters = self.clusters(rules).into_iter();
         let sizes: Vec<_> = clusters

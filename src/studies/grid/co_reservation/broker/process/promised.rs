@@ -1,4 +1,4 @@
-//! After a grant: parts that clusters lose are sought elsewhere (§9, 3 and 4).
+//! After a grant: parts that clusters lose are sought elsewhere (Meltzer 2005, §7.3, §7.4).
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Renegotiation: requests that are issued anew after they were granted (§7.3). As long as the
-//! reservation has not started, a better one may be found.
+//! Renegotiation: requests that are issued anew after they were granted (Meltzer 2005, §7.3). As
+//! long as the reservation has not started, a better one may be found.
 
 use rand::RngExt;
 
@@ -85,8 +85,8 @@ impl Process {
     }
 
     /// Whether one reservation is better than another: by the client's weights where the algorithm
-    /// goes by them (eq. 2 over the two), else by its start, and by its cost where both start
-    /// together.
+    /// goes by them (Meltzer 2005, eq. 2, over the two), else by its start, and by its cost where
+    /// both start together.
     fn is_better(&self, rules: &Rules, one: &[GrantedPart], other: &[GrantedPart]) -> bool {
         let value = |parts: &[GrantedPart]| {
             let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);

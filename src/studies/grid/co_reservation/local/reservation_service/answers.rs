@@ -1,5 +1,5 @@
 //! Answers to status queries: which starts are admitted, for which parts, at what cost and at which
-//! risk (§3.2–3.4, §3.6.1).
+//! risk (Meltzer 2005, §4.3 to §4.5, §4.7.3).
 
 use bookahead_core::scheduling::Policy;
 use bookahead_core::units::{Nodes, Seconds};
@@ -112,7 +112,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             .within_quota(self.orders(), self.nodes(), start, duration, nodes)
     }
 
-    /// What jobs and parts in the system are expected to need (§3.3, Q9, Q10).
+    /// What jobs and parts in the system are expected to need (Meltzer 2005, §4.4; Q9, Q10).
     fn backlog(&self, now: Seconds, exact_limits: bool) -> Backlog {
         let accuracy = self.accuracy.by(&self.settings, exact_limits);
         let rule = self.settings.backlog_work;

@@ -469,10 +469,9 @@ fn the_running_mean_of_accuracies_begins_with_the_constant() {
 #[test]
 fn running_jobs_and_active_parts_count_in_full_as_listing_4_sums_unless_what_is_left_is_asked_for()
 {
-    // Spec co-reservation.md §3.3, §4.3 and Q9. 10 CPUs, accuracy 1: a job of 6 CPUs with a limit
-    // of 100 s runs since 0, a part of 4 CPUs for 50 s since 10, a job of 5 CPUs with a limit of
-    // 200 s waits. At 30 s: full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10
-    // = 154.
+    // Meltzer 2005, §4.4, and Q9. 10 CPUs, accuracy 1: a job of 6 CPUs with a limit of 100 s runs
+    // since 0, a part of 4 CPUs for 50 s since 10, a job of 5 CPUs with a limit of 200 s waits. At
+    // 30 s: full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10 = 154.
     assert_eq!(LocalSettings::default().backlog_work, BacklogWork::Full);
     for (backlog_work, expected) in [(BacklogWork::Full, 180), (BacklogWork::Remaining, 154)] {
         let settings = LocalSettings {

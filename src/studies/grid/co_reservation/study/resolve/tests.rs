@@ -152,7 +152,7 @@ pof_max = 0.3
 
 #[test]
 fn running_work_counts_in_full_by_default_and_a_stored_specification_says_which_reading_it_ran() {
-    // Spec co-reservation.md Q9: as Listing 4 sums it, and as the printed failure rates ask for.
+    // Q9: as Listing 4 of Meltzer 2005 sums it, and as the printed failure rates ask for.
     assert_eq!(settings("").local.backlog_work, BacklogWork::Full);
     let remaining = settings("[local]\nbacklog_work = \"remaining\"\n");
     assert_eq!(remaining.local.backlog_work, BacklogWork::Remaining);

@@ -37,9 +37,9 @@ fn by(job: Job, user: i64, application: i64) -> Job {
 
 #[test]
 fn an_estimate_far_above_the_usual_run_time_or_a_user_who_overestimates_makes_a_job_promising() {
-    // Section 3.1.2 with maxPoF = 0.13, so what is usual must be below 1 / 1.13 = 88.5 % of the
-    // estimate. User 5 uses 60 % and runs application 9 for 300 min; user 6 uses everything and
-    // runs application 3 for 60 min; together 95.6 %.
+    // Birkenheuer 2008, §3.1.2, with maxPoF = 0.13, so what is usual must be below 1 / 1.13 = 88.5
+    // % of the estimate. User 5 uses 60 % and runs application 9 for 300 min; user 6 uses
+    // everything and runs application 3 for 60 min; together 95.6 %.
     let mut history = vec![learned(5, 9, 500, 300)];
     history.extend(vec![learned(6, 3, 60, 60); 8]);
     // The new job asks for 300 min: application 9 needs them all, application 3 a fifth.

@@ -305,7 +305,7 @@ proptest! {
         prop_assert_eq!(ran.totals.submitted as usize, requests.len());
     }
 
-    /// Spec `grid-reservations.md` §7: from one state, move accepts whatever reject accepts.
+    /// From one state, move accepts whatever reject accepts.
     #[test]
     fn move_grants_a_single_request_whenever_reject_does(
         jobs in jobs(),
@@ -318,7 +318,7 @@ proptest! {
         prop_assert!(!granted(Admission::Reject) || granted(Admission::Move));
     }
 
-    /// Spec `grid-reservations.md` §7: reject moves nobody at the instant of acceptance.
+    /// *Reject* moves nobody at the instant of acceptance.
     #[test]
     fn rejecting_leaves_every_planned_start_where_it_was(
         jobs in jobs(),
@@ -337,8 +337,8 @@ proptest! {
         prop_assert_eq!(machine.plan().planned().0, &before[..]);
     }
 
-    /// Spec `provisioning.md` §3: with exact estimates a hole delays nobody, not even later
-    /// arrivals' elders.
+    /// Singh 2008, chapter 3: with exact estimates a hole delays nobody, not even later arrivals'
+    /// elders.
     #[test]
     fn a_single_hole_delays_no_job_that_was_there(
         jobs in jobs(),

@@ -63,7 +63,7 @@ fn a_random_workload_has_trials_of_every_kind() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Spec `provisioning.md` §11.4 (checks) and §12.8, 7.
+    /// Singh 2008, eq. 22 and Figure 45.
     #[test]
     fn no_virtual_reservation_costs_more_than_its_bound_and_no_combination_more_than_the_reservation(
         seed in 0_u64..1_000_000, settings in request(),

@@ -178,7 +178,7 @@ rate_per_hour = 1e-3
         .iter()
         .map(|site| {
             let workload = &site.workload;
-            assert!(workload.whole.is_some_and(|whole| whole.exact_estimates));
+            assert!((workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates));
             (
                 workload.source_key(),
                 workload.nodes.0,
@@ -216,8 +216,8 @@ rate_per_hour = 1e-3
 
 #[test]
 fn left_overs_are_merged_and_first_populations_random_unless_a_file_says_otherwise() {
-    // Spec provisioning.md AMB-6 (only merged slots give the printed 27 and 14) and ALG-3 (a random
-    // first population; AMB-14).
+    // AMB-6 (only merged slots give the printed 27 and 14) and AMB-14 (a random first population,
+    // as in Singh 2008, §4.5).
     let settings_of = |more: &str| settings(&format!("{more}[provisioning]\nsearch = \"moga\"\n"));
     let merged = |settings: &ProvisioningSettings| match settings.provider {
         Provider::Advertised { rules, .. } => rules.merge_identical,

@@ -1,4 +1,5 @@
-//! The obvious twin: a plan of every second, an owner for every CPU, and §4.2 word by word.
+//! The obvious twin: a plan of every second, an owner for every CPU, and the rules of
+//! docs/model.md, "A cluster behind its reservation service", word by word.
 
 use std::collections::BTreeSet;
 

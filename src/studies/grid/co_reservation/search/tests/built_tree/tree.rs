@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The whole tree, built from Listings 1 and 2 and pruned.
+/// The whole tree, built from Listings 1 and 2 of Meltzer 2005 and pruned.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     candidate: Option<Candidate>,
@@ -116,7 +116,7 @@ fn span_share(value: f64, low: f64, high: f64) -> f64 {
     }
 }
 
-/// Ranks the tree by eq. 2.
+/// Ranks the tree by Meltzer 2005, eq. 2.
 pub(super) fn ranked(tree: &mut Tree, preference: Preference) {
     let mut found = Vec::new();
     leaves(tree, 0.0, &mut found);
@@ -158,7 +158,7 @@ pub(super) fn depth_first(
     false
 }
 
-/// The pseudo-code of §3.6.3.
+/// Best-first repair (Meltzer 2005, §4.7.5), step by step.
 pub(super) fn best_first(
     root: Tree,
     parts: usize,

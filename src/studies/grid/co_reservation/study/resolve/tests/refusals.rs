@@ -204,7 +204,7 @@ fn the_tables_belong_to_this_study_and_the_study_to_whole_traces() {
             "{error}"
         );
     }
-    let battery = HEAD.replace("whole_trace = true", "battery_load = 1.0");
+    let battery = HEAD.replace("whole_trace = true", "load.each_battery = 1.0");
     let error = Experiment::parse(STUDIES, "t.toml", &battery, None).expect_err("batteries");
     assert!(
         error.to_string().contains("add `whole_trace = true`"),
