@@ -276,9 +276,18 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     }
     if !arguments.quiet {
         let mut text = String::new();
-        for (question, answer) in &summary.answers {
-            super::paragraphs::paragraph(&mut text, &format!("{question} {answer}"));
+        let mut paragraph = |said: &str| {
+            super::paragraphs::paragraph(&mut text, said);
             text.push('\n');
+        };
+        // Whether the log can be explained decides what the rest is worth.
+        for (number, (question, answer)) in summary.answers.iter().enumerate() {
+            paragraph(&format!("{question} {answer}"));
+            if number == 0 {
+                for recommended in advice::in_words(&summary.recommendations) {
+                    paragraph(&recommended);
+                }
+            }
         }
         super::print(&text)?;
         super::say(format_args!("wrote {}", summary.page.display()));

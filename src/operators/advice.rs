@@ -10,10 +10,14 @@ mod machine;
 mod page;
 mod planning;
 mod queue;
+mod recommendation;
+mod requests;
 mod reservation;
 mod samples;
 mod ties;
 
+pub use recommendation::{Recommendation, in_words};
+pub use requests::{Requester, Requests};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +82,8 @@ pub struct AdviceSource<'a> {
     pub sampled: Vec<String>,
     /// How its users estimate, by width and by user.
     pub estimates: EstimatesReport,
+    /// Who asks for more time than is used.
+    pub requests: Requests,
     /// The planner's experiment.
     pub planning: AdviceRun,
     /// The queue's experiment: on nodes that are alike, or on the machine.
@@ -110,7 +116,9 @@ pub struct AdviceSummary {
     pub page: PathBuf,
     /// What the folder keeps of an earlier report.
     pub kept: KeptFiles,
-    /// Questions and answers, in the order of the page.
+    /// What the operators could do, at most three things.
+    pub recommendations: Vec<Recommendation>,
+    /// Questions and answers, in the order of the page: first whether the log can be explained.
     pub answers: Vec<(String, String)>,
 }
 
@@ -124,6 +132,8 @@ struct Section<'a> {
     method: String,
     tables: Vec<Table>,
     figures: Vec<Figure>,
+    /// What follows from it for the operators, where it is more than chance.
+    recommendation: Option<Recommendation>,
     /// Where its numbers come from; `None` for the log itself.
     run: Option<&'a AdviceRun>,
     /// The command that shows the numbers again.
@@ -138,9 +148,9 @@ struct Section<'a> {
 /// When the store cannot be read, or the folder cannot be written.
 pub fn write(source: &AdviceSource<'_>, out: &Path) -> Result<AdviceSummary, ReportError> {
     let store = Store::open_read_only(source.studies, source.store)?;
-    let mut sections = vec![of_estimates(source)];
+    let mut sections = vec![machine::section(&store, source)?];
+    sections.push(of_estimates(source));
     sections.extend(planning::sections(&store, source)?);
-    sections.extend(machine::section(&store, source)?);
     sections.push(reservation::section(&store, source)?);
     sections.extend(queue::sections(&store, source)?);
     page::write(source, &sections, out)
@@ -174,6 +184,7 @@ fn of_estimates(source: &AdviceSource<'_>) -> Section<'static> {
         method: "All usable jobs of the log are counted, so there is no interval. Users are those with the most jobs.".to_owned(),
         tables,
         figures: Vec::new(),
+        recommendation: None,
         run: None,
         command: format!(
             "bookahead trace estimates {} --classes resources,user",

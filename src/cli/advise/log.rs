@@ -9,7 +9,7 @@ use crate::workload::battery::offered_load;
 use crate::workload::{
     CleaningRules, Job, LoadTime, MissingEstimate, SwfError, TraceFolder, clean,
 };
-use bookahead_queues::machine_queue::machines::MachineError;
+use bookahead_queues::machine_queue::machines::{MachineError, TraceNames};
 
 /// Jobs that planners are looked at on, at most: more would only take longer.
 const MOST_PLANNED: usize = 20_000;
@@ -112,6 +112,10 @@ pub(super) struct Log {
     /// What is added to a time of the log to get seconds since 1970 on the machine's clock, without
     /// summer time; `None` where the header does not say it.
     pub(super) clock: Option<i64>,
+    /// The partition of each job that the log says it of, by number of the job.
+    pub(super) partitions: HashMap<i64, i64>,
+    /// What its header calls the numbers of users and partitions.
+    pub(super) names: TraceNames,
 }
 
 impl Log {
@@ -181,6 +185,11 @@ impl Log {
                 .map(|record| (record.job_number, record.wait))
                 .collect(),
             replay: replay(&jobs, Nodes(nodes)),
+            names: TraceNames::of_header(&trace.header),
+            partitions: (trace.records.iter())
+                .filter(|record| record.partition >= 0)
+                .map(|record| (record.job_number, record.partition))
+                .collect(),
             clock: trace.header.unix_start_time().map(|start| {
                 start
                     + trace

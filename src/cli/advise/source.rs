@@ -10,7 +10,11 @@ use super::machine::Machine;
 use super::{AdviseArguments, AdviseError, Reservation};
 use crate::cli::trace::class_counts;
 use crate::estimates::ClassTable;
-use bookahead_operators::advice::{AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
+use crate::workload::Job;
+use bookahead_core::workload::NameKind;
+use bookahead_operators::advice::{
+    AdviceRun, AdviceSource, AdvisedMachine, AskedReservation, Requests,
+};
 use bookahead_report::{EstimatesReport, grouped};
 
 /// Users with a row of their own.
@@ -51,6 +55,7 @@ pub(super) fn source<'a>(
             file: machine.files.file.clone(),
         }),
         estimates: estimates(log)?,
+        requests: requests(arguments, log)?,
         recorded: &log.recorded,
         planning,
         queue: queue.ok_or_else(missing)?,
@@ -88,6 +93,21 @@ fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
         }
     }
     Ok(EstimatesReport::new(&log.label, &attributes))
+}
+
+/// Who asks for more time than is used, by name where names are given, else by number.
+fn requests(arguments: &AdviseArguments, log: &Log) -> Result<Requests, AdviseError> {
+    let mut names = log.names.clone();
+    if let Some(path) = &arguments.names {
+        names.read(path)?;
+    }
+    let name = |kind: NameKind, number: i64| match names.name(kind, number) {
+        Some(name) => name.to_owned(),
+        None if kind == NameKind::User => format!("user {number}"),
+        None => number.to_string(),
+    };
+    let partition = |job: &Job| log.partitions.get(&job.trace_number).copied();
+    Ok(Requests::of(&log.jobs, partition, name))
 }
 
 /// What was looked at of a log.

@@ -1,5 +1,5 @@
-//! Whether the machine of a machine file matches that of the log: simulated waits beside recorded
-//! ones.
+//! Whether the waits of the log can be explained: simulated ones beside recorded ones, on the
+//! machine of a machine file, or in a plain queue.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -109,14 +109,16 @@ fn by_week(jobs: &[Vec<SqlValue>], recorded: &HashMap<i64, i64>) -> Vec<Vec<SqlV
     weeks.into_iter().map(row).collect()
 }
 
-/// How far the waits that the machine file leads to are those of the log; nothing without a
-/// machine.
+/// How far the waits that the machine file, or a queue of nodes that are alike, leads to are those
+/// of the log.
 pub(super) fn section<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
-) -> Result<Option<Section<'s>>, ReportError> {
-    let Some(machine) = &source.machine else {
-        return Ok(None);
+) -> Result<Section<'s>, ReportError> {
+    let machine = source.machine.as_ref();
+    let place = match machine {
+        Some(_) => "on the machine of the file",
+        None => "in an EASY queue of nodes that are alike",
     };
     let hash = &source.queue.configuration_hash;
     let (sql, waits_sql) = (query(hash), waits_query(hash));
@@ -128,15 +130,28 @@ pub(super) fn section<'s>(
     let value = |quantity| found.value(waits?, quantity);
     let answer = match (value(RECORDED), value(SIMULATED)) {
         (Some(recorded), Some(simulated)) => {
-            let (closely, caution) = verdict(recorded.mean, simulated.mean, measure(RANK));
+            let rank = machine.map(|_| measure(RANK));
+            let is_alike = is_alike(recorded.mean, simulated.mean, rank);
+            let closely = if is_alike { "Roughly" } else { "Not closely" };
+            let caution = match (is_alike, machine) {
+                (true, _) => "",
+                (false, Some(_)) => {
+                    " What follows holds for the machine of the file, and only as far as yours is like it."
+                }
+                (false, None) => {
+                    " What follows holds for such a queue; `--machine FILE` describes partitions, priorities and limits."
+                }
+            };
+            let rank = rank.map_or_else(String::new, |rank| {
+                let rank = rank.map_or_else(|| "–".to_owned(), |rank| grouped(rank, 2));
+                format!(", and the rank correlation of the waits is {rank}")
+            });
             format!(
-                "{closely}: the log recorded a mean wait of {} min, and on the machine of the file the same jobs wait {} min, which is {}; job by job they are {} min apart, and \
-                 the rank correlation of the waits is {}.{caution}{}",
+                "{closely}: the log recorded a mean wait of {} min, and {place} the same jobs wait {} min, which is {}; job by job they are {} min apart{rank}.{caution}{}",
                 said(Some(recorded), 0),
                 said(Some(simulated), 0),
                 changed(value(MORE), 0, "min"),
                 said(value(APART), 0),
-                measure(RANK).map_or_else(|| "–".to_owned(), |rank| grouped(rank, 2)),
                 found.caution(MORE)
             )
         }
@@ -145,38 +160,77 @@ pub(super) fn section<'s>(
     let row = [RECORDED, SIMULATED, MORE, APART].map(|quantity| Cell::from(value(quantity)));
     let alone = [RANK, REFUSED, WITHOUT_PLACE]
         .map(|column| measure(column).map_or(Cell::Missing, Cell::Number));
-    let table = Table {
-        name: "machine-waits".to_owned(),
-        title: format!("Recorded and simulated waits on the machine {}", machine.name),
-        columns: vec![
-            Column::estimate("recorded_minutes", "recorded wait (min)", 1),
-            Column::estimate("simulated_minutes", "simulated wait (min)", 1),
-            Column::estimate("more_minutes", "simulated less recorded", 1),
-            Column::estimate("apart_minutes", "apart (min)", 1),
+    let alone = alone
+        .into_iter()
+        .take(if machine.is_some() { 3 } else { 0 });
+    let mut columns = vec![
+        Column::estimate("recorded_minutes", "recorded wait (min)", 1),
+        Column::estimate("simulated_minutes", "simulated wait (min)", 1),
+        Column::estimate("more_minutes", "simulated less recorded", 1),
+        Column::estimate("apart_minutes", "apart (min)", 1),
+    ];
+    if machine.is_some() {
+        columns.extend([
             Column::number("rank_correlation", "rank correlation", 2),
             Column::number("refused_percent", "refused (%)", 2),
             Column::number("without_place_percent", "without a partition (%)", 2),
-        ],
+        ]);
+    }
+    let table = Table {
+        name: "machine-waits".to_owned(),
+        title: machine.map_or_else(
+            || "Recorded waits, and those in an EASY queue".to_owned(),
+            |machine| {
+                format!(
+                    "Recorded and simulated waits on the machine {}",
+                    machine.name
+                )
+            },
+        ),
+        columns,
         rows: vec![row.into_iter().chain(alone).collect()],
-        note: "Waits are those of jobs that have both. The whole log was simulated once with the users' requests; 95 % intervals are over weeks of submission (ratio estimator). \
-               The rank correlation and the last two columns are of the whole log and have none. Recorded waits of single jobs stand in the log and not in the store."
-            .to_owned(),
-        sql,
+        note: format!(
+            "Waits are those of jobs that have both. The whole log was simulated once with the users' requests; 95 % intervals are over weeks of submission (ratio estimator). \
+             {}Recorded waits of single jobs stand in the log and not in the store.",
+            match machine {
+                Some(_) =>
+                    "The rank correlation and the last two columns are of the whole log and have none. ",
+                None => "",
+            }
+        ),
+        // Of a queue only the jobs are read.
+        sql: if machine.is_some() {
+            sql
+        } else {
+            waits_sql.clone()
+        },
     };
-    Ok(Some(Section {
+    let compares = machine.map_or_else(
+        || "`--machine FILE` simulates the machine as it is configured.".to_owned(),
+        |machine| {
+            format!(
+                "`bookahead simulate {} --machine {}` compares them by partition, queue, width and request.",
+                source.file, machine.file
+            )
+        },
+    );
+    Ok(Section {
         id: "machine",
-        question: "Does the machine file explain the waits of the log?".to_owned(),
+        question: match machine {
+            Some(_) => "Does the machine file explain the waits of the log?",
+            None => "Does a plain queue explain the waits of the log?",
+        }
+        .to_owned(),
         answer,
         method: format!(
-            "Waits depend on much that no log holds: nodes that were down or kept for somebody, jobs that depend on others, priorities that were changed by hand. \
-             `bookahead simulate {} --machine {}` compares them by partition, queue, width and request.",
-            source.file, machine.file
+            "Waits depend on much that no log holds: nodes that were down or kept for somebody, jobs that depend on others, priorities that were changed by hand. {compares}"
         ),
         tables: vec![table, found.table("machine-weeks", &waits_sql)],
         figures: Vec::new(),
+        recommendation: None,
         run: Some(&source.queue),
         command: source.shows(&source.queue),
-    }))
+    })
 }
 
 /// Below this rank correlation, or further than this factor from the recorded mean, waits are
@@ -184,16 +238,9 @@ pub(super) fn section<'s>(
 const WEAK_RANK: f64 = 0.5;
 const FAR: f64 = 1.5;
 
-/// Whether the two are alike, and what to make of it where they are not.
-fn verdict(recorded: f64, simulated: f64, rank: Option<f64>) -> (&'static str, &'static str) {
-    let is_weak = rank.is_none_or(|rank| rank < WEAK_RANK);
+/// Whether recorded and simulated waits are alike, in the mean and, where it is known, by rank.
+fn is_alike(recorded: f64, simulated: f64, rank: Option<Option<f64>>) -> bool {
+    let is_weak = rank.is_some_and(|rank| rank.is_none_or(|rank| rank < WEAK_RANK));
     let is_far = simulated > FAR * recorded || recorded > FAR * simulated;
-    if is_weak || is_far {
-        (
-            "Not closely",
-            " What follows holds for the machine of the file, and only as far as yours is like it.",
-        )
-    } else {
-        ("Roughly", "")
-    }
+    !is_weak && !is_far
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use maud::{Markup, html};
 
-use super::{AdviceRun, AdviceSource, AdviceSummary, Section};
+use super::{AdviceRun, AdviceSource, AdviceSummary, Section, recommendation};
 use bookahead_report::format::inline::{self, code, label, text};
 use bookahead_report::format::{Markdown, TableFormat as _};
 use bookahead_report::html::{self, Panels, SCRIPT, document, script, table_html};
@@ -17,7 +17,8 @@ use bookahead_report::write::Folder;
 const STYLE: &str = "#answers{margin:8px 0 0;padding:0;list-style:none;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:10px}\
 #answers li{background:var(--card);border:1px solid var(--line);border-left:6px solid var(--link);border-radius:6px;padding:6px 12px;min-width:0;overflow-wrap:anywhere}\
 #answers a{font-weight:600}#answers p{margin:2px 0 0;font-size:14px}.said{font-size:17px;max-width:110ch;margin:4px 0 8px}\
-main p,code{overflow-wrap:anywhere}summary{max-width:100%}h3{margin-top:14px}@media (max-width:600px){#answers p{font-size:13px}.said{font-size:15px}}";
+#recommendations{margin:6px 0;padding-left:26px;max-width:110ch}#recommendations li{margin:0 0 8px;font-size:16px}\
+#recommendations a{font-weight:600}#recommendations p{margin:2px 0 0}main p,code{overflow-wrap:anywhere}summary{max-width:100%}h3{margin-top:14px}@media (max-width:600px){#answers p{font-size:13px}.said{font-size:15px}}";
 
 const BRACKETS: &str = "Square brackets are 95 % intervals over weeks of submission: how far the mean of other weeks like these may be. \
     A mean without brackets has weeks that are too few for one, or do not differ.";
@@ -76,6 +77,7 @@ pub(super) fn write(
     Ok(AdviceSummary {
         page,
         kept,
+        recommendations: recommendation::of(sections),
         answers: answers
             .map(|section| (section.question.clone(), section.answer.trim().to_owned()))
             .collect(),
@@ -93,6 +95,21 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
                     button id="theme" type="button" { "Dark mode" }
                 } "\n"
                 @if let Some(failures) = failures(source) { p.banner { (failures) } "\n" }
+                @if let Some(first) = sections.first() {
+                    p.said { strong { (first.question) } " " (first.short()) } "\n"
+                }
+                h2 id="recommended" { "What to do" } "\n"
+                @let recommendations = recommendation::of(sections);
+                @if recommendations.is_empty() { p.said { (recommendation::NONE) } "\n" }
+                ol id="recommendations" { "\n"
+                    @for one in &recommendations {
+                        li {
+                            a href={ "#" (one.section) } { (one.what) }
+                            p { (one.effect) } p.note { (one.how) }
+                        } "\n"
+                    }
+                } "\n"
+                h2 { "What was asked" } "\n"
                 ol id="answers" { "\n"
                     @for section in sections {
                         li { a href={ "#" (section.id) } { (section.question) } p { (section.short()) } } "\n"
@@ -154,6 +171,29 @@ fn write_markdown(
     if let Some(failures) = failures(source) {
         writeln!(target, "**{}**\n", inline::sentence(&failures))?;
     }
+    if let Some(first) = sections.first() {
+        let (question, answer) = (&first.question, first.short());
+        writeln!(
+            target,
+            "**{}** {}\n\n# What to do\n",
+            inline::sentence(question),
+            inline::sentence(answer)
+        )?;
+    }
+    let recommendations = recommendation::of(sections);
+    if recommendations.is_empty() {
+        writeln!(target, "{}", recommendation::NONE)?;
+    }
+    for (number, one) in (1..).zip(&recommendations) {
+        writeln!(
+            target,
+            "{number}. **{}** {} {}",
+            inline::sentence(&one.what),
+            inline::sentence(&one.effect),
+            inline::sentence(&one.how)
+        )?;
+    }
+    writeln!(target, "\n# What was asked\n")?;
     for section in sections {
         let (question, answer) = (&section.question, section.short());
         writeln!(

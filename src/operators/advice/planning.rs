@@ -2,7 +2,7 @@
 //! should have.
 
 use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
-use super::{AdviceSource, Section, changed, interval, said};
+use super::{AdviceSource, Recommendation, Section, changed, interval, said};
 use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::store::Store;
 use bookahead_lab::study::Studies;
@@ -215,6 +215,7 @@ impl<'s> Found<'s, '_> {
             method: String::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            recommendation: None,
             run: Some(&self.source.planning),
             command: self.source.shows(&self.source.planning),
         }
@@ -331,12 +332,57 @@ impl<'s> Found<'s, '_> {
             ),
             tables: vec![self.table("thresholds", rows, &last, note)],
             figures: vec![self.figure()],
+            recommendation: self.recommendation(&own),
             ..self.section(
                 "threshold",
                 format!("Which threshold at penalty ratio {ratio}?"),
                 answer,
             )
         }
+    }
+
+    /// To overbook, or not to, where that is more than chance: at the lowest threshold that is not
+    /// significantly worse than the best.
+    fn recommendation(&self, own: &[&Group]) -> Option<Recommendation> {
+        let is_worse = |group: &Group| {
+            let difference = self.gains.more_than(self.daring, group);
+            difference.is_some_and(|difference| difference.is_significant())
+        };
+        // Thresholds are in ascending order.
+        let chosen = own
+            .iter()
+            .copied()
+            .find(|group| group.key == self.daring.key || !is_worse(group))?;
+        let more = self.gains.percent((chosen, self.careful), self.careful)?;
+        if !more.is_significant() {
+            return None;
+        }
+        let size = changed(Some(more), 1, "%");
+        Some(match more.mean > 0.0 {
+            true => Recommendation {
+                what: format!(
+                    "Overbook: accept a job in less than its requested time while the probability that it fails there is below {}.",
+                    chosen.key[1]
+                ),
+                effect: format!(
+                    "The gain of a planner changes by {size} over weeks, beside one that keeps all requested time free; {} % of what it accepts fails. \
+                     It is the lowest of {} thresholds that is not significantly worse than the best, chosen on the weeks that judge it.",
+                    said(self.value(chosen, FAILED), 2),
+                    own.len()
+                ),
+                how: "Slurm cannot be set to do that: it promises no ends. It needs a planner that promises.".to_owned(),
+                section: "threshold",
+            },
+            false => Recommendation {
+                what: "Do not overbook: keep all requested time free.".to_owned(),
+                effect: format!(
+                    "Even at its best threshold, {}, the gain of a planner that overbooks differs by {size} over weeks.",
+                    chosen.key[1]
+                ),
+                how: "Slurm does so.".to_owned(),
+                section: "threshold",
+            },
+        })
     }
 
     /// How much more is earned than by the careful one, by threshold.

@@ -3,13 +3,13 @@
 use super::planning::{self, Gains};
 use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
 use super::ties;
-use super::{AdviceSource, Section, changed, said};
+use super::{AdviceSource, Recommendation, Section, changed, said};
 use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::store::Store;
 use bookahead_report::section::ReportError;
 use bookahead_report::sql::this_run;
 use bookahead_report::statistics::Estimate;
-use bookahead_report::table::{Cell, Column, Table};
+use bookahead_report::table::{Cell, Column, Table, grouped};
 
 // Places in QUANTITIES.
 const WAIT: usize = 0;
@@ -213,6 +213,7 @@ fn starts<'s>(
         ),
         tables: vec![table, found.table("queue-weeks", sql)],
         figures: Vec::new(),
+        recommendation: margin(found, requested),
         run: Some(&source.queue),
         command: source.shows(&source.queue),
     }
@@ -294,8 +295,85 @@ fn worth<'s>(
             .to_owned(),
         tables,
         figures: Vec::new(),
+        recommendation: requests(source, found, requested, perfect),
         run: Some(&source.queue),
         command: source.shows(&source.queue),
+    })
+}
+
+/// Starts that are later than announced in more than this share, in percent, are worth a margin.
+const MANY_LATE_PERCENT: f64 = 5.0;
+
+/// To announce starts with a margin, where many are late.
+fn margin(found: &Settings, requested: &Group) -> Option<Recommendation> {
+    let late = found.value(requested, LATE)?;
+    let is_much = late.low().is_some_and(|low| low > MANY_LATE_PERCENT);
+    let margin = requested
+        .constant(MARGIN)
+        .filter(|margin| is_much && *margin >= 1.0)?;
+    Some(Recommendation {
+        what: format!(
+            "Announce starts with a margin of {} min.",
+            grouped(margin, 0)
+        ),
+        effect: format!(
+            "As they are reserved, {} % of the jobs that are told a start begin later; with the margin nine in ten have begun by then \
+             (counted over the whole log, without an interval).",
+            said(Some(late), 1)
+        ),
+        how:
+            "In Slurm `squeue --start` shows what is reserved; the margin is for whoever reads it."
+                .to_owned(),
+        section: "starts",
+    })
+}
+
+/// To ask users for better requests, where waits depend on them.
+fn requests(
+    source: &AdviceSource<'_>,
+    found: &Settings,
+    requested: &Group,
+    perfect: Option<&Group>,
+) -> Option<Recommendation> {
+    let change = found.more_than(perfect?, requested, WAIT)?;
+    let users = &source.requests.users;
+    if users.is_empty() || !change.is_significant() || change.mean >= 0.0 {
+        return None;
+    }
+    let named: Vec<String> = users
+        .iter()
+        .map(|user| {
+            format!(
+                "{} ({} % of all unused node-hours; uses {} % of what is requested)",
+                user.name,
+                grouped(user.unused_percent, 0),
+                grouped(user.used_percent, 0)
+            )
+        })
+        .collect();
+    let partition = source.requests.partition.as_ref();
+    let limit = partition.map_or_else(String::new, |partition| {
+        format!(
+            " Nine in ten jobs of the partition {}, which has {} % of the unused node-hours, run for at most {} h: `DefaultTime` of that partition is what \
+             jobs without `--time` request.",
+            partition.name,
+            grouped(partition.unused_percent, 0),
+            grouped(partition.runtime_of_nine_in_ten.0 as f64 / 3600.0, 1)
+        )
+    });
+    Some(Recommendation {
+        what: format!(
+            "Ask for requests that are closer to run times, first of {}.",
+            named.join(", ")
+        ),
+        effect: format!(
+            "With the run times of all jobs in the place of requests the mean wait would change by {}, over weeks; some users reach a part of that.",
+            changed(Some(change), 1, "min")
+        ),
+        how: format!(
+            "In Slurm a request is `--time`, which a `job_submit` plugin can lower.{limit}"
+        ),
+        section: "worth",
     })
 }
 

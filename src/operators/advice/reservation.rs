@@ -44,6 +44,7 @@ pub(super) fn section<'s>(
         method: String::new(),
         tables: Vec::new(),
         figures: Vec::new(),
+        recommendation: None,
         run: None,
         command: source.command.clone(),
     };
