@@ -412,26 +412,18 @@ fn windows(
     problems: &mut Problems,
 ) -> Option<Option<Windows>> {
     let jobs = raw.window_jobs().or_default(problems)?;
-    let Some(first_jobs) = &raw.window_first_jobs else {
-        if let Some(jobs) = &raw.window_jobs {
-            let (message, help) = (
-                "nothing says where the windows begin",
-                "add `window_first_jobs = […]`, or leave it out",
-            );
-            let key = "workload.window_jobs";
-            problems.add(ProblemKind::Missing, key, jobs.span(), message, help);
-            return None;
+    let given = raw.window_first_jobs.as_ref();
+    match given.map(|first_jobs| first_jobs.get_ref().clone()) {
+        None if raw.window_jobs.is_none() => Some(None),
+        Some(first_jobs) if first_jobs.len() >= replications as usize => {
+            Some(Some(Windows { first_jobs, jobs }))
         }
-        return Some(None);
-    };
-    let have = first_jobs.get_ref().len();
-    if have < replications as usize {
-        let message = format!("{have} windows are too few for {replications} replications");
-        raw.window_first_jobs().refuse(&message, problems);
-        return None;
+        few => {
+            let place = given.map_or_else(|| raw.window_jobs().place(), Spanned::span);
+            let have = few.unwrap_or_default().len();
+            let message = format!("{have} windows are too few for {replications} replications");
+            raw.window_first_jobs().refuse_at(place, &message, problems);
+            None
+        }
     }
-    Some(Some(Windows {
-        first_jobs: first_jobs.get_ref().clone(),
-        jobs,
-    }))
 }

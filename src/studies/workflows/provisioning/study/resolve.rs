@@ -81,23 +81,17 @@ fn workload_fits(
         );
         return None;
     };
-    if workload.fresh {
+    let of_its_own = match &whole.windows {
+        Some(_) => Some("workload.window_first_jobs"),
+        None => workload.fresh.then_some("workload.fresh"),
+    };
+    if let Some(key) = of_its_own {
         problems.add(
             ProblemKind::Conflict,
-            "workload.fresh",
+            key,
             place,
             "replications are instants of one history of the sites, and that is simulated once for all of them",
             "leave it out; another `experiment.seed` draws another history",
-        );
-        return None;
-    }
-    if whole.windows.is_some() {
-        problems.add(
-            ProblemKind::Conflict,
-            "workload.window_first_jobs",
-            place,
-            "replications are instants of one history of the sites",
-            "leave it out: that history is the whole trace",
         );
         return None;
     }
