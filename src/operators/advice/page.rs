@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::{AdviceRun, AdviceSource, AdviceSummary, Section, recommendation};
 use bookahead_report::format::inline::{self, code, label, text};
@@ -156,11 +156,11 @@ fn section_html(section: &Section<'_>) -> Markup {
 
 /// Text in which what stands between backticks is code.
 fn with_code(text: &str) -> Markup {
-    html! {
-        @for (number, piece) in text.split('`').enumerate() {
-            @if number % 2 == 0 { (piece) } @else { code { (piece) } }
-        }
-    }
+    PreEscaped(inline::with_code(
+        text,
+        |plain| html! { (plain) }.into_string(),
+        |code| html! { code { (code) } }.into_string(),
+    ))
 }
 
 /// Which experiment the numbers come from, before the command that shows them.
