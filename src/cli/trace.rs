@@ -154,6 +154,7 @@ impl CleaningArguments {
                 MissingEstimateName::Runtime => MissingEstimate::Runtime,
                 MissingEstimateName::Error => MissingEstimate::Error,
             },
+            ..CleaningRules::default()
         }
     }
 }

@@ -59,11 +59,11 @@ pub use reservations::{
 };
 pub use settings::{
     CleaningRules, Compression, CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField,
-    TraceCopy, WholeTrace, WorkloadSettings, WorkloadSource,
+    TraceCopy, WholeTrace, Windows, WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
 pub use trace_file::{TraceFile, TraceRecords};
-pub use whole::shaken;
+pub use whole::{shaken, window};

@@ -126,6 +126,12 @@ pub trait Study:
         false
     }
 
+    /// Whether it says how jobs are planned that ask for no time at all
+    /// ([`MissingEstimate::Recorded`](crate::workload::MissingEstimate::Recorded)).
+    fn takes_missing_requests(&self) -> bool {
+        false
+    }
+
     /// How many machines of `workload.nodes` nodes share the jobs, and the load that they offer.
     fn machines(&self) -> u32 {
         1

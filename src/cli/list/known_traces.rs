@@ -171,7 +171,7 @@ pub fn execute(arguments: &KnownTracesArguments) -> Result<ExitCode, LookError> 
     let (mut text, mut records, mut is_wrong) = (String::new(), Vec::new(), false);
     for group in &catalogue.group {
         let folder = match group.name.as_str() {
-            LOGS => folders.traces.clone(),
+            LOGS | "drawn" => folders.traces.clone(),
             "failures" => folders.failures.clone(),
             _ => folders.workflows.clone(),
         };

@@ -25,7 +25,8 @@ pub(super) struct PredictionArguments {
     /// EASY: the order of the queue: fcfs, sjf, smallest, saf, f1, f2, f3, f4, wfp3 or unicep
     #[arg(long, value_name = "NAME", value_parser = variant::<ScoredOrder>)]
     order: Option<ScoredOrder>,
-    /// EASY: in which order the jobs behind the first are tried: queue or shortest-first
+    /// EASY: in which order the jobs behind the first are tried: queue, shortest-first, submission
+    /// or none
     #[arg(long, value_name = "NAME", value_parser = variant::<BackfillOrder>)]
     backfill: Option<BackfillOrder>,
 }

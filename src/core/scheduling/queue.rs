@@ -120,4 +120,8 @@ pub enum BackfillOrder {
     Queue,
     /// Shortest prediction first, ties by submission (SJBF).
     ShortestFirst,
+    /// In the order of submission, whatever the order of the queue is.
+    Submission,
+    /// Not at all: nobody passes the first.
+    None,
 }

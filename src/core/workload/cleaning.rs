@@ -221,9 +221,14 @@ pub(super) fn usable(
     let is_estimated = record.requested_time > 0;
     let estimate = match rules.missing_estimate {
         MissingEstimate::Runtime if !is_estimated => record.run.max(1),
+        MissingEstimate::Recorded if !is_estimated => record.run,
         _ => record.requested_time,
     };
-    let overrun = record.run > estimate;
+    let run = match rules.missing_runtime_seconds {
+        seconds if record.run < 0 && seconds > 0 => i64::from(seconds),
+        _ => record.run,
+    };
+    let overrun = run > estimate;
     let cancelled = record.status == CANCELLED;
     let (preferred, other) = match rules.processors {
         ProcessorsField::AllocatedElseRequested => {
@@ -232,17 +237,21 @@ pub(super) fn usable(
         ProcessorsField::RequestedElseAllocated => {
             (record.requested_processors, record.allocated_processors)
         }
+        ProcessorsField::Larger => {
+            let larger = (record.requested_processors).max(record.allocated_processors);
+            (larger, larger)
+        }
     };
     let processors = if preferred > 0 { preferred } else { other };
     let broken = if record.submit < 0 {
         Some(&mut report.missing_submit)
-    } else if record.run < 0 {
+    } else if run < 0 {
         Some(&mut report.missing_runtime)
-    } else if record.run == 0 && rules.drop_zero_runtime {
+    } else if run == 0 && rules.drop_zero_runtime {
         Some(&mut report.zero_runtime)
     } else if processors <= 0 {
         Some(&mut report.missing_processors)
-    } else if estimate <= 0 {
+    } else if estimate <= 0 && rules.missing_estimate != MissingEstimate::Recorded {
         Some(&mut report.missing_estimate)
     } else if overrun && rules.drop_overruns {
         Some(&mut report.overrun)
@@ -259,7 +268,7 @@ pub(super) fn usable(
     }
     report.kept_overruns += u64::from(overrun);
     report.kept_cancelled += u64::from(cancelled);
-    report.kept_zero_runtime += u64::from(record.run == 0);
+    report.kept_zero_runtime += u64::from(run == 0);
     report.other_processors_field += u64::from(preferred <= 0);
     report.estimates_from_runtime += u64::from(!is_estimated);
     let submit = Seconds(record.submit);
@@ -269,7 +278,7 @@ pub(super) fn usable(
         submit,
         release: submit,
         estimate: Seconds(estimate),
-        runtime: Seconds(record.run),
+        runtime: Seconds(run),
         deadline: submit,
         // More nodes than 32 bits count are wider than any machine all the same.
         nodes: Nodes(u32::try_from(processors).unwrap_or(u32::MAX)),

@@ -114,6 +114,21 @@ pub enum WorkloadError {
         /// Windows that fit without overlap.
         have: i64,
     },
+    /// A replication has no window, or the trace ends before it does.
+    #[error(
+        "{label} has {usable} usable jobs, and replication {replication} has no window of {jobs} of them: each needs an \
+         entry in workload.window_first_jobs that is at most the usable jobs less workload.window_jobs"
+    )]
+    NoWindow {
+        /// The workload.
+        label: String,
+        /// Its usable jobs.
+        usable: usize,
+        /// Jobs of a window.
+        jobs: u32,
+        /// The replication, from 1.
+        replication: u32,
+    },
     /// More requests than there are jobs to make them from.
     #[error(
         "requests.count asks for {wanted} requests, but there are {have} jobs to make them from; ask for fewer, give \

@@ -41,7 +41,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// A trace that is simulated as one, for studies whose machines accept every job (Heine 2005, §4;
 /// Singh 2008, §4.7, §5.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WholeTrace {
     /// Only the jobs submitted within so many days of the first; `None` for all.
     pub days: Option<f64>,
@@ -57,6 +57,19 @@ pub struct WholeTrace {
     /// (docs/model.md, "A queue that plans with predictions").
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shake_seconds: u32,
+    /// Parts of the trace, each a simulation of its own; `None` for all of it in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
+}
+
+/// Parts of a whole trace: so many jobs from a given one on, in each replication from another one.
+/// They may overlap (Zhang et al. 2020, tables V and VI).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Windows {
+    /// The first job of each replication's window, counted from 0 among the usable jobs.
+    pub first_jobs: Vec<u32>,
+    /// Jobs of a window.
+    pub jobs: u32,
 }
 
 fn is_zero(seconds: &u32) -> bool {
@@ -159,6 +172,11 @@ impl WorkloadSettings {
         let processors = match cleaning.processors {
             ProcessorsField::AllocatedElseRequested => "allocated",
             ProcessorsField::RequestedElseAllocated => "requested",
+            ProcessorsField::Larger => "larger",
+        };
+        let missing_runtime = match cleaning.missing_runtime_seconds {
+            0 => String::new(),
+            seconds => format!(";missing-runtime={seconds}"),
         };
         let rule = |drops: bool| if drops { "drop" } else { "keep" };
         let completed = if cleaning.completed_only {
@@ -169,6 +187,7 @@ impl WorkloadSettings {
         // `error` gives the jobs of `drop`, or none.
         let from_runtime = match cleaning.missing_estimate {
             MissingEstimate::Runtime => ";missing-estimate=runtime",
+            MissingEstimate::Recorded => ";missing-estimate=recorded",
             MissingEstimate::Drop | MissingEstimate::Error => "",
         };
         let by = |time: LoadTime| match time {
@@ -205,9 +224,12 @@ impl WorkloadSettings {
                 0 => String::new(),
                 seconds => format!(";shake={seconds}"),
             };
+            let windows = whole.windows.as_ref().map_or_else(String::new, |windows| {
+                format!(";windows={}from{:?}", windows.jobs, windows.first_jobs)
+            });
             return format!(
-                "{};nodes={};whole{days}{copy}{origin}{shake};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed}{from_runtime};compression={compression}{fresh}",
+                "{};nodes={};whole{days}{copy}{origin}{shake}{windows};estimates={estimates};processors={processors};zero-runtime={};\
+                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression}{fresh}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -217,7 +239,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime};compression={compression};laxity={laxity}{fresh}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression};laxity={laxity}{fresh}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -335,6 +357,9 @@ pub struct CleaningRules {
     /// What becomes of records without a requested time.
     #[serde(default, skip_serializing_if = "MissingEstimate::is_default")]
     pub missing_estimate: MissingEstimate,
+    /// The run time of records without one; 0 drops them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missing_runtime_seconds: u32,
 }
 
 /// What becomes of a record whose requested time is missing, zero or negative.
@@ -346,6 +371,9 @@ pub enum MissingEstimate {
     Drop,
     /// Its run time is taken for the estimate, at least a second: as if its user had known.
     Runtime,
+    /// The run time as the record has it is taken for the estimate, even where that is missing,
+    /// too: −1 then, which no plan can hold, for studies that say how they plan such jobs.
+    Recorded,
     /// The trace is refused.
     Error,
 }
@@ -367,6 +395,8 @@ pub enum ProcessorsField {
     AllocatedElseRequested,
     /// Field 8 (requested), else field 5 (allocated): as `configs/birkenheuer2012` have it (A-37).
     RequestedElseAllocated,
+    /// The larger of the two.
+    Larger,
 }
 
 impl Default for CleaningRules {
@@ -378,6 +408,7 @@ impl Default for CleaningRules {
             drop_cancelled: false,
             completed_only: false,
             missing_estimate: MissingEstimate::Drop,
+            missing_runtime_seconds: 0,
         }
     }
 }

@@ -8,7 +8,9 @@ use rand::RngExt;
 use super::battery::offered_load;
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
-use super::settings::{Compression, CopyShift, Origin, TraceCopy, WholeTrace, WorkloadSettings};
+use super::settings::{
+    Compression, CopyShift, Origin, TraceCopy, WholeTrace, Windows, WorkloadSettings,
+};
 use crate::random::Stream;
 use crate::units::Seconds;
 
@@ -86,6 +88,34 @@ pub fn whole(
         job.release = job.submit;
     }
     Ok((jobs.into(), factor))
+}
+
+/// The jobs of a replication's window, with ids anew.
+///
+/// # Errors
+/// [`WorkloadError::NoWindow`] where it has none, or the jobs do not reach to its end.
+pub fn window(
+    label: &str,
+    jobs: &[Job],
+    windows: &Windows,
+    replication: u32,
+) -> Result<Arc<[Job]>, WorkloadError> {
+    let first = windows.first_jobs.get(replication as usize);
+    let of_window = first.and_then(|first| {
+        let first = *first as usize;
+        jobs.get(first..first.checked_add(windows.jobs as usize)?)
+    });
+    let of_window = of_window.ok_or_else(|| WorkloadError::NoWindow {
+        label: label.to_owned(),
+        usable: jobs.len(),
+        jobs: windows.jobs,
+        replication: replication + 1,
+    })?;
+    let with_ids = (0..).zip(of_window).map(|(id, job)| Job {
+        id: JobId(id),
+        ..job.clone()
+    });
+    Ok(with_ids.collect())
 }
 
 /// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to
@@ -199,9 +229,16 @@ mod tests {
     }
 
     fn jobs(whole: WholeTrace) -> Arc<[Job]> {
-        super::whole("test", 240, &hourly(), &settings(whole), &whole, copies)
-            .unwrap()
-            .0
+        super::whole(
+            "test",
+            240,
+            &hourly(),
+            &settings(whole.clone()),
+            &whole,
+            copies,
+        )
+        .unwrap()
+        .0
     }
 
     #[test]
@@ -261,6 +298,22 @@ mod tests {
             error.contains("bare log") && error.contains("requested time"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_window_has_its_jobs_at_their_times_with_ids_of_its_own() {
+        let windows = Windows {
+            first_jobs: vec![0, 5, 239],
+            jobs: 2,
+        };
+        let jobs = window("log", &hourly(), &windows, 1).unwrap();
+        let found: Vec<_> = jobs.iter().map(|job| (job.id.0, job.submit.0)).collect();
+        assert_eq!(found, [(0, 500 + 5 * 3_600), (1, 500 + 6 * 3_600)]);
+        for replication in [2, 3] {
+            let error = window("log", &hourly(), &windows, replication).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("workload.window_first_jobs"), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Keys of every experiment: its name, and its jobs.
 
-use super::declaration::{Given, flag, integer, integer_within, named, one_of, real, text};
+use super::declaration::{
+    Given, flag, integer, integer_within, integers, named, one_of, real, text,
+};
 use crate::section;
 use crate::workload::{CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField};
 
@@ -87,6 +89,16 @@ section! {
             .refused("s is too little", "s is more than a day")
             .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")
             .default_is("0"),
+        /// Of a whole trace: the first job of each replication's window, counted from 0 among the
+        /// usable jobs.
+        window_first_jobs: Given<Vec<u32>> = integers(0)
+            .words("a list of at least as many whole numbers as there are replications; windows may overlap")
+            .decides("Zhang 2020"),
+        /// Jobs of a window.
+        window_jobs: Given<u32> = integer_within(1, MOST_JOBS)
+            .refused("is too small", TOO_MANY_JOBS)
+            .note(": consecutive usable jobs of a window")
+            .default_is("1024"),
         /// Whether only completed jobs are used.
         completed_only: Option<bool> = flag("false")
             .note(": only records whose status is completed, for evaluation and learning")
@@ -127,6 +139,11 @@ section! {
     WORKLOAD_CLEANING = "workload.cleaning", RawCleaning {
         /// Which field of a record gives the number of nodes.
         processors: Option<ProcessorsField> = named::<ProcessorsField>().decides("A-37"),
+        /// The run time of records without one.
+        missing_runtime_seconds: Given<u32> = integer_within(0, 86_400)
+            .refused("s is too little", "s is more than a day")
+            .note(" s; 0 drops such records")
+            .default_is("0"),
         /// Whether records with run time 0 are dropped.
         drop_zero_runtime: Option<bool> = flag("true").decides("A-08"),
         /// Whether records that overran are dropped.

@@ -298,6 +298,7 @@ settings! {
     jobs_are_background(&self) -> bool;
     takes_reservations(&self) -> bool;
     takes_deadlines(&self) -> bool;
+    takes_missing_requests(&self) -> bool;
     machines(&self) -> u32;
     penalty_ratio(&self) -> Option<f64>;
     revision(&self) -> Option<u32>;

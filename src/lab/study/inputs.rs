@@ -36,7 +36,7 @@ use crate::study::{SimulationSpec, Studies};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
-    generate_requests, job_log, shaken,
+    generate_requests, job_log, shaken, window,
 };
 use bookahead_core::memory::MemoryBudget;
 use bookahead_core::workload::swf::SwfRecord;
@@ -313,10 +313,11 @@ impl Inputs {
         workload: &PreparedWorkload,
         spec: &SimulationSpec,
     ) -> Result<Arc<[Job]>, Arc<InputError>> {
-        // A whole trace is the same in every replication, unless it is shaken: what differs is
-        // drawn from it.
-        let shake = (spec.workload.whole).map_or(0, |whole| whole.shake_seconds);
-        let has_one = spec.workload.whole.is_some() || spec.workload.fresh;
+        // A whole trace is the same in every replication, unless it is shaken or cut into windows:
+        // what differs is drawn from it.
+        let whole = spec.workload.whole.as_ref();
+        let shake = whole.map_or(0, |whole| whole.shake_seconds);
+        let has_one = whole.is_some() || spec.workload.fresh;
         let battery = if has_one {
             0
         } else {
@@ -334,6 +335,11 @@ impl Inputs {
                     wanted: spec.replication + 1,
                 })
             })?;
+        let jobs = match whole.and_then(|whole| whole.windows.as_ref()) {
+            None => jobs,
+            Some(windows) => window(&workload.label, &jobs, windows, spec.replication)
+                .map_err(|error| InputError::Workload(error.to_string()))?,
+        };
         Ok(match shake {
             0 => jobs,
             most => shaken(&jobs, most, &mut self.seed(spec).stream("shake")),

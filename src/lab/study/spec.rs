@@ -106,6 +106,7 @@ pub fn jobs_of(workload: &WorkloadSettings) -> f64 {
                 | WorkloadSource::Arminius { jobs } => f64::from(jobs),
             };
             let all = (whole.days).map_or(of_source, |days| of_source.min(days * JOBS_A_DAY));
+            let all = (whole.windows.as_ref()).map_or(all, |windows| f64::from(windows.jobs));
             all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
         }
     }

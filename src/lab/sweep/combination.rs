@@ -11,6 +11,7 @@ use crate::keys::declaration::Section;
 use crate::keys::problem::ProblemKind;
 use crate::keys::problem::Problems;
 use crate::study::{AnyStudy, Asked, Studies, StudySpec};
+use crate::workload::MissingEstimate;
 
 /// The value of every cell as a node of the tree: by dimension, row and column.
 pub(super) type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
@@ -128,6 +129,19 @@ fn study(
             laxity.span(),
             "no job of this whole trace has a deadline",
             "leave it out, or leave out `whole_trace`: jobs of batteries have deadlines",
+        );
+        return None;
+    }
+    if asked.workload.cleaning.missing_estimate == MissingEstimate::Recorded
+        && !study.takes_missing_requests()
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.missing_estimate",
+            asked.place(),
+            "this study cannot plan jobs that ask for no time",
+            "take `runtime` instead of `recorded`, or let the queue that plans with predictions \
+             plan with requests",
         );
         return None;
     }

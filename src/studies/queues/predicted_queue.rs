@@ -10,20 +10,23 @@
 //! differ in such rules (when a pass is held, which nodes count as free). The rules are a
 //! parameter, [`QueueRules`], and both publications are reproduced to the second.
 
+mod head;
 mod machine;
 mod open_jobs;
 mod orders;
 mod outcome;
 mod promises;
+mod running;
 mod streamed;
 pub mod study;
 #[cfg(test)]
 mod tests;
 
+pub use head::{Head, HeadRules, Passing, ReservedStart};
 pub use machine::{
     PredictedQueueMachine, UnknownPredictor, predicted_queue_scene, simulate_predicted_queue,
 };
-pub use orders::ScoredOrder;
+pub use orders::{ScoreTimes, ScoredFrom, ScoredOrder, ScoredWait};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy};
 pub use promises::{ComparedReservation, KeptReservations, Spans};
 pub use streamed::PredictedStream;
@@ -58,6 +61,15 @@ pub struct PredictedQueueSettings {
     /// Which reservation of a job is compared with its start.
     #[serde(default, skip_serializing_if = "ComparedReservation::is_first")]
     pub reservation: ComparedReservation,
+    /// What holds for the first of the queue.
+    #[serde(flatten)]
+    pub head_rules: HeadRules,
+    /// What the order takes for times.
+    #[serde(flatten)]
+    pub times: ScoreTimes,
+    /// Until when the machine could have worked.
+    #[serde(default, skip_serializing_if = "head::is_default")]
+    pub capacity_until: CapacityUntil,
     /// What the predictor is told.
     #[serde(flatten)]
     pub told: PredictorSettings,
@@ -72,6 +84,9 @@ impl Default for PredictedQueueSettings {
             backfill: BackfillOrder::default(),
             rules: QueueRules::default(),
             reservation: ComparedReservation::default(),
+            head_rules: HeadRules::default(),
+            times: ScoreTimes::default(),
+            capacity_until: CapacityUntil::default(),
             told: PredictorSettings::default(),
         }
     }
@@ -90,6 +105,21 @@ pub enum QueueRules {
     /// Tsafrir et al. 2007: in one second ends come first, then expired predictions, then
     /// submissions. Idle nodes are free. Jobs that can start after an expired prediction do.
     Tsafrir2007,
+    /// Zhang et al. 2020: in one second submissions come first, then ends, each with a pass. Idle
+    /// nodes are free. Jobs outlive their requests, and an expired prediction starts no job.
+    Zhang2020,
+}
+
+/// Until when utilisation counts what the machine could have done, from the first submission on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityUntil {
+    /// The last end.
+    #[default]
+    LastEnd,
+    /// The last start (Zhang et al. 2020, table VI). What is done behind it counts as done, so this
+    /// may say more than 1.
+    LastStart,
 }
 
 /// A job of the queue.
@@ -103,7 +133,7 @@ pub struct QueueJob {
 
 /// The jobs of the queue, users numbered in order of appearance. Jobs wider than the machine are
 /// left out. Under the rules of Gaussier et al. jobs are killed at their request; under those of
-/// Tsafrir et al. they outlive it. A run time of 0 takes one second.
+/// the others they outlive it. A run time of 0 takes one second.
 #[must_use]
 pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[QueueJob]> {
     let mut users = HashMap::new();
@@ -112,7 +142,7 @@ pub fn queue_jobs(jobs: &[Job], machine: Nodes, rules: QueueRules) -> Arc<[Queue
         let next = UserIndex(users.len() as u32);
         let runtime = match rules {
             QueueRules::Gaussier2015 => job.runtime.min(job.estimate),
-            QueueRules::Tsafrir2007 => job.runtime,
+            QueueRules::Tsafrir2007 | QueueRules::Zhang2020 => job.runtime,
         };
         queue.push(QueueJob {
             submission: Submission {
@@ -137,7 +167,7 @@ pub fn queue_measures(
     rules: QueueRules,
 ) -> Measured {
     let counted = match rules {
-        QueueRules::Gaussier2015 => vec![true; jobs.len()],
+        QueueRules::Gaussier2015 | QueueRules::Zhang2020 => vec![true; jobs.len()],
         QueueRules::Tsafrir2007 => outcome::without_warm_up(outcomes),
     };
     let totals = QueueTotals::of(jobs, outcomes, |place| counted[place]);
@@ -195,6 +225,7 @@ pub fn job_outcomes(
     jobs: &[Job],
     outcomes: &[PredictedOutcome],
     machine: Nodes,
+    until: CapacityUntil,
     keep: bool,
 ) -> (Vec<JobOutcome>, SimulationMetrics) {
     let mut metrics = SimulationMetrics::default();
@@ -235,6 +266,10 @@ pub fn job_outcomes(
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     let last = outcomes.iter().map(|outcome| outcome.end).max();
     metrics.makespan = last.map_or(Seconds::ZERO, |last| last - first);
-    metrics.capacity = machine.for_span(metrics.makespan);
+    let last = match until {
+        CapacityUntil::LastEnd => last,
+        CapacityUntil::LastStart => outcomes.iter().map(|outcome| outcome.start).max(),
+    };
+    metrics.capacity = machine.for_span(last.map_or(Seconds::ZERO, |last| last - first));
     (all, metrics)
 }

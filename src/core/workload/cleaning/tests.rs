@@ -162,6 +162,35 @@ fn a_missing_estimate_drops_the_record_becomes_its_run_time_or_refuses_the_trace
 }
 
 #[test]
+fn a_missing_run_time_may_be_a_given_one_and_the_request_what_the_record_has() {
+    let rules = CleaningRules {
+        missing_estimate: MissingEstimate::Recorded,
+        missing_runtime_seconds: 10,
+        processors: ProcessorsField::Larger,
+        ..CleaningRules::default()
+    };
+    for (run, requested_time, estimate, runtime) in
+        [(-1, 60, 60, 10), (50, -1, 50, 50), (-1, -1, -1, 10)]
+    {
+        let record = SwfRecord {
+            run,
+            requested_time,
+            ..USABLE
+        };
+        let (job, _) = report_of(record, rules);
+        let job = job.unwrap();
+        assert_eq!(
+            (job.estimate, job.runtime),
+            (Seconds(estimate), Seconds(runtime))
+        );
+        // Fields 5 and 8 are 4 and 8.
+        assert_eq!(job.nodes, Nodes(8));
+    }
+    let (job, report) = report_of(SwfRecord { run: -1, ..USABLE }, CleaningRules::default());
+    assert_eq!((job, report.missing_runtime), (None, 1));
+}
+
+#[test]
 fn what_is_kept_against_a_rule_is_noted() {
     let lenient = CleaningRules {
         drop_zero_runtime: false,

@@ -11,7 +11,7 @@ use crate::sweep::log_sizes::LogSizes;
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
-    CleaningRules, Compression, TraceCopy, WholeTrace, WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, TraceCopy, WholeTrace, Windows, WorkloadSettings, WorkloadSource,
 };
 
 pub(crate) fn workload(
@@ -35,7 +35,7 @@ pub(crate) fn workload(
     let raw = raw.get_ref();
     let battery_jobs = raw.battery_jobs().or_default(problems);
     let source = source(raw, &place, problems);
-    let whole = whole_trace(raw, problems);
+    let whole = whole_trace(raw, replications, problems);
     let nodes = nodes(raw, &place, log_sizes, problems);
     let is_whole = matches!(whole, Ok(Some(_)));
     let fresh = raw.fresh().is_on();
@@ -51,7 +51,7 @@ pub(crate) fn workload(
             nodes: nodes?,
             evaluation_jobs: 0,
             battery_jobs: 0,
-            cleaning: cleaning(raw),
+            cleaning: cleaning(raw, problems)?,
             compression: compression?,
             // Its jobs have deadlines only where a study gives them some (`Asked::laxity`).
             laxity: RawWorkload::default().laxity().or_default(problems)?,
@@ -117,7 +117,7 @@ pub(crate) fn workload(
         nodes: nodes?,
         evaluation_jobs,
         battery_jobs,
-        cleaning: cleaning(raw),
+        cleaning: cleaning(raw, problems)?,
         compression,
         laxity: raw.laxity().or_default(problems)?,
         whole: None,
@@ -295,21 +295,23 @@ fn compression(
     }
 }
 
-fn cleaning(workload: &RawWorkload) -> CleaningRules {
+fn cleaning(workload: &RawWorkload, problems: &mut Problems) -> Option<CleaningRules> {
     let raw = &workload.cleaning;
-    CleaningRules {
+    Some(CleaningRules {
         completed_only: workload.completed_only().is_on(),
         processors: raw.processors.unwrap_or_default(),
         drop_zero_runtime: raw.drop_zero_runtime().is_on(),
         drop_overruns: raw.drop_overruns().is_on(),
         drop_cancelled: raw.drop_cancelled().is_on(),
         missing_estimate: workload.missing_estimate.unwrap_or_default(),
-    }
+        missing_runtime_seconds: raw.missing_runtime_seconds().or_default(problems)?,
+    })
 }
 
 /// The whole trace, where the workload asks for it; `None` also where something is wrong with it.
 pub(crate) fn whole_trace(
     raw: &RawWorkload,
+    replications: u32,
     problems: &mut Problems,
 ) -> Result<Option<WholeTrace>, ()> {
     let whole = raw.whole_trace().is_on();
@@ -332,6 +334,14 @@ pub(crate) fn whole_trace(
             (
                 "workload.shake_seconds",
                 raw.shake_seconds.as_ref().map(Spanned::span),
+            ),
+            (
+                "workload.window_first_jobs",
+                raw.window_first_jobs.as_ref().map(Spanned::span),
+            ),
+            (
+                "workload.window_jobs",
+                raw.window_jobs.as_ref().map(Spanned::span),
             ),
         ];
         let mut wrong = false;
@@ -373,6 +383,7 @@ pub(crate) fn whole_trace(
     let days = raw.days().checked(problems).ok_or(())?;
     let percent = raw.copy_percent().or_default(problems).ok_or(())?;
     let shake = raw.shake_seconds().or_default(problems).ok_or(())?;
+    let windows = windows(raw, replications, problems).ok_or(())?;
     Ok(Some(WholeTrace {
         days,
         copy: (percent > 0.0).then(|| TraceCopy {
@@ -390,5 +401,29 @@ pub(crate) fn whole_trace(
             .map(|origin| *origin.get_ref())
             .unwrap_or_default(),
         shake_seconds: shake,
+        windows,
     }))
+}
+
+/// The windows of a whole trace; the outer `None` where something is wrong with them.
+fn windows(
+    raw: &RawWorkload,
+    replications: u32,
+    problems: &mut Problems,
+) -> Option<Option<Windows>> {
+    let jobs = raw.window_jobs().or_default(problems)?;
+    let given = raw.window_first_jobs.as_ref();
+    match given.map(|first_jobs| first_jobs.get_ref().clone()) {
+        None if raw.window_jobs.is_none() => Some(None),
+        Some(first_jobs) if first_jobs.len() >= replications as usize => {
+            Some(Some(Windows { first_jobs, jobs }))
+        }
+        few => {
+            let place = given.map_or_else(|| raw.window_jobs().place(), Spanned::span);
+            let have = few.unwrap_or_default().len();
+            let message = format!("{have} windows are too few for {replications} replications");
+            raw.window_first_jobs().refuse_at(place, &message, problems);
+            None
+        }
+    }
 }

@@ -204,13 +204,14 @@ impl Study for MachineQueueStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         let site = Site::of(&self.settings, spec, inputs)?;
         let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let exact = (spec.workload.whole).is_some_and(|whole| whole.exact_estimates);
+        let exact = (spec.workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates);
         let added = self.settings.added.and_then(|added| {
             let mut stream = inputs.seed(spec).stream("added-reservation");
             Some((added, added.drawn_begin(&jobs, &mut stream)?))
         });
-        let whole = spec.workload.whole;
-        let is_same = !spec.workload.fresh && whole.is_some_and(|whole| whole.shake_seconds == 0);
+        let whole = spec.workload.whole.as_ref();
+        let is_same = !spec.workload.fresh
+            && whole.is_some_and(|whole| whole.shake_seconds == 0 && whole.windows.is_none());
         let is_shared = added.is_some() && is_same;
         let outcomes = if is_shared {
             site.outcomes_of(inputs.workload_key(&spec.workload))

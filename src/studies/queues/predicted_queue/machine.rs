@@ -5,14 +5,17 @@ use std::sync::Arc;
 use bookahead_core::kernel::{Agenda, Listed, Machine, NoService, Scene, Step, drive};
 use bookahead_core::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use bookahead_core::scheduling::queue::{
-    BackfillOrder, PlannedEnds, Room, ShortestFirst, View, Waiting, backfill, remove_due,
+    BackfillOrder, PlannedEnds, ShortestFirst, View, Waiting, backfill, remove_due,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::open_jobs::OpenJobs;
 use super::outcome::PredictedOutcome;
-use super::{ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules, ScoredOrder};
+use super::running::{Event, Running};
+use super::{
+    Head, PredictedQueueSettings, QueueJob, QueueRules, ScoreTimes, ScoredOrder, ScoredWait,
+};
 
 /// A queue that plans with predictions, and the client of its jobs, which are in order of
 /// submission and no wider than the machine.
@@ -60,30 +63,16 @@ pub struct UnknownPredictor {
     pub name: String,
 }
 
-/// What happens to a job, by its place in the order of submission.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// It has outlived its prediction.
-    Expiry(u32),
-    Submission(u32),
-    End(u32),
-}
-
-impl QueueRules {
-    /// In which order the events of one second come.
-    fn class_of(self, event: Event) -> u8 {
-        match (self, event) {
-            (Self::Gaussier2015, Event::Expiry(_)) | (Self::Tsafrir2007, Event::End(_)) => 0,
-            (Self::Gaussier2015, Event::Submission(_)) | (Self::Tsafrir2007, Event::Expiry(_)) => 1,
-            (Self::Gaussier2015, Event::End(_)) | (Self::Tsafrir2007, Event::Submission(_)) => 2,
-        }
-    }
-}
+/// The rank of a job that is first whatever the order says.
+const COMMITTED: i64 = i64::MIN;
 
 /// A machine whose queue plans with predictions.
 pub struct PredictedQueueMachine {
     corrector: Corrector,
     order: ScoredOrder,
+    times: ScoreTimes,
+    head: Head,
+    backfill: BackfillOrder,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
     /// Submission of the first job of all.
@@ -99,24 +88,6 @@ pub struct PredictedQueueMachine {
     /// Whether nothing has become better since.
     is_settled: bool,
     running: Running,
-}
-
-/// The running jobs and pending events: everything that a pass changes beside the queue.
-struct Running {
-    rules: QueueRules,
-    compared: ComparedReservation,
-    now: Seconds,
-    /// Nodes that may be used: see [`QueueRules`].
-    free: u32,
-    /// Nodes of jobs that have outlived their last prediction.
-    overdue: u32,
-    open: OpenJobs,
-    ends: PlannedEnds,
-    events: Agenda<Event>,
-    /// Jobs that were started now.
-    started: Vec<u32>,
-    /// Whether the pass that is held has come to the first of the queue that does not fit.
-    has_head: bool,
 }
 
 impl Machine for PredictedQueueMachine {
@@ -183,6 +154,9 @@ impl PredictedQueueMachine {
         Self {
             corrector: settings.corrector,
             order: settings.order,
+            times: settings.times,
+            head: settings.head_rules.head,
+            backfill: settings.backfill,
             predictor,
             beginning: None,
             waiting: Vec::new(),
@@ -194,6 +168,8 @@ impl PredictedQueueMachine {
             running: Running {
                 rules: settings.rules,
                 compared: settings.reservation,
+                head_rules: settings.head_rules,
+                kept: None,
                 now: Seconds::ZERO,
                 free: nodes.0,
                 overdue: 0,
@@ -292,6 +268,8 @@ impl PredictedQueueMachine {
             Some(predictor) => predictor.predict(&state.job.submission),
             None => state.job.runtime,
         };
+        // A request that the log does not have is planned for one second.
+        let prediction = prediction.max(Seconds(1));
         state.first_prediction = prediction;
         state.prediction = prediction;
         state.predicted_at = self.running.now;
@@ -307,9 +285,7 @@ impl PredictedQueueMachine {
             self.running.begin(&waiting);
             return;
         }
-        waiting.rank = self
-            .order
-            .rank(&waiting, self.beginning(), self.running.now);
+        waiting.rank = self.rank(&waiting);
         let behind = if self.is_first_come() {
             self.waiting.len()
         } else {
@@ -367,7 +343,7 @@ impl PredictedQueueMachine {
             self.running.overdue -= nodes;
             self.running.free += nodes;
             self.is_settled = false;
-        } else if self.running.rules == QueueRules::Tsafrir2007 || planned > self.running.now {
+        } else if self.running.rules != QueueRules::Gaussier2015 || planned > self.running.now {
             self.running.ends.remove(planned, nodes);
             self.running.free += nodes;
             self.is_settled = false;
@@ -386,36 +362,79 @@ impl PredictedQueueMachine {
         if self.waiting.is_empty() {
             return;
         }
-        let running = &mut self.running;
-        if self.order.depends_on_waiting() {
-            let beginning = self.beginning.unwrap_or(running.now);
-            for waiting in &mut self.waiting {
-                waiting.rank = self.order.rank(waiting, beginning, running.now);
-            }
-            self.waiting.sort();
-            if let Some(shortest) = &mut self.shortest {
-                *shortest = ShortestFirst::of(&self.waiting);
-            }
+        if self.ranks_change() {
+            self.rank_anew();
         }
-        self.view.look(running.now, running.free, (Seconds::FAR, 0));
-        running.has_head = false;
-        let (waiting, shortest) = (&self.waiting, self.shortest.as_mut());
-        backfill(
-            waiting,
-            true,
-            shortest,
-            &mut self.view,
-            running,
-            &mut self.due,
-        );
-        remove_due(&mut self.waiting, &self.due);
+        self.running.has_head = false;
+        if self.backfill == BackfillOrder::Submission {
+            self.start_in_order(false);
+            self.put_head_before_submissions();
+        }
+        self.start_in_order(self.backfill != BackfillOrder::None);
+        if self.head == Head::Committed
+            && let Some(first) = self.waiting.first_mut()
+        {
+            first.rank = COMMITTED;
+        }
         // Where scores change while jobs wait, the next pass may find another one first.
-        self.is_settled = self.running.has_head && !self.order.depends_on_waiting();
+        self.is_settled = self.running.has_head && !self.depends_on_waiting();
     }
 
-    /// When the first of all was submitted.
-    fn beginning(&self) -> Seconds {
-        self.beginning.unwrap_or(self.running.now)
+    /// Starts whoever may start of the queue as it stands.
+    fn start_in_order(&mut self, backfills: bool) {
+        let running = &mut self.running;
+        self.view.look(running.now, running.free, (Seconds::FAR, 0));
+        let shortest = self.shortest.as_mut();
+        let (waiting, view, due) = (&self.waiting, &mut self.view, &mut self.due);
+        backfill(waiting, backfills, shortest, view, running, due);
+        remove_due(&mut self.waiting, &self.due);
+    }
+
+    /// Whoever may pass the first of the queue does so in the order of submission.
+    fn put_head_before_submissions(&mut self) {
+        for waiting in self.waiting.iter_mut().skip(1) {
+            waiting.rank = 0;
+        }
+        if let Some(first) = self.waiting.first_mut() {
+            first.rank = COMMITTED;
+        }
+        self.waiting.sort();
+    }
+
+    /// Whether scores change while jobs wait.
+    fn depends_on_waiting(&self) -> bool {
+        self.order.depends_on_waiting() && self.times.wait == ScoredWait::SoFar
+    }
+
+    /// Whether the ranks of the last pass are not those of this one.
+    fn ranks_change(&self) -> bool {
+        self.depends_on_waiting() || self.backfill == BackfillOrder::Submission
+    }
+
+    fn rank_anew(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        for waiting in &mut waiting {
+            if self.head == Head::First || waiting.rank != COMMITTED {
+                waiting.rank = self.rank(waiting);
+            }
+        }
+        waiting.sort();
+        self.waiting = waiting;
+        if let Some(shortest) = &mut self.shortest {
+            *shortest = ShortestFirst::of(&self.waiting);
+        }
+    }
+
+    fn rank(&self, waiting: &Waiting) -> i64 {
+        let beginning = self.beginning.unwrap_or(self.running.now);
+        // Who asked for no time at all is scored by what stands in the log.
+        let predicted = match waiting.estimate {
+            Seconds(1) => self.running.open[waiting.job.0].job.submission.request,
+            longer => longer,
+        };
+        let times = (beginning, self.running.now);
+        self.order
+            .rank(waiting, predicted.min(waiting.estimate), self.times, times)
     }
 
     fn make_starts_known(&mut self) {
@@ -424,74 +443,5 @@ impl PredictedQueueMachine {
                 predictor.started(&self.running.open[job].job.submission, self.running.now);
             }
         }
-    }
-}
-
-impl Running {
-    fn enter(&mut self, time: Seconds, event: Event) {
-        let class = self.rules.class_of(event);
-        match event {
-            Event::Expiry(job) => {
-                self.events.push_ranked(time, class, u64::from(job), event);
-            }
-            Event::Submission(_) => self.events.push_next(time, class, event),
-            // In the order of the starts.
-            Event::End(_) => self.events.push(time, class, event),
-        }
-    }
-
-    fn begin(&mut self, waiting: &Waiting) {
-        let job = waiting.job.0;
-        let state = &mut self.open[job];
-        state.start = self.now;
-        let (prediction, runtime) = (state.prediction, state.job.runtime);
-        self.free -= waiting.nodes.0;
-        let until = self.now + prediction;
-        self.ends.insert(until, waiting.nodes.0);
-        if prediction < runtime {
-            self.enter(until, Event::Expiry(job));
-        }
-        self.enter(self.now + runtime, Event::End(job));
-        self.started.push(job);
-    }
-
-    fn reserve(&mut self, job: u32, start: Seconds) {
-        let state = &mut self.open[job];
-        let compared = self.compared.of(state.reserved, start);
-        if compared != state.reserved {
-            state.reserved = compared;
-            state.reserved_at = Some(self.now);
-        }
-    }
-}
-
-impl Room for Running {
-    const REMEMBERS_PLACES: bool = true;
-
-    fn start(&mut self, waiting: &Waiting) {
-        let is_first = !self.has_head;
-        let every_first = self.compared == ComparedReservation::EveryFirst;
-        if is_first && every_first && waiting.since < self.now {
-            self.reserve(waiting.job.0, self.now);
-        }
-        self.begin(waiting);
-    }
-
-    fn hold(&mut self, head: &Waiting, view: &mut View) {
-        self.has_head = true;
-        let wanted = head.nodes.0;
-        let free = self.free + self.overdue;
-        let place = if free >= wanted {
-            // A job that is planned to end in this very second counts as ended, too, though it is
-            // not known yet whether it does.
-            let due = self.ends.due(self.now);
-            (self.now, free + due - wanted)
-        } else {
-            // A job that is not wider than the machine fits when all have ended.
-            let place = self.ends.room_for(wanted, free, self.now);
-            place.unwrap_or((Seconds::FAR, 0))
-        };
-        self.reserve(head.job.0, place.0);
-        view.look(self.now, self.free, place);
     }
 }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::units::Seconds;
 
+use super::head::is_default;
+
 /// The order of a queue by a score; lower scores first, ties by submission. Names as in the
 /// literature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,40 @@ pub enum ScoredOrder {
     Unicep,
 }
 
+/// What scores take for the times of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScoreTimes {
+    /// The wait of a job that still waits.
+    #[serde(rename = "score_wait", default, skip_serializing_if = "is_default")]
+    pub wait: ScoredWait,
+    /// From when its submission counts.
+    #[serde(rename = "score_from", default, skip_serializing_if = "is_default")]
+    pub from: ScoredFrom,
+}
+
+/// What scores take for the wait of a job that still waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoredWait {
+    /// w = now − s: the time since its submission.
+    #[default]
+    SoFar,
+    /// w = −1 − s: the start less the submission, where a job that has not started has the start
+    /// −1. It is negative and does not change while the job waits.
+    UnsetStart,
+}
+
+/// From when submissions count in scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoredFrom {
+    /// The submission of the first job.
+    #[default]
+    FirstJob,
+    /// Time 0, which `workload.origin` sets.
+    Zero,
+}
+
 /// What a score is made of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scored {
@@ -46,8 +82,8 @@ pub(super) struct Scored {
     pub(super) waited: f64,
 }
 
-/// What log10 takes for jobs of the first second.
-const SMALLEST_SUBMITTED: f64 = 0.1;
+/// What log10 takes for jobs of the first second, and for those that asked for no time.
+const SMALLEST: f64 = 0.1;
 
 /// Keeps 0 out of the logarithm and of the divisor of UNICEP.
 const UNICEP_OFFSET: f64 = 1e-15;
@@ -58,17 +94,31 @@ impl ScoredOrder {
         matches!(self, Self::Wfp3 | Self::Unicep)
     }
 
-    /// The rank of a job that waits; the first of all was submitted at `beginning`.
-    pub(super) fn rank(self, waiting: &Waiting, beginning: Seconds, now: Seconds) -> i64 {
+    /// The rank of a job that waits, with its r; the first of all was submitted at `beginning`.
+    pub(super) fn rank(
+        self,
+        waiting: &Waiting,
+        predicted: Seconds,
+        times: ScoreTimes,
+        (beginning, now): (Seconds, Seconds),
+    ) -> i64 {
         // Of equal ranks the earlier submission comes first anyway.
         if self == Self::Fcfs {
             return 0;
         }
+        let submitted = match times.from {
+            ScoredFrom::FirstJob => waiting.since - beginning,
+            ScoredFrom::Zero => waiting.since,
+        };
+        let waited = match times.wait {
+            ScoredWait::SoFar => now - waiting.since,
+            ScoredWait::UnsetStart => Seconds(-1) - submitted,
+        };
         Waiting::rank_of(self.score(Scored {
-            predicted: waiting.estimate.0 as f64,
+            predicted: predicted.0 as f64,
             nodes: f64::from(waiting.nodes.0),
-            submitted: (waiting.since - beginning).0 as f64,
-            waited: (now - waiting.since).0 as f64,
+            submitted: submitted.0 as f64,
+            waited: waited.0 as f64,
         }))
     }
 
@@ -79,20 +129,14 @@ impl ScoredOrder {
             submitted,
             waited: w,
         } = job;
-        let log = || {
-            let submitted = if submitted > 0.0 {
-                submitted
-            } else {
-                SMALLEST_SUBMITTED
-            };
-            libm::log10(submitted)
-        };
+        let log10 = |value: f64| libm::log10(if value > 0.0 { value } else { SMALLEST });
+        let log = || log10(submitted);
         match self {
             Self::Fcfs => submitted,
             Self::Sjf => r,
             Self::Smallest => n,
             Self::Saf => r * n,
-            Self::F1 => libm::log10(r) * n + 870.0 * log(),
+            Self::F1 => log10(r) * n + 870.0 * log(),
             Self::F2 => r.sqrt() * n + 25_600.0 * log(),
             Self::F3 => r * n + 6.86e6 * log(),
             Self::F4 => r * n.sqrt() + 5.3e5 * log(),

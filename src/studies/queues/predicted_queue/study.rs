@@ -10,8 +10,8 @@ use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use crate::predicted_queue::{
-    PredictedQueueMachine, PredictedQueueSettings, QueueRules, job_outcomes, predicted_queue_scene,
-    queue_jobs, queue_measures,
+    HeadRules, PredictedQueueMachine, PredictedQueueSettings, QueueRules, ScoreTimes, job_outcomes,
+    predicted_queue_scene, queue_jobs, queue_measures,
 };
 use bookahead_core::predictions::{
     Build, Corrector, LearnedSettings, Loss, PredictorSettings, Reads, Side, predictor,
@@ -59,7 +59,8 @@ impl Simulation for PredictedQueueSimulation {
             .map_err(SimulationError::of_study)?;
         let played = player.play(scene, false, name_of(STRATEGY))?;
         let outcomes = played.machine.into_outcomes();
-        let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, keep_outcomes);
+        let until = self.settings.capacity_until;
+        let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, until, keep_outcomes);
         Ok(SimulationResult {
             metrics,
             measured: queue_measures(&jobs, &outcomes, rules),
@@ -133,6 +134,16 @@ impl Study for PredictedQueueStudy {
                 backfill: raw.backfill.unwrap_or_default(),
                 rules: raw.rules.unwrap_or_default(),
                 reservation: raw.reservation.unwrap_or_default(),
+                head_rules: HeadRules {
+                    head: raw.head.unwrap_or_default(),
+                    reserved_start: raw.reserved_start.unwrap_or_default(),
+                    passing: raw.passing.unwrap_or_default(),
+                },
+                times: ScoreTimes {
+                    wait: raw.score_wait.unwrap_or_default(),
+                    from: raw.score_from.unwrap_or_default(),
+                },
+                capacity_until: raw.capacity_until.unwrap_or_default(),
                 told: PredictorSettings {
                     quantile: quantile?,
                     learned: LearnedSettings {
@@ -158,6 +169,10 @@ impl Study for PredictedQueueStudy {
         if is_exact || predictor.is_never_short && ends_at_request {
             settings.corrector = Corrector::default();
         }
+    }
+
+    fn takes_missing_requests(&self) -> bool {
+        self.settings.predictor == "request"
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {

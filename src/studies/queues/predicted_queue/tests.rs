@@ -6,6 +6,8 @@ use bookahead_core::units::Nodes;
 
 use super::*;
 
+mod committed;
+
 /// Submission, nodes, run time, request.
 type Row = (i64, u32, i64, i64);
 

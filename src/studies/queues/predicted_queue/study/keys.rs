@@ -1,10 +1,16 @@
 //! Keys of the queue that plans with predictions.
 
-use crate::predicted_queue::{ComparedReservation, QueueRules, ScoredOrder};
+use crate::predicted_queue::{
+    CapacityUntil, ComparedReservation, Head, Passing, QueueRules, ReservedStart, ScoredFrom,
+    ScoredOrder, ScoredWait,
+};
 use bookahead_core::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
 use bookahead_core::scheduling::queue::BackfillOrder;
 use bookahead_lab::keys::declaration::{Given, named, one_of, real};
 use bookahead_lab::{section, tables};
+
+/// Which paper some keys are for.
+const RLSCHEDULER: &str = "Zhang 2020";
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {
@@ -35,6 +41,18 @@ section! {
         rules: Option<QueueRules> = named::<QueueRules>().decides("P-01, P-04"),
         /// Which reservation of a job is compared with its start.
         reservation: Option<ComparedReservation> = named::<ComparedReservation>().decides("P-09"),
+        /// Whether the first of the queue stays that until it starts.
+        head: Option<Head> = named::<Head>().decides(RLSCHEDULER),
+        /// How often the place of the first of the queue is looked for.
+        reserved_start: Option<ReservedStart> = named::<ReservedStart>().decides(RLSCHEDULER),
+        /// Who may start before the first of the queue.
+        passing: Option<Passing> = named::<Passing>().decides(RLSCHEDULER),
+        /// What scores take for the wait of a job that still waits.
+        score_wait: Option<ScoredWait> = named::<ScoredWait>().decides(RLSCHEDULER),
+        /// From when submissions count in scores.
+        score_from: Option<ScoredFrom> = named::<ScoredFrom>().decides(RLSCHEDULER),
+        /// Until when utilisation counts what the machine could have done.
+        capacity_until: Option<CapacityUntil> = named::<CapacityUntil>().decides(RLSCHEDULER),
     }
 }
 

@@ -81,10 +81,14 @@ fn workload_fits(
         );
         return None;
     };
-    if workload.fresh {
+    let of_its_own = match &whole.windows {
+        Some(_) => Some("workload.window_first_jobs"),
+        None => workload.fresh.then_some("workload.fresh"),
+    };
+    if let Some(key) = of_its_own {
         problems.add(
             ProblemKind::Conflict,
-            "workload.fresh",
+            key,
             place,
             "replications are instants of one history of the sites, and that is simulated once for all of them",
             "leave it out; another `experiment.seed` draws another history",
@@ -120,6 +124,7 @@ fn exact_rectangles(
     let exact = asked
         .workload
         .whole
+        .as_ref()
         .is_some_and(|whole| whole.exact_estimates);
     if rectangles && !exact {
         let given = asked

@@ -178,7 +178,7 @@ rate_per_hour = 1e-3
         .iter()
         .map(|site| {
             let workload = &site.workload;
-            assert!(workload.whole.is_some_and(|whole| whole.exact_estimates));
+            assert!((workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates));
             (
                 workload.source_key(),
                 workload.nodes.0,
