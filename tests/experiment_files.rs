@@ -81,7 +81,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
         all[..all.len() - 3],
         "axis, zip and exclude have no keys"
     );
-    let current = linked(&current);
+    let current = linked(&current, "");
     assert_current("docs/configuration.md", &current, "experiment_files");
 }
 

@@ -162,7 +162,10 @@ fn files(former: FormerKey) -> Vec<String> {
             "{table}.{name} = {value} # as before\n{}{head}{rest}",
             match more {
                 "" => String::new(),
-                more => format!("{table}.{more}"),
+                more => more
+                    .lines()
+                    .map(|line| format!("{table}.{line}\n"))
+                    .collect(),
             }
         ),
         format!("{head}{rest}{switch}\n{axes}"),

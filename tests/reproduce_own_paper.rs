@@ -43,7 +43,7 @@ values = ["conservative-backfilling", "overbooking-2008"]
 const FINDINGS: &str = r#"
 [[finding]]
 id = "M1"
-section = "2"
+section = "§2"
 statement = "Overbooking accepts no fewer jobs."
 provenance = "stated"
 [finding.compare]
@@ -53,7 +53,7 @@ relation = ">="
 
 [[finding]]
 id = "M2"
-section = "2"
+section = "§2"
 statement = "Everything is accepted."
 provenance = "stated"
 [finding.bound]
@@ -128,7 +128,7 @@ fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
         "mine\n  A. Author: Overbooking in the small, 2026\n",
         "uniform ratios, 32 nodes (model workload); 2 findings; no file needed",
         "configs/mine/small.toml\n    Two strategies on a handful of jobs.",
-        "M1 (model, section 2): Overbooking accepts no fewer jobs.",
+        "M1 (model, §2): Overbooking accepts no fewer jobs.",
         "singh2008\n",
     ] {
         assert!(listed.contains(text), "{text}\nis not in\n{listed}");
@@ -170,7 +170,7 @@ fn published_numbers_stand_over_the_measured_curves_of_the_report_and_in_its_dat
     let findings = r#"
 [[finding]]
 id = "V1"
-section = "2"
+section = "§2"
 statement = "So many succeed."
 provenance = "printed"
 [finding.value]
@@ -182,7 +182,7 @@ tolerance = 7
 
 [[finding]]
 id = "B1"
-section = "2"
+section = "§2"
 statement = "Never more than there are."
 provenance = "stated"
 [finding.bound]

@@ -187,8 +187,11 @@ fn the_queues_of_kth_give_the_promises_of_their_page_again() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "promises/kth-queues.toml");
-    let (store, page) = (folder.path().join("it.db"), read("promises.md"));
-    let [means, differences] = &queries("promises.md")[..] else {
+    let (store, page) = (
+        folder.path().join("it.db"),
+        read("measurements/promises.md"),
+    );
+    let [means, differences] = &queries("measurements/promises.md")[..] else {
         panic!("another number of queries");
     };
     let means = rows(&store, means, |row| {

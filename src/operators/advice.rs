@@ -133,7 +133,7 @@ struct Section<'a> {
     tables: Vec<Table>,
     figures: Vec<Figure>,
     /// What follows from it for the operators, where it is more than chance.
-    recommendation: Option<Recommendation>,
+    recommendations: Vec<Recommendation>,
     /// Where its numbers come from; `None` for the log itself.
     run: Option<&'a AdviceRun>,
     /// The command that shows the numbers again.
@@ -184,7 +184,7 @@ fn of_estimates(source: &AdviceSource<'_>) -> Section<'static> {
         method: "All usable jobs of the log are counted, so there is no interval. Users are those with the most jobs.".to_owned(),
         tables,
         figures: Vec::new(),
-        recommendation: None,
+        recommendations: Vec::new(),
         run: None,
         command: format!(
             "bookahead trace estimates {} --classes resources,user",

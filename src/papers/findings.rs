@@ -98,7 +98,8 @@ impl FindingsFile {
 pub struct Finding {
     /// Its short name, such as `H1` or `F23-a`.
     pub id: String,
-    /// The group that it belongs to, by its number in the file of findings.
+    /// Where the work says it, for a reader who looks it up (`§6.8, Table 17`), or what it was
+    /// derived from. Score cards show together what has the same.
     pub section: String,
     /// What is claimed, in one sentence.
     pub statement: String,

@@ -172,7 +172,7 @@ pub const TERMS: &[Term] = &[
         "promise",
         &["promised start"],
         "The slot that a job was told when it was accepted. Its start and its end can each be kept or broken.",
-        "docs/promises.md",
+        "docs/measurements/promises.md",
     ),
     term(
         "reading",

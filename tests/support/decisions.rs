@@ -24,7 +24,13 @@ pub fn is_decision(name: &str) -> bool {
 
 /// Whether a line is the target of such a link.
 fn is_target(line: &str) -> bool {
-    line.starts_with('[') && line.contains("]: decisions.md#")
+    let target = line.split_once("]: ").map(|(_, target)| target);
+    line.starts_with('[')
+        && target.is_some_and(|target| {
+            target
+                .trim_start_matches("../")
+                .starts_with("decisions.md#")
+        })
 }
 
 /// A piece of prose with each id in brackets; adds those in brackets to `found`.
@@ -53,8 +59,8 @@ fn prose(text: &str, found: &mut BTreeSet<String>) -> String {
 }
 
 /// A page in which every mention of a decision outside of code and headings is a link, with the
-/// targets at its end.
-pub fn linked(page: &str) -> String {
+/// targets at its end; `up` leads from its folder to that of the page of decisions.
+pub fn linked(page: &str, up: &str) -> String {
     let mut found = BTreeSet::new();
     let mut in_block = false;
     let mut text = String::new();
@@ -78,7 +84,7 @@ pub fn linked(page: &str) -> String {
     let text = text.trim_end();
     let targets: String = found
         .iter()
-        .map(|name| format!("[{name}]: decisions.md#{}\n", name.to_lowercase()))
+        .map(|name| format!("[{name}]: {up}decisions.md#{}\n", name.to_lowercase()))
         .collect();
     match targets.is_empty() {
         true => format!("{text}\n"),

@@ -87,7 +87,7 @@ fn folder(paper: &str, findings: &str, explanations: &str) -> tempfile::TempDir 
 
 fn trend(id: &str, run: &str, direction: &str) -> String {
     format!(
-        "[[finding]]\nid = \"{id}\"\nsection = \"6\"\nstatement = \"{id} goes somewhere.\"\nprovenance = \"stated\"\n\
+        "[[finding]]\nid = \"{id}\"\nsection = \"§6\"\nstatement = \"{id} goes somewhere.\"\nprovenance = \"stated\"\n\
          [finding.trend]\nrun = \"{run}\"\nmeasure = \"slowdown\"\nalong = \"{SHARE}\"\ndirection = \"{direction}\"\n"
     )
 }
@@ -95,7 +95,7 @@ fn trend(id: &str, run: &str, direction: &str) -> String {
 const DEARER: &str = r#"
 [[finding]]
 id = "S9"
-section = "5"
+section = "§5"
 statement = "SDSC is dearer."
 provenance = "stated"
 [finding.compare]
@@ -148,7 +148,7 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     for text in [
         "H1  held",
         "H2  missed",
-        "  Specification, section 6                                     held 1 of 2 (50 %)\n",
+        "  §6                                                           held 1 of 2 (50 %)\n",
         "heine2005: held 1 of 2 (50 %)\n",
     ] {
         assert!(
@@ -342,8 +342,8 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
         "  ctc                CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
         "ctc-price-load.toml\n    What ctc-price-load shows.",
         "ctc-by-hand.toml (by hand: bookahead run)\n",
-        "  S1 (ctc, section 6): S1 goes somewhere.\n    rises with share percent",
-        "  S9 (both, section 5): SDSC is dearer.\n    price_su (sdsc-sp2-price-load) > price_su (ctc-price-load)",
+        "  S1 (ctc, §6): S1 goes somewhere.\n    rises with share percent",
+        "  S9 (both, §5): SDSC is dearer.\n    price_su (sdsc-sp2-price-load) > price_su (ctc-price-load)",
     ] {
         assert!(
             ran.output.contains(text),

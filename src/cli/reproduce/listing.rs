@@ -53,7 +53,7 @@ pub(super) fn list(
             } else {
                 writeln!(
                     session.output,
-                    "  {id} ({}, section {}): {}\n    {expected}",
+                    "  {id} ({}, {}): {}\n    {expected}",
                     home.unwrap_or(JOINT),
                     finding.section,
                     finding.statement,

@@ -227,7 +227,7 @@ pub(super) fn section<'s>(
         ),
         tables: vec![table, found.table("machine-weeks", &waits_sql)],
         figures: Vec::new(),
-        recommendation: None,
+        recommendations: Vec::new(),
         run: Some(&source.queue),
         command: source.shows(&source.queue),
     })

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::{AdviceRun, AdviceSource, AdviceSummary, Section, recommendation};
 use bookahead_report::format::inline::{self, code, label, text};
@@ -105,7 +105,7 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
                     @for one in &recommendations {
                         li {
                             a href={ "#" (one.section) } { (one.what) }
-                            p { (one.effect) } p.note { (one.how) }
+                            p { (with_code(&one.effect)) } p.note { (with_code(&one.how)) }
                         } "\n"
                     }
                 } "\n"
@@ -140,8 +140,8 @@ fn section_html(section: &Section<'_>) -> Markup {
     html! {
         section id=(section.id) { "\n"
             h2 { (section.question) } "\n"
-            p.said { (section.answer.trim()) } "\n"
-            p.note { (section.method) } "\n"
+            p.said { (with_code(section.answer.trim())) } "\n"
+            p.note { (with_code(&section.method)) } "\n"
             @if !section.figures.is_empty() {
                 div.figures { "\n" @for panels in Panels::of(&section.figures) { (panels.html(false)) } } "\n"
             }
@@ -152,6 +152,15 @@ fn section_html(section: &Section<'_>) -> Markup {
             p.note { (made_by(section)) " " code { (section.command) } } "\n"
         } "\n"
     }
+}
+
+/// Text in which what stands between backticks is code.
+fn with_code(text: &str) -> Markup {
+    PreEscaped(inline::with_code(
+        text,
+        |plain| html! { (plain) }.into_string(),
+        |code| html! { code { (code) } }.into_string(),
+    ))
 }
 
 /// Which experiment the numbers come from, before the command that shows them.

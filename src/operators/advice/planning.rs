@@ -215,7 +215,7 @@ impl<'s> Found<'s, '_> {
             method: String::new(),
             tables: Vec::new(),
             figures: Vec::new(),
-            recommendation: None,
+            recommendations: Vec::new(),
             run: Some(&self.source.planning),
             command: self.source.shows(&self.source.planning),
         }
@@ -332,7 +332,7 @@ impl<'s> Found<'s, '_> {
             ),
             tables: vec![self.table("thresholds", rows, &last, note)],
             figures: vec![self.figure()],
-            recommendation: self.recommendation(&own),
+            recommendations: self.recommendation(&own).into_iter().collect(),
             ..self.section(
                 "threshold",
                 format!("Which threshold at penalty ratio {ratio}?"),

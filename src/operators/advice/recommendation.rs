@@ -46,6 +46,6 @@ pub fn in_words(recommendations: &[Recommendation]) -> Vec<String> {
 pub(super) fn of(sections: &[Section<'_>]) -> Vec<Recommendation> {
     let found = sections
         .iter()
-        .filter_map(|section| section.recommendation.clone());
+        .flat_map(|section| section.recommendations.clone());
     found.take(MOST).collect()
 }

@@ -44,7 +44,7 @@ pub(super) fn section<'s>(
         method: String::new(),
         tables: Vec::new(),
         figures: Vec::new(),
-        recommendation: None,
+        recommendations: Vec::new(),
         run: None,
         command: source.command.clone(),
     };

@@ -39,7 +39,7 @@
 //! [[table]]
 //! number = "6.1"                              # "-" where the numbers stand in the text or were derived
 //! trace = "ctc"
-//! section = "7.1.1"
+//! section = "§6.1, PoF test"
 //! provenance = "printed"                      # or "derived"; each finding may have its own
 //! findings = [{ id = "ctc/pof/runtime/heuristic-planning/max-gain", value = 23860 }]
 //! ```

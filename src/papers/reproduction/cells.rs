@@ -30,11 +30,11 @@ pub(super) fn title(finding: &Finding) -> String {
         Check::Cell(check) => match (&check.table, finding.provenance) {
             (Some(number), _) => format!("Table {number}"),
             (None, Provenance::Derived) => {
-                format!("Derived from printed numbers (specification, section {section})")
+                format!("Derived from printed numbers ({section})")
             }
-            (None, _) => format!("In the text (specification, section {section})"),
+            (None, _) => format!("In the text ({section})"),
         },
-        _ => format!("Specification, section {section}"),
+        _ => section.clone(),
     }
 }
 

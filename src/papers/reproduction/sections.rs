@@ -1,5 +1,5 @@
-//! Results about curves on a score card: statements by the sections that the file of findings gives
-//! them.
+//! Results about curves on a score card: statements by the places in the work that the file of
+//! findings gives them.
 
 use super::cells::line;
 use super::{FindingResult, Rows, ScoreCard, Tally, grouped};
@@ -53,7 +53,7 @@ impl ScoreCard {
             line(
                 page,
                 &format!(
-                    "## Specification, section {}\n\n{}.\n",
+                    "## {}\n\n{}.\n",
                     inline::sentence(&section),
                     Tally::of(results.iter().copied()).sentence()
                 ),
@@ -147,7 +147,7 @@ impl ScoreCard {
                 "",
                 "",
                 &format!(
-                    "\nSpecification, section {section}: {}",
+                    "\n{section}: {}",
                     Tally::of(results.iter().copied()).sentence()
                 ),
             );
@@ -188,7 +188,7 @@ impl ScoreCard {
         wrap(page, "", "", &format!("\n{}: {tally}", self.label()));
     }
 
-    /// The results of each section, in the order of the file.
+    /// The results of each place in the work, in the order of the file.
     fn sections(&self) -> Vec<(String, Vec<&FindingResult>)> {
         grouped(self.curves(), |finding| finding.section.clone())
     }

@@ -40,7 +40,7 @@ reason = "because"
 [[table]]
 number = "6.1"
 trace = "ctc"
-section = "7.1.1"
+section = "§6.1"
 provenance = "printed"
 findings = [
   { id = "ctc/pof/runtime/heuristic-planning/max-gain", value = 1000 },
@@ -49,7 +49,7 @@ findings = [
 [[table]]
 number = "-"
 trace = "ctc"
-section = "11.1"
+section = "Table 6.2"
 provenance = "derived"
 findings = [
   { id = "ctc/baselines/heuristic-planning/booked", value = 5000 },
@@ -130,7 +130,7 @@ fn the_page_shows_measured_beside_published_and_whether_it_held() {
 #[test]
 fn a_paper_may_print_tables_and_describe_curves_and_its_card_shows_both() {
     let card = card_of(&format!(
-        "{TEXT}\n[[finding]]\nid = \"B1\"\nsection = \"8\"\nstatement = \"Everybody earns something.\"\nprovenance = \"stated\"\n\
+        "{TEXT}\n[[finding]]\nid = \"B1\"\nsection = \"§8\"\nstatement = \"Everybody earns something.\"\nprovenance = \"stated\"\n\
          trace = \"ctc\"\n[finding.bound]\nrun = \"ctc-pof\"\nmeasure = \"fees\"\nat_least = 1\n"
     ));
     assert_eq!(card.tallies().first.held, 3);
@@ -138,7 +138,7 @@ fn a_paper_may_print_tables_and_describe_curves_and_its_card_shows_both() {
     for text in [
         "**held 3 of 4 (75 %), 1 not tested.**",
         "## Table 6.1\n",
-        "## Specification, section 8\n\n1 held, 0 missed, 0 not tested.\n",
+        "## §8\n\n1 held, 0 missed, 0 not tested.\n",
         "| B1 | Everybody earns something. | `at least 1` | stated | 4 of 4 cells;",
     ] {
         assert!(page.contains(text), "{text}\nis missing in\n{page}");
@@ -150,7 +150,7 @@ fn a_paper_may_print_tables_and_describe_curves_and_its_card_shows_both() {
     assert_eq!(json[0]["quantity"], "max-gain");
     assert_eq!(json[4]["check"]["bound"]["run"], "ctc-pof");
     let titles = ScoreCard::tallies_by_title(&[card]);
-    assert_eq!(titles[2].0, "Specification, section 8");
+    assert_eq!(titles[2].0, "§8");
 }
 
 #[test]
@@ -360,10 +360,7 @@ fn shares_are_of_the_claims_that_were_decided() {
     let titles: Vec<&str> = tallies.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(
         titles,
-        [
-            "Table 6.1",
-            "Derived from printed numbers (specification, section 11.1)"
-        ]
+        ["Table 6.1", "Derived from printed numbers (Table 6.2)"]
     );
     assert_eq!(tallies[0].1.first.share(), "4 of 4 (100 %)");
     // Two orders that missed and held over alignments, two claims that were not tested.

@@ -23,6 +23,7 @@ from ._runs import (
     check,
     export,
     export_file,
+    figures,
     jobs,
     open_run,
     points,
@@ -30,6 +31,7 @@ from ._runs import (
     reservations,
     run,
     sql,
+    tables,
 )
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "check",
     "export",
     "export_file",
+    "figures",
     "jobs",
     "open_run",
     "points",
@@ -53,5 +56,6 @@ __all__ = [
     "reservations",
     "run",
     "sql",
+    "tables",
     "version",
 ]

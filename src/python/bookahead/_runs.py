@@ -73,6 +73,14 @@ class Run:
         """As the function `report`."""
         return report(self, folder)
 
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """As the function `tables`."""
+        return tables(self)
+
+    def figures(self) -> dict[str, pl.DataFrame]:
+        """As the function `figures`."""
+        return figures(self)
+
 
 AnyRun = Run | int | str
 """A run, its number in the store, the name of its experiment (the last run of that name), or `latest`."""
@@ -316,6 +324,32 @@ def report(run: AnyRun, folder: AnyPath, *, store: AnyPath = DEFAULT_STORE) -> P
     named, file = _named(run, store)
     _program.call(["report", "--json", f"--out={os.fspath(folder)}", f"--store={file}", "--", named])
     return Path(folder) / "index.html"
+
+
+def tables(run: AnyRun, *, store: AnyPath = DEFAULT_STORE) -> dict[str, pl.DataFrame]:
+    """The tables of the report of a run, by the names of their files, such as `best` and `summary`.
+
+    Estimates have columns for the mean and the ends of their intervals.
+
+    Raises:
+        BookaheadError: When the store cannot be read, or has no such run.
+    """
+    with tempfile.TemporaryDirectory(prefix="bookahead-") as folder:
+        report(run, folder, store=store)
+        files = sorted(Path(folder, "tables").glob("*.parquet"))
+        return {file.stem: pl.read_parquet(file, memory_map=False) for file in files}
+
+
+def figures(run: AnyRun, *, store: AnyPath = DEFAULT_STORE) -> dict[str, pl.DataFrame]:
+    """What the figures of the report of a run show, by the names of their files, such as `gain-by-acceptance-pof-max`: a row for each mark.
+
+    Raises:
+        BookaheadError: When the store cannot be read, or has no such run.
+    """
+    with tempfile.TemporaryDirectory(prefix="bookahead-") as folder:
+        report(run, folder, store=store)
+        files = sorted(Path(folder, "plots").glob("*.csv"))
+        return {file.stem: pl.read_csv(file, infer_schema_length=None) for file in files}
 
 
 def _configuration(configuration: Mapping[str, Any] | AnyPath) -> tuple[str, str | None]:

@@ -115,6 +115,17 @@ def test_the_report_is_a_page(small: bookahead.Run, tmp_path: Path) -> None:
     assert other.state == "done"
 
 
+def test_the_tables_and_figures_of_the_report_are_frames(small: bookahead.Run) -> None:
+    best = small.tables()["best"].row(by_predicate=pl.col("strategy") == "heuristic-overbooking", named=True)
+    figure = small.figures()["gain-by-acceptance-pof-max"]
+    marks = figure.filter(pl.col("series") == "heuristic-overbooking").sort("mean")
+    assert marks["x"].to_list().count(0.05) == 1
+    assert marks["mean"].last() == pytest.approx(best["gain"])
+    points = small.points().filter(pl.col("strategy") == "heuristic-overbooking")
+    means = points.group_by("acceptance.pof_max").agg(pl.col("gain").mean())
+    assert means["gain"].max() == pytest.approx(best["gain"])
+
+
 def test_what_is_wrong_is_said_with_its_key_and_what_is_allowed(tmp_path: Path) -> None:
     wrong = experiment(acceptance={"penalty_ratioo": 1.0}, failures={"source": "sometimes"})
     with pytest.raises(bookahead.ExperimentError) as error:

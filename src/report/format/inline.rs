@@ -62,7 +62,7 @@ pub fn cell(sentence: &str) -> String {
 }
 
 /// A sentence whose single backticks in pairs make code; all of it is plain where they are not.
-pub(super) fn with_code(
+pub fn with_code(
     sentence: &str,
     plain: impl Fn(&str) -> String,
     code: impl Fn(&str) -> String,

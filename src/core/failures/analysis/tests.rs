@@ -82,8 +82,8 @@ fn table() -> Option<FailureLog> {
     }
 }
 
-/// What `docs/failures.md` says of Schroeder and Gibson (DSN 2006): (what, measured, lowest,
-/// highest).
+/// What `docs/measurements/failures.md` says of Schroeder and Gibson (DSN 2006): (what, measured,
+/// lowest, highest).
 #[test]
 fn the_published_figures_of_2006_hold_on_the_real_table() {
     let Some(log) = table() else { return };
@@ -177,7 +177,7 @@ fn the_published_figures_of_2006_hold_on_the_real_table() {
     assert!(node_late.weibull_loss < node_late.exponential_loss);
 }
 
-/// What `docs/failures.md` says of El-Sayed and Schroeder (DSN 2013).
+/// What `docs/measurements/failures.md` says of El-Sayed and Schroeder (DSN 2013).
 #[test]
 fn the_published_follow_ups_of_2013_hold_on_the_real_table() {
     let Some(log) = table() else { return };

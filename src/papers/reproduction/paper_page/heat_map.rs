@@ -61,8 +61,7 @@ fn in_short(finding: &Finding) -> Option<String> {
             (None, Provenance::Derived) => "Derived from printed numbers".to_owned(),
             (None, _) => "In the text".to_owned(),
         },
-        _ if finding.section.starts_with('§') => finding.section.clone(),
-        _ => format!("Section {}", finding.section),
+        _ => finding.section.clone(),
     })
 }
 

@@ -10,7 +10,7 @@ const FINDINGS: &str = r#"
 
 [[finding]]
 id = "H1"
-section = "6"
+section = "§6"
 statement = "The rejected share rises with the share of reservations, under both rules."
 provenance = "stated"
 trace = "ctc"
@@ -23,7 +23,7 @@ direction = "rises"
 
 [[finding]]
 id = "H2"
-section = "6"
+section = "§6"
 statement = "Rejecting rejects at least 20 points more than moving."
 provenance = "stated"
 trace = "ctc"
@@ -37,7 +37,7 @@ by = 20
 
 [[finding]]
 id = "F9-a"
-section = "4.3"
+section = "§4.3"
 statement = "The machine is never full."
 provenance = "axis"
 [finding.bound]
@@ -47,7 +47,7 @@ at_most = 1
 
 [[finding]]
 id = "F9-b"
-section = "4.3"
+section = "§4.3"
 statement = "How much moving rejects at share 50."
 provenance = "derived"
 held_out = true

@@ -1,7 +1,7 @@
 //! What holds for the first of the queue when it does not fit.
 //!
-//! The defaults are those of EASY backfilling. Environments in which a queue is scheduled by choosing
-//! one job after the other differ in all three (RLScheduler: Zhang et al. 2020, section IV).
+//! The defaults are those of EASY backfilling. Environments in which a queue is scheduled by
+//! choosing one job after the other differ in all three (RLScheduler: Zhang et al. 2020).
 
 use serde::{Deserialize, Serialize};
 
