@@ -310,7 +310,7 @@ fn committed_reports_have_no_dead_link_and_stay_small() {
     }
     assert!(dead.is_empty(), "{dead:#?}");
     assert!(checked > 100, "{checked}");
-    assert!(bytes < 9_000_000, "{bytes} bytes of reports are committed");
+    assert!(bytes < 8_000_000, "{bytes} bytes of reports are committed");
 }
 
 #[test]

@@ -285,7 +285,11 @@ impl PredictedQueueMachine {
             self.running.begin(&waiting);
             return;
         }
-        waiting.rank = self.rank(&waiting);
+        let is_by_submission = self.backfill == BackfillOrder::Submission;
+        waiting.rank = match is_by_submission && self.first_is_committed() {
+            true => 0,
+            false => self.rank(&waiting),
+        };
         let behind = if self.is_first_come() {
             self.waiting.len()
         } else {
@@ -362,11 +366,14 @@ impl PredictedQueueMachine {
         if self.waiting.is_empty() {
             return;
         }
-        if self.ranks_change() {
+        // While a committed first waits, the others stay in the order of submission.
+        let first_waits = self.first_is_committed() && self.waiting[0].nodes.0 > self.running.free;
+        let is_by_submission = self.backfill == BackfillOrder::Submission;
+        if self.ranks_change() && !(is_by_submission && first_waits) {
             self.rank_anew();
         }
         self.running.has_head = false;
-        if self.backfill == BackfillOrder::Submission {
+        if is_by_submission && !first_waits {
             self.start_in_order(false);
             self.put_head_before_submissions();
         }
@@ -390,7 +397,13 @@ impl PredictedQueueMachine {
         remove_due(&mut self.waiting, &self.due);
     }
 
-    /// Whoever may pass the first of the queue does so in the order of submission.
+    fn first_is_committed(&self) -> bool {
+        let first = self.waiting.first();
+        self.head == Head::Committed && first.is_some_and(|first| first.rank == COMMITTED)
+    }
+
+    /// Whoever may pass the first of the queue does so in the order of submission. Jobs of one
+    /// second stay as the order of the queue left them (Zhang et al. 2020 sort stably).
     fn put_head_before_submissions(&mut self) {
         for waiting in self.waiting.iter_mut().skip(1) {
             waiting.rank = 0;
@@ -398,7 +411,8 @@ impl PredictedQueueMachine {
         if let Some(first) = self.waiting.first_mut() {
             first.rank = COMMITTED;
         }
-        self.waiting.sort();
+        self.waiting
+            .sort_by_key(|waiting| (waiting.rank, waiting.since));
     }
 
     /// Whether scores change while jobs wait.
@@ -418,7 +432,11 @@ impl PredictedQueueMachine {
                 waiting.rank = self.rank(waiting);
             }
         }
-        waiting.sort();
+        match self.backfill {
+            // Equal scores stay as the order before left them.
+            BackfillOrder::Submission => waiting.sort_by_key(|waiting| waiting.rank),
+            _ => waiting.sort(),
+        }
         self.waiting = waiting;
         if let Some(shortest) = &mut self.shortest {
             *shortest = ShortestFirst::of(&self.waiting);

@@ -94,8 +94,9 @@ fn measured(windows: &[Arc<[Job]>], nodes: u32, settings: &PredictedQueueSetting
     (slowdown / windows, utilisation / windows)
 }
 
-/// A log, its processors, whether the queue backfills, and its rows of tables V and VI. The
-/// utilisation of SJF with backfilling on SDSC SP2 comes to 0.66046 and is printed as 0.661.
+/// A log, its processors, whether the queue backfills, and its rows of tables V and VI. One number
+/// is printed as if it had been rounded twice: 0.66046, 0.6605, 0.661 (SJF with backfilling on SDSC
+/// SP2). It is the only one of the eighty in which that makes a difference.
 type Printed = (
     &'static str,
     u32,
@@ -117,7 +118,7 @@ const PRINTED: [Printed; 8] = [
 ];
 
 #[test]
-fn the_printed_numbers_of_the_orders_are_met_to_their_last_digit_but_one() {
+fn the_printed_numbers_of_the_orders_are_met_but_for_one_that_was_rounded_twice() {
     for (file, nodes, backfills, slowdowns, utilisations) in PRINTED {
         let Some(windows) = windows(file, nodes) else {
             return;
@@ -211,8 +212,8 @@ fn slow_loop(jobs: &[QueueJob], machine: u32, settings: &PredictedQueueSettings)
                 },
             })
         };
-        it.queue
-            .sort_by(|a, b| score(*a).total_cmp(&score(*b)).then(a.cmp(b)));
+        // Stable, as in the publication's program: equal scores stay as earlier sorts left them.
+        it.queue.sort_by(|a, b| score(*a).total_cmp(&score(*b)));
         let Some(&first) = it.queue.first() else {
             return it.starts;
         };
@@ -225,9 +226,8 @@ fn slow_loop(jobs: &[QueueJob], machine: u32, settings: &PredictedQueueSettings)
         });
         while it.nodes(first) > it.free {
             if settings.backfill == BackfillOrder::Submission {
-                let mut behind = it.queue.clone();
-                behind.sort_unstable();
-                for job in behind {
+                it.queue.sort_by_key(|job| jobs[*job].submission.submit);
+                for job in it.queue.clone() {
                     let planned = it.now + jobs[job].submission.request.0.max(1);
                     let ends_before = reserved.is_some_and(|reserved| planned < reserved);
                     if it.nodes(job) <= it.free && ends_before {
