@@ -96,7 +96,7 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
                 } "\n"
                 @if let Some(failures) = failures(source) { p.banner { (failures) } "\n" }
                 @if let Some(first) = sections.first() {
-                    p.said { strong { (first.question) } " " (first.short()) } "\n"
+                    p.said id="explained" { strong { a href={ "#" (first.id) } { (first.question) } } " " (first.short()) } "\n"
                 }
                 h2 id="recommended" { "What to do" } "\n"
                 @let recommendations = recommendation::of(sections);
@@ -111,7 +111,7 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
                 } "\n"
                 h2 { "What was asked" } "\n"
                 ol id="answers" { "\n"
-                    @for section in sections {
+                    @for section in sections.iter().skip(1) {
                         li { a href={ "#" (section.id) } { (section.question) } p { (section.short()) } } "\n"
                     }
                 } "\n"
@@ -203,7 +203,7 @@ fn write_markdown(
         )?;
     }
     writeln!(target, "\n# What was asked\n")?;
-    for section in sections {
+    for section in sections.iter().skip(1) {
         let (question, answer) = (&section.question, section.short());
         writeln!(
             target,
