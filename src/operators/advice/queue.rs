@@ -369,17 +369,17 @@ fn requests(
     if users.is_empty() || !change.is_significant() || change.mean >= 0.0 {
         return None;
     }
-    let named: Vec<String> = users
-        .iter()
-        .map(|user| {
-            format!(
-                "{} ({} % of all unused node-hours; uses {} % of what is requested)",
-                user.name,
-                grouped(user.unused_percent, 0),
-                grouped(user.used_percent, 0)
-            )
-        })
-        .collect();
+    let named: Vec<&str> = users.iter().map(|user| user.name.as_str()).collect();
+    let shares = users.iter().map(|user| {
+        let (unused, used) = (user.unused_percent, user.used_percent);
+        format!(
+            "{} has {} % of all unused node-hours and uses {} % of its requests",
+            user.name,
+            grouped(unused, 0),
+            grouped(used, 0)
+        )
+    });
+    let shares: Vec<String> = shares.collect();
     let partition = source.requests.partition.as_ref();
     let limit = partition.map_or_else(String::new, |partition| {
         format!(
@@ -392,12 +392,13 @@ fn requests(
     });
     Some(Recommendation {
         what: format!(
-            "Ask for requests that are closer to run times, first of {}.",
+            "Ask users for requests that are closer to run times, first {}.",
             named.join(", ")
         ),
         effect: format!(
-            "With the run times of all jobs in the place of requests the mean wait would change by {}, over weeks; the users named here are a part of that.",
-            changed(Some(change), 1, "min")
+            "With the run times of all jobs in the place of requests the mean wait would change by {}, over weeks; these users are a part of that: {}.",
+            changed(Some(change), 1, "min"),
+            shares.join("; ")
         ),
         how: format!(
             "In Slurm a request is `--time`, which a `job_submit` plugin can lower.{limit}"
