@@ -1,7 +1,7 @@
 -- Mean bounded slowdown of each order on the whole log, and how far it is from that of FCFS in the same queue, with a 95 % interval over weeks of
 -- submission: the ratio estimator of the differences of weeks. Weeks behind each other are alike, so the intervals are rather too narrow.
 --   bookahead sql - --store STORE < configs/queue-orders/weeks.sql
-WITH queue AS (
+WITH RECURSIVE queue AS (
     SELECT DISTINCT r.name, p.simulation, p.axes ->> '$."queue.order"' AS ordered,
            coalesce(p.axes ->> '$."queue.backfill"', p.strategy) AS backfill, p.axes ->> '$."queue.predictor"' AS predictor
     FROM v_point p JOIN v_run r USING (run)
@@ -22,10 +22,20 @@ total AS (
     SELECT name, ordered, backfill, predictor, count(*) AS weeks, sum(jobs) AS jobs, sum(slowdowns) / sum(jobs) AS mean,
            sum(more) / sum(jobs) AS more, sum(more < 0) AS better
     FROM pair GROUP BY 1, 2, 3, 4
+),
+settled AS (
+    SELECT t.*, sum((p.more - t.more * p.jobs) * (p.more - t.more * p.jobs)) * t.weeks / (t.weeks - 1) / t.jobs / t.jobs AS variance
+    FROM total t JOIN pair p USING (name, ordered, backfill, predictor)
+    GROUP BY t.name, t.ordered, t.backfill, t.predictor
+),
+-- The square root of the variance by Newton's method: the SQLite of the program has no sqrt().
+newton AS (
+    SELECT name, ordered, backfill, predictor, variance, 0 AS step, variance + 1 AS root FROM settled
+    UNION ALL
+    SELECT name, ordered, backfill, predictor, variance, step + 1, (root + variance / root) / 2 FROM newton WHERE step < 80
 )
-SELECT t.name, t.backfill, t.predictor, t.ordered, t.weeks, round(t.mean, 1) AS bounded_slowdown, round(t.more, 1) AS against_fcfs,
-       round(1.96 * sqrt(sum((p.more - t.more * p.jobs) * (p.more - t.more * p.jobs)) * t.weeks / (t.weeks - 1)) / t.jobs, 1) AS half_width,
-       t.better AS weeks_better
-FROM total t JOIN pair p USING (name, ordered, backfill, predictor)
-GROUP BY t.name, t.backfill, t.predictor, t.ordered
-ORDER BY t.name, t.backfill, t.predictor, bounded_slowdown;
+SELECT s.name, s.backfill, s.predictor, s.ordered, s.weeks, round(s.mean, 1) AS bounded_slowdown, round(s.more, 1) AS against_fcfs,
+       round(1.96 * n.root, 1) AS half_width, s.better AS weeks_better
+FROM settled s JOIN newton n USING (name, ordered, backfill, predictor)
+WHERE n.step = 80
+ORDER BY s.name, s.backfill, s.predictor, bounded_slowdown;
