@@ -161,6 +161,35 @@ fn every_query_of_a_page_of_results_is_a_query_of_a_store_of_this_program() {
 }
 
 #[test]
+fn every_query_beside_an_experiment_is_a_query_of_a_store_of_this_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("empty.db");
+    drop(Store::open(STUDIES, &path).expect("a store"));
+    let connection = Connection::open(&path).expect("a store");
+    let mut files = Vec::new();
+    let mut folders = vec![project().join("configs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("readable").path();
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(kind) if kind == "sql" => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    assert!(files.len() >= 6, "{files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).expect("readable");
+        for query in text.split(";\n").filter(|query| query.contains("SELECT")) {
+            if let Err(error) = connection.prepare(query) {
+                panic!("{}: {error}\n{query}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn the_quick_start_has_as_many_distinct_results_as_the_page_of_statistics_says() {
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "quickstart.toml");

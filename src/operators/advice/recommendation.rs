@@ -27,8 +27,7 @@ impl Recommendation {
 }
 
 /// Said where nothing is recommended.
-pub(super) const NONE: &str =
-    "Nothing is recommended: nothing that was tried is significantly better than what the log did.";
+pub(super) const NONE: &str = "Nothing is recommended: no change that was simulated makes a significant difference for the better.";
 
 /// Recommendations as numbered paragraphs; without any, that there are none.
 #[must_use]
