@@ -4,6 +4,7 @@
 //! Here stand the keys that every study has; those of a study stand in its folder. `sweep/keys.rs`
 //! knows all of them.
 
+pub mod adaptive;
 pub mod declaration;
 pub mod estimates;
 pub mod failures;

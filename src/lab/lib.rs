@@ -47,6 +47,9 @@ use bookahead_core::{
 // The actors of one simulation.
 pub mod actors;
 
+// Sweeps that stop by a rule: the statistics of when, pure.
+pub mod adaptive;
+
 // Keys of experiment files: declarations, reading, problems.
 pub mod keys;
 

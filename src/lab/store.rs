@@ -36,6 +36,7 @@ mod repeats;
 mod replays;
 mod room;
 mod rows;
+mod rules;
 mod runs;
 mod schema_check;
 mod shares;
@@ -77,6 +78,7 @@ pub use record::{
 };
 pub use remove::RunUse;
 pub use replays::ReplaySource;
+pub use rules::{StoredDecision, StoredRule};
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
 pub use stream::{OutcomeStream, WorkloadHash};

@@ -155,6 +155,7 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
         text: configuration(source, arguments, shape.machine),
         seed: arguments.seed,
         replications: 1,
+        rule: None,
         axes: Vec::new(),
         losses: Vec::new(),
         machines: Vec::new(),

@@ -387,6 +387,11 @@ pub const fn reals() -> Key {
     Key::list(Kind::Real, Unbounded)
 }
 
+/// A list of texts.
+pub const fn texts(words: &'static str) -> Key {
+    Key::list(Kind::Text, Unbounded).words(words)
+}
+
 /// `true` or `false`.
 pub const fn flag(default: &'static str) -> Key {
     Key::of(Kind::Flag, (Unbounded, Unbounded)).default_is(default)

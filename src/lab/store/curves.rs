@@ -9,6 +9,7 @@ use rusqlite::types::Value;
 use super::read::seen;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
+use crate::study::Studies;
 use crate::sweep::{AxisValue, Seen};
 
 /// A quantity at one combination of axis values of a run.
@@ -35,21 +36,8 @@ impl Store {
     /// When the store cannot be read.
     pub fn curve_cells(&self, run: RunId, measure: &str) -> Result<Vec<CurveSamples>, StoreError> {
         let sql = |error| self.error("reading curves", error);
-        let mut parameters = vec![Value::Integer(run.0), Value::Text(measure.to_owned())];
-        let (value, table) = if let Some(expression) = metrics::by_name(measure) {
-            let table = "JOIN simulation_metrics k ON k.simulation = m.id AND ?2 IS NOT NULL";
-            (expression, table)
-        } else if let Some(own) = self.studies.quantity(measure) {
-            parameters.truncate(1);
-            parameters.extend(own.parameters);
-            ("d.value".to_owned(), own.join)
-        } else {
-            (
-                "d.value".to_owned(),
-                "JOIN simulation_measure d ON d.simulation = m.id
-                    AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
-            )
-        };
+        let (value, table, own) = quantity(self.studies, measure);
+        let parameters = [vec![Value::Integer(run.0)], own].concat();
         // A row an axis of each point, those of a point one after the other; one row without an
         // axis where the run has none.
         let query = format!(
@@ -93,6 +81,25 @@ impl Store {
         }
         cells.add(current);
         Ok(cells.sorted())
+    }
+}
+
+/// How a quantity is read: the expression of its value, what is joined to the simulation `m` and the
+/// point `p` for it, and the parameters of that, from `?2` on.
+pub(super) fn quantity(studies: Studies, name: &str) -> (String, &'static str, Vec<Value>) {
+    if let Some(expression) = metrics::by_name(name) {
+        let join = "JOIN simulation_metrics k ON k.simulation = m.id";
+        return (expression, join, Vec::new());
+    }
+    let value = "d.value".to_owned();
+    match studies.quantity(name) {
+        Some(own) => (value, own.join, own.parameters),
+        None => (
+            value,
+            "JOIN simulation_measure d ON d.simulation = m.id
+                AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
+            vec![Value::Text(name.to_owned())],
+        ),
     }
 }
 

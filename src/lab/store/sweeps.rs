@@ -1,18 +1,21 @@
 //! Sweeps into a store: what [`run_planned`] does, with inputs from files and results in SQLite.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use kameo::actor::ActorRef;
 
+use super::metrics::METRICS;
+use super::writer_actor::Entered;
 use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::keys::nearest;
 use crate::study::Studies;
 use crate::sweep::{
-    Coordinator, Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity,
+    Coordinator, Decision, Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity,
     InputSources, NoStore, OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState,
-    SimulationProgress, SinkError, Sweep, SweepError, SweepOptions, SweepSummary, Task,
-    load_inputs, plan, prepare_all, run_planned,
+    SimulationProgress, SimulationSpec, SinkError, Sweep, SweepError, SweepOptions, SweepSummary,
+    Task, load_inputs, plan, prepare_all, run_planned,
 };
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are
@@ -24,6 +27,7 @@ use crate::sweep::{
 ///
 /// When an input is missing or faulty, or when the store cannot be used.
 pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummary, SweepError> {
+    require_quantities(&sweep, options.studies)?;
     let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
         Box::new(NoStore)
@@ -49,6 +53,7 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
 ///
 /// When an input is missing or faulty, or when there is a store that cannot be read.
 pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
+    require_quantities(&sweep, options.studies)?;
     load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let plan = plan_in_store(&sweep, options)?;
     Ok((sweep, plan))
@@ -61,10 +66,43 @@ pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan)
 ///
 /// As [`dry_run`], and when a simulation could not begin.
 pub fn check(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
+    require_quantities(&sweep, options.studies)?;
     let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let plan = plan_in_store(&sweep, options)?;
     prepare_all(&sweep, &plan, &|spec| inputs.prepare(spec), options)?;
     Ok((sweep, plan))
+}
+
+/// Refuses a rule that reads what is measured by no simulation of the sweep.
+fn require_quantities(sweep: &Sweep, studies: Studies) -> Result<(), SweepError> {
+    let Some(rule) = &sweep.rule else {
+        return Ok(());
+    };
+    let metrics = METRICS.iter().map(|metric| metric.name);
+    for quantity in rule.quantities() {
+        let is_measured = |kind: &SimulationSpec| {
+            let own = kind.study.measures().iter();
+            own.map(|measure| measure.name).any(|name| name == quantity)
+                || studies.quantity(quantity).is_some()
+        };
+        let mut kinds = sweep.simulations.kinds().iter();
+        if metrics.clone().any(|name| name == quantity) || kinds.all(is_measured) {
+            continue;
+        }
+        let kinds = sweep.simulations.kinds().iter();
+        let own = kinds.flat_map(|kind| kind.study.measures().iter().map(|measure| measure.name));
+        let known: BTreeSet<&str> = metrics.clone().chain(own).collect();
+        let known: Vec<&str> = known.into_iter().collect();
+        let help = match nearest(quantity, &known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`bookahead list metrics` says what each study measures".to_owned(),
+        };
+        return Err(SweepError::Rule(format!(
+            "{}: `{quantity}` is not measured by every simulation of this experiment; {help}",
+            rule.quantity_key()
+        )));
+    }
+    Ok(())
 }
 
 /// What is left to do, where there is a store in the light of what it has.
@@ -109,6 +147,24 @@ impl StoreFile {
             .map(Self::Open)
             .map_err(|error| stopped(&error))
     }
+
+    /// A handle to the writer of the run under way.
+    fn handle(&self) -> Result<WriterHandle, SinkError> {
+        match self {
+            Self::Writing { writer, .. } => Ok(writer.handle()),
+            Self::Open(_) | Self::Closed { .. } => {
+                Err(SinkError::Stopped("no run has begun".to_owned()))
+            }
+        }
+    }
+}
+
+/// Tasks in the order of the sweep, not in that of the work: the numbers of rows then follow from
+/// the sweep alone.
+fn in_order<'t>(sweep: &Sweep, tasks: &'t [Task]) -> Vec<&'t Task> {
+    let mut tasks: Vec<&Task> = tasks.iter().collect();
+    tasks.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
+    tasks
 }
 
 fn stopped(error: &StoreError) -> SinkError {
@@ -166,25 +222,30 @@ impl ResultStore for StoreFile {
         let Self::Open(store) = std::mem::replace(self, Self::Closed { run: None }) else {
             return Err(begun());
         };
-        let run = store
-            .begin_run(&RunRecord::of(sweep, store.studies))
+        let mut record = RunRecord::of(sweep, store.studies);
+        if sweep.rule.is_some() {
+            // So many so far: further rungs add theirs.
+            let pending = pending.iter().map(|task| task.points.len());
+            record.points = (done.len() + pending.sum::<usize>()) as u64;
+        }
+        let run = store.begin_run(&record).map_err(|error| stopped(&error))?;
+        store
+            .begin_rule(run, sweep)
             .map_err(|error| stopped(&error))?;
         store
             .link_done_points(run, done)
             .map_err(|error| stopped(&error))?;
-        // In the order of the sweep, not in that of the work: the numbers of rows then follow from
-        // the sweep alone.
-        let mut pending: Vec<&Task> = pending.iter().collect();
-        pending.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
-        let pending = pending.into_iter().map(|task| PendingSimulation {
-            id: sweep.simulation_ids[task.simulation],
-            spec: sweep.simulations.get(task.simulation),
-            points: task
-                .points
-                .iter()
-                .map(|point| &sweep.points[*point])
-                .collect(),
-        });
+        let pending = in_order(sweep, pending)
+            .into_iter()
+            .map(|task| PendingSimulation {
+                id: sweep.simulation_ids[task.simulation],
+                spec: sweep.simulations.get(task.simulation),
+                points: task
+                    .points
+                    .iter()
+                    .map(|point| &sweep.points[*point])
+                    .collect(),
+            });
         store
             .enter_pending(run, pending, fresh)
             .map_err(|error| stopped(&error))?;
@@ -192,6 +253,40 @@ impl ResultStore for StoreFile {
         let handle = writer.handle();
         *self = Self::Writing { run, writer };
         Ok(Arc::new(handle))
+    }
+
+    fn enter(
+        &mut self,
+        sweep: &Sweep,
+        done: &[Point],
+        pending: &[Task],
+        fresh: bool,
+    ) -> Result<(), SinkError> {
+        let pending = in_order(sweep, pending).into_iter().map(|task| {
+            let points = task.points.iter().map(|point| sweep.points[*point].clone());
+            (
+                sweep.simulation_ids[task.simulation],
+                sweep.simulations.get(task.simulation),
+                points.collect(),
+            )
+        });
+        let entered = Entered {
+            done: done.to_vec(),
+            pending: pending.collect(),
+            fresh,
+        };
+        let handle = self.handle()?;
+        handle.enter(entered).map_err(|error| stopped(&error))
+    }
+
+    fn values(&self, quantity: &str, points: &[Identity]) -> Result<Vec<Option<f64>>, SinkError> {
+        let values = self.handle()?.values(quantity, points);
+        values.map_err(|error| stopped(&error))
+    }
+
+    fn decide(&mut self, decisions: Vec<Decision>) -> Result<(), SinkError> {
+        let decided = self.handle()?.decide(decisions);
+        decided.map_err(|error| stopped(&error))
     }
 
     fn earlier_work(&self, sweep: &Sweep) -> Result<EarlierWork, SinkError> {

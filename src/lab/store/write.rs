@@ -16,9 +16,9 @@ use kameo::mailbox;
 use super::processes::ProgressReader;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::rows::{Prepared, spec_json};
-use super::writer_actor::{Fault, Write, WriterActor};
+use super::writer_actor::{AskedValues, Entered, Fault, Write, WriterActor};
 use super::{RunId, RunState, Store, StoreError, WriteSummary};
-use crate::sweep::{Point, SimulationProgress, all_end};
+use crate::sweep::{Decision, Identity, Point, SimulationProgress, all_end};
 
 /// Owns the thread of the actor that writes. Dropped without [`Writer::finish`], it commits what it
 /// was given and leaves the run in the state "running", as a program that died would.
@@ -173,6 +173,43 @@ impl WriterHandle {
     /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
     pub fn adopt(&self, id: &str, points: Vec<Point>) -> Result<(), StoreError> {
         self.send(Write::Adopted(id.to_owned(), points))
+    }
+
+    /// Makes more part of the run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
+    pub(super) fn enter(&self, entered: Entered) -> Result<(), StoreError> {
+        self.send(Write::Entered(Box::new(entered)))
+    }
+
+    /// Keeps what a rule decided.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
+    pub fn decide(&self, decisions: Vec<Decision>) -> Result<(), StoreError> {
+        self.send(Write::Decided(decisions))
+    }
+
+    /// The values of a quantity at points, in their order, after everything that was handed over
+    /// before; `None` where a point failed or has none.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
+    pub fn values(
+        &self,
+        quantity: &str,
+        points: &[Identity],
+    ) -> Result<Vec<Option<f64>>, StoreError> {
+        let asked = AskedValues {
+            quantity: quantity.to_owned(),
+            points: points.to_vec(),
+        };
+        let answered = self.actor.ask(asked).blocking_send();
+        answered.map_err(|_| self.stopped())
     }
 
     /// How far the simulation is in the store, whoever works on it: a look that does not wait for

@@ -12,15 +12,16 @@ use kameo::actor::{Actor, ActorId, ActorRef, WeakActorRef};
 use kameo::error::{ActorStopReason, PanicError};
 use kameo::mailbox::{MailboxReceiver, Signal};
 use kameo::message::{Context, Message};
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::durability::JournalSync;
 use super::journal::JournalWatch;
 use super::record::{FailedSimulation, OutcomeDetail};
 use super::rows::{Prepared, Rows};
+use super::rules;
 use super::runs::end_run;
-use super::{RunId, RunState, Store, StoreError, WriteSummary};
-use crate::sweep::{Point, SinkError};
+use super::{PendingSimulation, RunId, RunState, Store, StoreError, WriteSummary};
+use crate::sweep::{Decision, Identity, Point, SimulationSpec, SinkError};
 
 /// A transaction is committed when it has this many rows …
 const BATCH_ROWS: u64 = 20_000;
@@ -37,8 +38,28 @@ pub(super) enum Write {
     Started(String),
     /// Another program has done a simulation; these are points that are read off it.
     Adopted(String, Vec<Point>),
+    /// More is to be done in this run, and more of it was done before.
+    Entered(Box<Entered>),
+    /// A rule decided.
+    Decided(Vec<Decision>),
     /// The run is over.
     End(RunState),
+}
+
+/// What becomes part of a run that has begun.
+pub(super) struct Entered {
+    /// Points that are done.
+    pub(super) done: Vec<Point>,
+    /// Simulations that are to be done, each with its points.
+    pub(super) pending: Vec<(Identity, SimulationSpec, Vec<Point>)>,
+    /// Whether they begin a new generation.
+    pub(super) fresh: bool,
+}
+
+/// Asks for the values of a quantity at points, in their order.
+pub(super) struct AskedValues {
+    pub(super) quantity: String,
+    pub(super) points: Vec<Identity>,
 }
 
 /// Why the writer stopped, for those who find it gone: set before its mailbox closes.
@@ -95,7 +116,51 @@ impl WriterActor {
         }
     }
 
+    /// Makes more part of the run, in transactions of its own.
+    fn enter(&mut self, entered: &Entered) -> Result<(), StoreError> {
+        self.commit()?;
+        let Entered {
+            done,
+            pending,
+            fresh,
+        } = entered;
+        self.store.link_done_points(self.run, done)?;
+        let simulations = pending.iter().map(|(id, spec, points)| PendingSimulation {
+            id: *id,
+            spec: spec.clone(),
+            points: points.iter().collect(),
+        });
+        self.store.enter_pending(self.run, simulations, *fresh)?;
+        let added = done.len()
+            + pending
+                .iter()
+                .map(|(.., points)| points.len())
+                .sum::<usize>();
+        self.store
+            .connection
+            .execute(
+                "UPDATE run SET points = points + ?2 WHERE id = ?1",
+                params![self.run.0, added as i64],
+            )
+            .map(drop)
+            .map_err(|error| self.store.error(WRITING, error))
+    }
+
+    fn values(&mut self, asked: &AskedValues) -> Result<Vec<Option<f64>>, StoreError> {
+        self.commit()?;
+        let Store {
+            studies,
+            connection,
+            ..
+        } = &self.store;
+        rules::values(*studies, connection, &asked.quantity, &asked.points)
+            .map_err(|error| self.store.error("reading what a rule decides by", error))
+    }
+
     fn write(&mut self, message: &Write) -> Result<(), StoreError> {
+        if let Write::Entered(entered) = message {
+            return self.enter(entered);
+        }
         let (connection, rows) = (&self.store.connection, &mut self.rows);
         let written = self
             .batch
@@ -105,6 +170,9 @@ impl WriterActor {
                 Write::Failed(failed, spec) => rows.failed(connection, failed, spec),
                 Write::Started(id) => rows.started(connection, id),
                 Write::Adopted(id, points) => rows.adopted(connection, id, points),
+                Write::Decided(decisions) => rules::write(connection, self.run, decisions),
+                // Above, before a transaction was begun.
+                Write::Entered(_) => Ok(0),
                 Write::End(state) => {
                     end_run(self.store.studies, connection, self.run, *state).map(|()| 0)
                 }
@@ -273,6 +341,22 @@ impl Message<Write> for WriterActor {
             context.stop();
         }
         Ok(())
+    }
+}
+
+impl Message<AskedValues> for WriterActor {
+    type Reply = Result<Vec<Option<f64>>, SinkError>;
+
+    async fn handle(
+        &mut self,
+        asked: AskedValues,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Self::Reply {
+        self.messages += 1;
+        match self.values(&asked) {
+            Ok(values) => Ok(values),
+            Err(error) => self.checked(Err(error)).map(|()| Vec::new()),
+        }
     }
 }
 

@@ -244,6 +244,7 @@ macro_rules! settings {
             fn boxed(&self) -> StudySpec;
             fn equals(&self, other: &dyn Any) -> bool;
             fn normalise(&mut self, common: CommonSettings<'_>);
+            fn measures(&self) -> &'static [Measure];
             $(fn $name(&self, $($($argument: $type),*)?) -> $result;)*
         }
 
@@ -268,6 +269,10 @@ macro_rules! settings {
                 Study::normalise(self, common);
             }
 
+            fn measures(&self) -> &'static [Measure] {
+                S::MEASURES
+            }
+
             $(fn $name(&self, $($($argument: $type),*)?) -> $result {
                 Study::$name(self, $($($argument),*)?)
             })*
@@ -277,6 +282,12 @@ macro_rules! settings {
             /// [`Study::normalise`].
             pub fn normalise(&mut self, common: CommonSettings<'_>) {
                 self.0.normalise(common);
+            }
+
+            /// [`Study::MEASURES`].
+            #[must_use]
+            pub fn measures(&self) -> &'static [Measure] {
+                self.0.measures()
             }
 
             $(

@@ -27,6 +27,8 @@ pub(super) struct Dimension {
     pub(super) keys: Vec<&'static Key>,
     /// Rows of one cell a key.
     pub(super) rows: Vec<Vec<Cell>>,
+    /// Whether it is continuous, and refined around its optimum by a selection.
+    pub(super) is_refined: bool,
     place: usize,
 }
 
@@ -101,8 +103,9 @@ fn is_former(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> bool
 
 fn axis_key(keys: Keys, key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
     let path = key.get_ref();
-    if path.starts_with("experiment.") {
-        let help = "seed and replications hold for a whole sweep: use another file, or `--seed`";
+    if Keys::is_of_whole_sweep(path) {
+        let help =
+            "seed, replications and rules hold for a whole sweep: use another file, or `--seed`";
         problems.add(
             ProblemKind::UnknownAxisKey,
             path,
@@ -207,9 +210,11 @@ fn axis_dimension(
     };
     distinct(key.path, &cells, problems);
     let rows = cells.into_iter().map(|cell| vec![cell]).collect();
+    let range = axis.range.as_ref().map(Spanned::get_ref);
     Some(Dimension {
         keys: vec![key],
         rows,
+        is_refined: range.is_some_and(|range| range.tolerance.is_some()),
         place,
     })
 }
@@ -275,7 +280,12 @@ fn zip_dimension(known: Keys, zip: &Spanned<RawZip>, problems: &mut Problems) ->
             problems.add(ProblemKind::RowLength, "zip", row.span(), message, help);
         }
     }
-    whole.then_some(Dimension { keys, rows, place })
+    whole.then_some(Dimension {
+        keys,
+        rows,
+        is_refined: false,
+        place,
+    })
 }
 
 /// Exclusions bound to columns of the dimensions.

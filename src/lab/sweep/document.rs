@@ -182,6 +182,8 @@ impl<'i> Document<'i> {
         let experiment = reader::read(&mut reading, "experiment");
         let workload = reader::read(&mut reading, "workload");
         let scheduling = reader::read(&mut reading, "scheduling");
+        let stop = reader::read(&mut reading, "stop");
+        let select = reader::read(&mut reading, "select");
         let mut tables = TableReader::new(&mut reading);
         RawExperiment {
             experiment,
@@ -195,6 +197,8 @@ impl<'i> Document<'i> {
             penalty: tables.table("penalty").keys,
             reservations: tables.table("reservations"),
             requests: tables.table("requests").keys,
+            stop,
+            select,
             studies: (self.keys.studies().iter())
                 .map(|study| study.read(&mut tables))
                 .collect(),

@@ -102,7 +102,17 @@ impl Experiment {
         let mut exclusions = Exclusions::bind(&document, &dimensions, &mut problems);
         let raw = document.read(&[], &mut problems);
         let header = resolve::header(raw.experiment.as_ref(), &mut problems);
-        let replications = header.as_ref().map_or(1, |header| header.replications);
+        let refined: Vec<&str> = (dimensions.iter())
+            .filter(|dimension| dimension.is_refined)
+            .flat_map(|dimension| dimension.keys.iter().map(|key| key.path))
+            .collect();
+        let axes = axes_of(&dimensions);
+        let rule = resolve::rule(&raw, &axes, &refined, &mut problems).flatten();
+        let replications = match (&rule, &header) {
+            (Some(rule), _) => rule.replications(),
+            (None, Some(header)) => header.replications,
+            (None, None) => 1,
+        };
         let points =
             combinations(&dimensions).and_then(|count| count.checked_mul(u64::from(replications)));
         if points.is_none_or(|points| points > MAXIMUM_POINTS) {
@@ -186,7 +196,8 @@ impl Experiment {
             text: text.to_owned(),
             seed,
             replications,
-            axes: axes_of(&dimensions),
+            rule,
+            axes,
             simulation_ids: Vec::new(),
             simulations: plan.simulations,
             points: plan.points,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 pub use crate::keys::declaration::{Given, Key, Kind, Names, Section};
 pub use crate::keys::former::FormerKey;
-use crate::keys::{estimates, failures, reservations, scheduling, workload};
+use crate::keys::{adaptive, estimates, failures, reservations, scheduling, workload};
 pub use crate::keys::{nearest, suggest};
 use crate::study::Studies;
 
@@ -30,6 +30,8 @@ pub(super) const COMMON: &[Section] = &[
     scheduling::PENALTY,
     reservations::RESERVATIONS,
     reservations::REQUESTS,
+    adaptive::STOP,
+    adaptive::SELECT,
 ];
 
 /// The keys that experiment files of a program may have.
@@ -141,7 +143,14 @@ impl Keys {
     /// Whether an axis can vary this key.
     #[must_use]
     pub fn is_axis(self, key: &Key) -> bool {
-        self.list_around(key.path).is_none() && !key.path.starts_with("experiment.")
+        self.list_around(key.path).is_none() && !Self::is_of_whole_sweep(key.path)
+    }
+
+    /// Whether a key holds for a whole sweep, so that no axis can vary it.
+    #[must_use]
+    pub fn is_of_whole_sweep(path: &str) -> bool {
+        let table = path.split('.').next().unwrap_or_default();
+        ["experiment", "stop", "select"].contains(&table)
     }
 
     /// The tables that may stand at the top of the file.

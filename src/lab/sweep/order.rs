@@ -267,7 +267,8 @@ values = [0.1, 0.2, 0.3, 0.4]
     }
 
     fn tasks(sweep: &Sweep) -> Vec<Task> {
-        crate::sweep::tasks(sweep, &Default::default(), &CostModel::default())
+        let all: Vec<usize> = (0..sweep.points.len()).collect();
+        crate::sweep::tasks(sweep, &all, &Default::default(), &CostModel::default())
     }
 
     /// What a simulation really takes: the opposite of what is expected.

@@ -8,6 +8,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+pub use crate::keys::adaptive::{RawSelect, RawStop};
 pub use crate::keys::declaration::Given;
 use crate::keys::declaration::Table;
 pub use crate::keys::estimates::RawEstimates;
@@ -43,6 +44,10 @@ pub struct RawExperiment {
     pub reservations: Table<RawReservations>,
     /// `[requests]`, as far as files of all studies have it.
     pub requests: RawRequests,
+    /// `[stop]`.
+    pub stop: Option<Spanned<RawStop>>,
+    /// `[select]`.
+    pub select: Option<Spanned<RawSelect>>,
     /// The tables of each study, in the order of the list.
     pub studies: Vec<StudyKeys>,
 }
@@ -59,7 +64,8 @@ pub struct RawAxis {
     pub range: Given<RawRange>,
 }
 
-/// `range = { from, to, step }`, inclusive.
+/// `range = { from, to, step }`, inclusive, or `{ from, to, tolerance }` for an axis that a
+/// selection refines around its optimum.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawRange {
@@ -67,8 +73,10 @@ pub struct RawRange {
     pub from: Number,
     /// The last value, where a whole number of steps reaches it.
     pub to: Number,
-    /// The distance between two values.
-    pub step: Number,
+    /// The distance between two values…
+    pub step: Option<Number>,
+    /// …or how close to the optimum a selection comes.
+    pub tolerance: Option<Number>,
 }
 
 /// A number of a range: three whole numbers give whole values.

@@ -125,6 +125,7 @@ pub fn replay_point(
         text: String::new(),
         seed: spec.seed,
         replications: 1,
+        rule: None,
         axes: Vec::new(),
         simulations: [spec.clone()].into_iter().collect(),
         simulation_ids: Vec::new(),

@@ -8,6 +8,7 @@ mod estimates;
 mod failures;
 mod policy;
 mod reservations;
+mod rule;
 mod workload;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 pub use self::failures::LANL_FILE;
+pub(super) use self::rule::rule;
 pub(crate) use self::{
     estimates::estimates, failures::failures, policy::policy, reservations::reservations,
     workload::workload,

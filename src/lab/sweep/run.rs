@@ -1,27 +1,27 @@
 //! A sweep from beginning to end: inputs, what is done already, the work, the store, the summary.
 
+mod plan;
 mod summary;
 
-use std::collections::HashSet;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::actors::{Simulate, SweepWork, Tally, work_off};
-use super::cost::{CostModel, megabytes, wall_time};
+use super::actors::{ResultSink, Simulate, SweepWork, Tally, work_off};
+use super::course::{Course, Rung, Verdict};
 use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
-use super::results::{Durability, EarlierWork, OutcomeDetail, RunState, SinkError};
+use super::results::{Durability, OutcomeDetail, RunState, SinkError};
 use super::shard::Shard;
 use super::sink::ResultStore;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
-use super::tasks::tasks;
 use crate::study::Studies;
 use crate::study::inputs::parallel::map_in_parallel;
 use crate::study::inputs::{InputError, InputFolders, InputSources, Inputs};
 
+use plan::require_results;
+pub use plan::{Known, Plan, about, plan};
 pub use summary::SweepSummary;
 
 /// How a sweep is run; nothing here changes a result.
@@ -83,192 +83,12 @@ pub enum SweepError {
     /// The store cannot be used.
     #[error("{0}")]
     Store(SinkError),
+    /// The rule by which the sweep stops cannot be followed.
+    #[error("{0}")]
+    Rule(String),
     /// The store broke under way; what it has committed stays.
     #[error("the sweep stopped: {0}")]
     Broken(SinkError),
-}
-
-/// What is to be done, said before it begins.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Points of the sweep, or of the share.
-    pub points: usize,
-    /// Their simulations.
-    pub simulations: usize,
-    /// Which share of the sweep this is, with the points of all shares.
-    pub shard: Option<(Shard, usize)>,
-    /// Points that are done already.
-    pub done: usize,
-    /// Which they are: indices into [`Sweep::points`].
-    pub done_points: Vec<usize>,
-    /// What is left, dearest first.
-    pub tasks: Vec<Task>,
-    /// What failed before and is not tried again.
-    pub failed: Vec<Task>,
-    /// Points of tasks whose simulation is done already, in another sweep or at another price:
-    /// nothing is left but to note them.
-    pub read_off: usize,
-    /// How many of the tasks a live process has under way: they come last.
-    pub elsewhere: usize,
-    /// What else a person should know: results of other programs, inputs that have changed.
-    pub remarks: Vec<String>,
-    /// Expected wall time.
-    pub wall: Duration,
-    /// Expected growth of the store.
-    pub megabytes: f64,
-    /// Workers that the wall time is for.
-    pub workers: usize,
-}
-
-impl Plan {
-    /// Plans the points that are not among `done`, in the light of earlier work.
-    #[must_use]
-    pub fn new(
-        sweep: &Sweep,
-        done: &HashSet<Identity>,
-        earlier: &EarlierWork,
-        costs: &CostModel,
-        options: &SweepOptions,
-    ) -> Self {
-        let id = |task: &Task| &sweep.simulation_ids[task.simulation];
-        let known = !sweep.simulation_ids.is_empty();
-        let share = options.shard.map(|shard| shard.points(sweep));
-        let is_ours = |point: &usize| share.as_ref().is_none_or(|share| share.contains(point));
-        let (failed, mut tasks): (Vec<Task>, Vec<Task>) = tasks(sweep, done, costs)
-            .into_iter()
-            .filter(|task| task.points.first().is_some_and(is_ours))
-            .partition(|task| {
-                known
-                    && !options.retry_failed
-                    && !options.fresh
-                    && earlier.failed.contains(id(task))
-            });
-        if known && !options.fresh && !earlier.elsewhere.is_empty() {
-            // Another program works on the same points from the dear end: this one begins at the
-            // cheap end, so that they meet once.
-            tasks.reverse();
-            tasks.sort_by_key(|task| earlier.elsewhere.contains(id(task)));
-        }
-        let elsewhere = tasks
-            .iter()
-            .filter(|task| known && earlier.elsewhere.contains(id(task)))
-            .count();
-        let is_done = |task: &Task| {
-            let kept = earlier.done.get(id(task));
-            known && !options.fresh && kept.is_some_and(|kept| *kept >= options.outcomes)
-        };
-        let (read_off, open): (Vec<&Task>, Vec<&Task>) =
-            tasks.iter().partition(|task| is_done(task));
-        let read_off = read_off.iter().map(|task| task.points.len()).sum();
-        let seconds: Vec<f64> = open.iter().map(|task| task.seconds).collect();
-        let ours = || (0..sweep.points.len()).filter(is_ours);
-        let done_points: Vec<usize> = ours()
-            .filter(|point| done.contains(&sweep.points[*point].id))
-            .collect();
-        let mut is_read = vec![false; sweep.simulations.len()];
-        for point in ours() {
-            is_read[sweep.points[point].simulation] = true;
-        }
-        Self {
-            points: ours().count(),
-            simulations: is_read.iter().filter(|is_read| **is_read).count(),
-            shard: options.shard.map(|shard| (shard, sweep.points.len())),
-            done: done_points.len(),
-            done_points,
-            wall: wall_time(&seconds, options.workers),
-            megabytes: megabytes(
-                open.iter()
-                    .map(|task| sweep.simulations.kind(task.simulation)),
-                options.outcomes,
-            ),
-            read_off,
-            remarks: remarks(earlier, options),
-            failed,
-            elsewhere,
-            tasks,
-            workers: options.workers,
-        }
-    }
-}
-
-fn remarks(earlier: &EarlierWork, options: &SweepOptions) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if !options.fresh {
-        for (program, simulations) in &earlier.other_programs {
-            remarks.push(format!(
-                "{simulations} simulations that are done already were computed by bookahead {program}, this is {}; \
-                 --fresh computes everything anew and leaves those to the older runs",
-                program_of(options.studies)
-            ));
-        }
-    }
-    for source in &earlier.changed_inputs {
-        remarks.push(format!(
-            "the content of `{source}` has changed since the last run that read it: its points are new, those of the old \
-             content stay with the older runs"
-        ));
-    }
-    remarks
-}
-
-fn program_of(studies: Studies) -> String {
-    let version = env!("CARGO_PKG_VERSION");
-    match studies.commit() {
-        Some(commit) => format!("{version} ({commit})"),
-        None => version.to_owned(),
-    }
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left: usize = self.tasks.iter().map(|task| task.points.len()).sum();
-        if let Some((shard, all)) = self.shard {
-            write!(formatter, "share {shard} of {all} points: ")?;
-        }
-        write!(
-            formatter,
-            "{} points ({} simulations), {} points done already, {left} points ({} simulations) to do: about {} \
-             with {} {}, about {:.1} MB",
-            self.points,
-            self.simulations,
-            self.done,
-            self.tasks.len(),
-            about(self.wall),
-            self.workers,
-            if self.workers == 1 {
-                "worker"
-            } else {
-                "workers"
-            },
-            self.megabytes
-        )?;
-        let failed: usize = self.failed.iter().map(|task| task.points.len()).sum();
-        if failed > 0 {
-            write!(
-                formatter,
-                "; {failed} points failed before and are not tried again without --retry-failed"
-            )?;
-        }
-        if self.elsewhere > 0 {
-            write!(
-                formatter,
-                "; another program has {} of the simulations under way: they come last",
-                self.elsewhere
-            )?;
-        }
-        Ok(())
-    }
-}
-
-/// A span in words that do not pretend to be exact.
-#[must_use]
-pub fn about(span: Duration) -> String {
-    match span.as_secs() {
-        0 => "a second".to_owned(),
-        seconds @ 1..120 => format!("{} s", seconds + 1),
-        seconds @ 120..7200 => format!("{} min", (seconds + 30) / 60),
-        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
-    }
 }
 
 /// Loads the inputs of a sweep, gives its points their identities, and makes everything that
@@ -299,32 +119,6 @@ pub fn load_inputs(
         "inputs are read and points identified"
     );
     Ok(inputs)
-}
-
-/// Which points are done in the store, and what is left to do.
-///
-/// # Errors
-///
-/// When the store cannot be read.
-pub fn plan(
-    sweep: &Sweep,
-    store: &dyn ResultStore,
-    options: &SweepOptions,
-) -> Result<Plan, SweepError> {
-    let done = if options.fresh {
-        HashSet::new()
-    } else {
-        store
-            .done(sweep, options.outcomes)
-            .map_err(SweepError::Store)?
-    };
-    Ok(Plan::new(
-        sweep,
-        &done,
-        &store.earlier_work(sweep).map_err(SweepError::Store)?,
-        &CostModel::new(store.seconds_per_job()),
-        options,
-    ))
 }
 
 /// Makes what the simulations of a plan read, so that what is missing is known before the first one
@@ -370,8 +164,76 @@ pub fn run_planned(
     options: &SweepOptions,
 ) -> Result<SweepSummary, SweepError> {
     let begun = Instant::now();
-    let plan = plan(sweep, store, options)?;
-    tracing::info!("{}: {plan}", sweep.name);
+    require_results(sweep, options)?;
+    let known = Known::of(sweep, store, options)?;
+    let mut summary = SweepSummary::nothing(options.fresh);
+    let ended = follow(
+        sweep,
+        &known,
+        &simulate,
+        prepare,
+        store,
+        options,
+        &mut summary,
+    );
+    let state = *ended.as_ref().unwrap_or(&RunState::Failed);
+    let closed = store.finish(state);
+    // The writer's own reason is better than that of a worker who found it gone.
+    closed.map_err(SweepError::Broken)?;
+    ended?;
+    let summary = SweepSummary {
+        run: store.run(),
+        state,
+        wall: begun.elapsed(),
+        ..summary
+    };
+    tracing::info!("{}: {summary}", sweep.name);
+    Ok(summary)
+}
+
+/// Follows the course of a sweep to its end, or until somebody wishes it to stop.
+fn follow(
+    sweep: &Arc<Sweep>,
+    known: &Known,
+    simulate: &Arc<dyn Simulate>,
+    prepare: &(dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>> + Sync),
+    store: &mut dyn ResultStore,
+    options: &SweepOptions,
+    summary: &mut SweepSummary,
+) -> Result<RunState, SweepError> {
+    let mut course = Course::new(sweep);
+    let mut sink = None;
+    while let Some(rung) = course.rung() {
+        let plan = Plan::new(sweep, &rung.points, known, options);
+        say(sweep, &rung, &plan);
+        prepare_all(sweep, &plan, prepare, options)?;
+        let entered = enter(sweep, &plan, store, &mut sink, options)?;
+        let tally = work_off_plan(sweep, &plan, simulate, entered, options);
+        let tally = tally.map_err(SweepError::Broken)?;
+        summary.add(&plan, tally);
+        if tally.left_out > 0 {
+            return Ok(RunState::Interrupted);
+        }
+        decide(sweep, &mut course, store).map_err(SweepError::Broken)?;
+    }
+    Ok(RunState::Done)
+}
+
+/// Says what a rung will do; what is to be known of the whole sweep, before its first one.
+fn say(sweep: &Sweep, rung: &Rung, plan: &Plan) {
+    if sweep.rule.is_none() {
+        tracing::info!("{}: {plan}", sweep.name);
+    } else if !rung.points.is_empty() {
+        let what = if rung.confirms {
+            " confirms the selection"
+        } else {
+            ""
+        };
+        tracing::info!("{}: rung {}{what}: {plan}", sweep.name, rung.number);
+    }
+    if rung.number > 1 {
+        return;
+    }
     for remark in &plan.remarks {
         tracing::warn!("{}: {remark}", sweep.name);
     }
@@ -381,54 +243,84 @@ pub fn run_planned(
             false => tracing::info!("{}", remark.text),
         }
     }
-    prepare_all(sweep, &plan, prepare, options)?;
-    let done_points: Vec<Point> = plan
+}
+
+/// Makes the points of a plan part of the run, which begins with the first plan.
+fn enter(
+    sweep: &Arc<Sweep>,
+    plan: &Plan,
+    store: &mut dyn ResultStore,
+    sink: &mut Option<Arc<dyn ResultSink>>,
+    options: &SweepOptions,
+) -> Result<Arc<dyn ResultSink>, SweepError> {
+    let done: Vec<Point> = plan
         .done_points
         .iter()
         .map(|point| sweep.points[*point].clone())
         .collect();
     let pending = [plan.tasks.as_slice(), plan.failed.as_slice()].concat();
-    let sink = store
+    if let Some(sink) = sink {
+        let entered = store.enter(sweep, &done, &pending, options.fresh);
+        entered.map_err(SweepError::Broken)?;
+        return Ok(Arc::clone(sink));
+    }
+    let begun = store
         .begin(
             sweep,
-            &done_points,
+            &done,
             &pending,
             options.fresh,
             options.outcomes,
             2 * options.workers.max(1),
         )
         .map_err(SweepError::Store)?;
+    Ok(Arc::clone(sink.insert(begun)))
+}
+
+fn work_off_plan(
+    sweep: &Arc<Sweep>,
+    plan: &Plan,
+    simulate: &Arc<dyn Simulate>,
+    sink: Arc<dyn ResultSink>,
+    options: &SweepOptions,
+) -> Result<Tally, SinkError> {
+    if plan.tasks.is_empty() {
+        return Ok(Tally::default());
+    }
     let progress = Arc::new(Progress::new(sweep, &plan.tasks, options.quiet));
     let worked = work_off(SweepWork {
         sweep: Arc::clone(sweep),
         tasks: plan.tasks.as_slice().into(),
         workers: options.workers,
-        simulate,
+        simulate: Arc::clone(simulate),
         sink,
         observer: Arc::clone(&progress) as _,
         interrupt: options.interrupt.clone(),
     });
     progress.finish();
-    let (state, tally) = match &worked {
-        Ok(tally) if tally.left_out > 0 => (RunState::Interrupted, *tally),
-        Ok(tally) => (RunState::Done, *tally),
-        Err(_) => (RunState::Failed, Tally::default()),
-    };
-    let closed = store.finish(state);
-    // The writer's own reason is better than that of a worker who found it gone.
-    closed.map_err(SweepError::Broken)?;
-    worked.map_err(SweepError::Broken)?;
-    let summary = SweepSummary {
-        run: store.run(),
-        state,
-        points: plan.points,
-        done_before: done_points.len(),
-        failed_before: plan.failed.iter().map(|task| task.points.len()).sum(),
-        read_off: plan.read_off.min(tally.adopted_points),
-        tally,
-        wall: begun.elapsed(),
-        fresh: options.fresh,
-    };
-    tracing::info!("{}: {summary}", sweep.name);
-    Ok(summary)
+    worked
+}
+
+/// Reads what the rung gave, decides what follows, and keeps that.
+fn decide(
+    sweep: &Sweep,
+    course: &mut Course,
+    store: &mut dyn ResultStore,
+) -> Result<(), SinkError> {
+    let decisions = course.decide(&|quantity, points| {
+        let ids: Vec<Identity> = points.iter().map(|point| sweep.points[*point].id).collect();
+        store.values(quantity, &ids)
+    })?;
+    if decisions.is_empty() {
+        return Ok(());
+    }
+    let outs = decisions.iter();
+    let eliminated = outs.filter(|decision| decision.verdict == Verdict::Eliminated);
+    let (eliminated, all) = (eliminated.count(), decisions.len());
+    tracing::info!(
+        "{}: rung {}: {all} looks, {eliminated} values eliminated",
+        sweep.name,
+        decisions[0].rung
+    );
+    store.decide(decisions)
 }

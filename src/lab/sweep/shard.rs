@@ -77,7 +77,8 @@ impl Shard {
             })
             .collect();
         let mut mine = HashSet::new();
-        for task in tasks(sweep, &HashSet::new(), &CostModel::default()) {
+        let all: Vec<usize> = (0..sweep.points.len()).collect();
+        for task in tasks(sweep, &all, &HashSet::new(), &CostModel::default()) {
             let Some(Reverse(mut least)) = loads.pop() else {
                 break;
             };

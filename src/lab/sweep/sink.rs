@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::actors::ResultSink;
+use super::course::Decision;
 use super::digest::Identity;
 use super::results::{
     EarlierWork, FailedSimulation, FinishedSimulation, OutcomeDetail, RunState, SinkError,
@@ -36,6 +37,34 @@ pub trait ResultStore {
         detail: OutcomeDetail,
         queue: usize,
     ) -> Result<Arc<dyn ResultSink>, SinkError>;
+
+    /// Makes more points part of the run that was begun, as [`begin`](Self::begin) does.
+    ///
+    /// # Errors
+    ///
+    /// When no run was begun, or it cannot be written.
+    fn enter(
+        &mut self,
+        sweep: &Sweep,
+        done: &[Point],
+        pending: &[Task],
+        fresh: bool,
+    ) -> Result<(), SinkError>;
+
+    /// The values of a quantity at points of the run that was begun, in their order, with
+    /// everything that was handed to the sink before; `None` where a point failed or has none.
+    ///
+    /// # Errors
+    ///
+    /// When no run was begun, nothing is kept, or it cannot be read.
+    fn values(&self, quantity: &str, points: &[Identity]) -> Result<Vec<Option<f64>>, SinkError>;
+
+    /// Keeps what a rule decided.
+    ///
+    /// # Errors
+    ///
+    /// When no run was begun, or it cannot be written.
+    fn decide(&mut self, decisions: Vec<Decision>) -> Result<(), SinkError>;
 
     /// What is known of earlier work on a sweep.
     ///
@@ -93,6 +122,18 @@ impl ResultStore for NoStore {
         _: usize,
     ) -> Result<Arc<dyn ResultSink>, SinkError> {
         Ok(Arc::new(Self))
+    }
+
+    fn enter(&mut self, _: &Sweep, _: &[Point], _: &[Task], _: bool) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn values(&self, _: &str, _: &[Identity]) -> Result<Vec<Option<f64>>, SinkError> {
+        Err(SinkError::Stopped("nothing is kept".to_owned()))
+    }
+
+    fn decide(&mut self, _: Vec<Decision>) -> Result<(), SinkError> {
+        Ok(())
     }
 
     fn finish(&mut self, _: RunState) -> Result<(), SinkError> {

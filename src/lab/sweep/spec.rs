@@ -7,6 +7,7 @@ use super::digest::Identity;
 use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
 use super::simulations::Simulations;
+use crate::adaptive::Rule;
 pub use crate::study::SimulationSpec;
 use crate::study::inputs::{InputRemark, RecordLoss, RunInput, SimulatedMachine, remarks_on};
 
@@ -30,8 +31,11 @@ pub struct Sweep {
     pub text: String,
     /// The sweep's seed.
     pub seed: u64,
-    /// Replications a combination of axis values (for batteries: how many batteries).
+    /// Replications a combination of axis values (for batteries: how many batteries); under a rule
+    /// the most that there may be.
     pub replications: u32,
+    /// The rule by which it stops; `None` where every point is run.
+    pub rule: Option<Rule>,
     /// The axes in the order of the file: name and every value, as shown in tables.
     pub axes: Vec<Axis>,
     /// Distinct schedules to simulate; points that differ only in accounting share one.

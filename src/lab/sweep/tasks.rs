@@ -6,12 +6,17 @@ use super::cost::CostModel;
 use super::digest::Identity;
 use super::spec::{Sweep, Task};
 
-/// The simulations that points not yet done need, dearest first.
+/// The simulations that those of these points (by index) need that are not done yet, dearest first.
 #[must_use]
-pub fn tasks(sweep: &Sweep, done: &HashSet<Identity>, costs: &CostModel) -> Vec<Task> {
+pub fn tasks(
+    sweep: &Sweep,
+    points: &[usize],
+    done: &HashSet<Identity>,
+    costs: &CostModel,
+) -> Vec<Task> {
     let canonical = canonical(sweep);
-    let mut open: Vec<(u32, u32)> = (0..)
-        .zip(&sweep.points)
+    let mut open: Vec<(u32, u32)> = (points.iter())
+        .map(|index| (*index as u32, &sweep.points[*index]))
         .filter(|(_, point)| !done.contains(&point.id))
         .map(|(index, point)| (canonical[point.simulation], index))
         .collect();

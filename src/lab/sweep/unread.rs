@@ -44,7 +44,7 @@ pub(super) fn warn(
             let mut declared = document.keys.declared(&path);
             declared.any(|(_, key)| is_default(key, written))
         };
-        let is_header = path.starts_with("experiment.");
+        let is_header = Keys::is_of_whole_sweep(&path);
         // Without it a log says the size of its machine, which may be the same.
         let is_size = path == "workload.nodes";
         if is_header || is_size || is_on_axis(&path) || is_default(&text[node.span()]) {

@@ -287,7 +287,7 @@ impl<'t> Digests<'t> {
 
 /// What is in the digest of a run: nothing of clocks, machines, programs and processes, nothing
 /// that changes when a run is continued, and no numbers of the store's own.
-const OF_RUN: [(&str, &str); 8] = [
+const OF_RUN: [(&str, &str); 11] = [
     (
         "run",
         "SELECT name, description, configuration, configuration_hash, seed, replications, result_format, points
@@ -304,6 +304,19 @@ const OF_RUN: [(&str, &str); 8] = [
     (
         "run_machine",
         "SELECT workload, nodes, log_nodes, jobs, too_wide, lowest_load, highest_load FROM run_machine WHERE run = ?1",
+    ),
+    (
+        "run_rule",
+        "SELECT kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung, most, confirm
+         FROM run_rule WHERE run = ?1",
+    ),
+    (
+        "run_turn",
+        "SELECT turn, replication FROM run_turn WHERE run = ?1",
+    ),
+    (
+        "decision",
+        "SELECT number, rung, place, quantity, replications, mean, statistic, bound, verdict FROM decision WHERE run = ?1",
     ),
     ("axis", "SELECT position, key FROM axis WHERE run = ?1"),
     (

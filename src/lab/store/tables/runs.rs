@@ -99,6 +99,51 @@ CREATE TABLE run_machine (
     PRIMARY KEY (run, workload, nodes)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_rule (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    kind TEXT NOT NULL CHECK (kind IN ('stop', 'select')),
+    quantities TEXT NOT NULL,
+    axes TEXT,
+    goal TEXT,
+    baseline TEXT,
+    width REAL NOT NULL,
+    is_relative INTEGER NOT NULL CHECK (is_relative IN (0, 1)),
+    probability REAL NOT NULL,
+    least INTEGER NOT NULL,
+    rung INTEGER NOT NULL,
+    most INTEGER NOT NULL,
+    confirm INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run_turn (
+    run INTEGER NOT NULL REFERENCES run (id),
+    turn INTEGER NOT NULL,
+    replication INTEGER NOT NULL,
+    PRIMARY KEY (run, turn)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE verdict_of_rule (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO verdict_of_rule VALUES (0, 'kept'), (1, 'eliminated'), (2, 'selected'), (3, 'survived'), (4, 'leading'),
+    (5, 'narrow enough'), (6, 'not narrow enough'), (7, 'undefined'), (8, 'confirmed'), (9, 'baseline'), (10, 'optimum');
+
+CREATE TABLE decision (
+    run INTEGER NOT NULL REFERENCES run (id),
+    number INTEGER NOT NULL,
+    rung INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    quantity TEXT NOT NULL,
+    replications INTEGER NOT NULL,
+    mean REAL,
+    statistic REAL,
+    bound REAL,
+    verdict INTEGER NOT NULL REFERENCES verdict_of_rule (code),
+    PRIMARY KEY (run, number),
+    FOREIGN KEY (run, place) REFERENCES run_point (run, place)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE axis (
     run INTEGER NOT NULL REFERENCES run (id),
     position INTEGER NOT NULL,
@@ -178,6 +223,15 @@ const VIEWS: &[View] = &[
          JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value",
     ),
     (
+        "v_decision",
+        "SELECT d.run, d.number, d.rung, d.place,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT key, value FROM v_point_axis va WHERE va.run = d.run AND va.place = d.place ORDER BY axis
+            ) x) AS axes,
+            d.quantity, d.replications, d.mean, d.statistic, d.bound, v.name AS verdict
+         FROM decision d JOIN verdict_of_rule v ON v.code = d.verdict",
+    ),
+    (
         "v_point",
         "SELECT rp.run, rp.place, p.id AS point, p.identity, m.generation, st.name AS state, m.attempts, m.error,
             (SELECT json_group_object(x.key, x.value) FROM (
@@ -207,6 +261,14 @@ pub(in crate::store) const POINTS: ExportKind = ExportKind {
 };
 
 const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "decisions",
+        about: "One row for each decision of a rule by which a sweep stops",
+        of_outcomes: false,
+        source: ExportSource::Run("v_decision", "number"),
+        columns: "run, number, rung, place, axes text, quantity text, replications, mean number, statistic number, bound number, \
+            verdict text",
+    },
     ExportKind {
         name: "runs",
         about: "One row, for the run",

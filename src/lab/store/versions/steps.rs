@@ -1,6 +1,54 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// The rule by which a run stops, the order in which it takes replications, and what was decided.
+pub(super) const TO_16: &str = "
+CREATE TABLE run_rule (
+    run INTEGER PRIMARY KEY REFERENCES run (id),
+    kind TEXT NOT NULL CHECK (kind IN ('stop', 'select')),
+    quantities TEXT NOT NULL,
+    axes TEXT,
+    goal TEXT,
+    baseline TEXT,
+    width REAL NOT NULL,
+    is_relative INTEGER NOT NULL CHECK (is_relative IN (0, 1)),
+    probability REAL NOT NULL,
+    least INTEGER NOT NULL,
+    rung INTEGER NOT NULL,
+    most INTEGER NOT NULL,
+    confirm INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run_turn (
+    run INTEGER NOT NULL REFERENCES run (id),
+    turn INTEGER NOT NULL,
+    replication INTEGER NOT NULL,
+    PRIMARY KEY (run, turn)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE verdict_of_rule (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO verdict_of_rule VALUES (0, 'kept'), (1, 'eliminated'), (2, 'selected'), (3, 'survived'), (4, 'leading'),
+    (5, 'narrow enough'), (6, 'not narrow enough'), (7, 'undefined'), (8, 'confirmed'), (9, 'baseline'), (10, 'optimum');
+
+CREATE TABLE decision (
+    run INTEGER NOT NULL REFERENCES run (id),
+    number INTEGER NOT NULL,
+    rung INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    quantity TEXT NOT NULL,
+    replications INTEGER NOT NULL,
+    mean REAL,
+    statistic REAL,
+    bound REAL,
+    verdict INTEGER NOT NULL REFERENCES verdict_of_rule (code),
+    PRIMARY KEY (run, number),
+    FOREIGN KEY (run, place) REFERENCES run_point (run, place)
+) STRICT, WITHOUT ROWID;
+";
+
 /// Machines of a run that are not as large as that of the log, too small for some jobs, or asked
 /// for much more or less than they can do.
 pub(super) const TO_15: &str = "

@@ -4,7 +4,7 @@
 //! What is *not* here: how a simulation works, and how results are kept. The order in which results
 //! arrive differs from run to run; the results do not.
 
-use std::ops::ControlFlow;
+use std::ops::{AddAssign, ControlFlow};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,17 @@ pub struct Tally {
     pub adopted_points: usize,
     /// Simulations not begun, because of an interruption.
     pub left_out: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.simulations += other.simulations;
+        self.points += other.points;
+        self.failed_simulations += other.failed_simulations;
+        self.failed_points += other.failed_points;
+        self.adopted_points += other.adopted_points;
+        self.left_out += other.left_out;
+    }
 }
 
 /// The actor at the root of a sweep.

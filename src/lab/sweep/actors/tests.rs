@@ -49,8 +49,12 @@ fn sweep() -> Arc<Sweep> {
     Arc::new(sweep)
 }
 
+fn all(sweep: &Sweep) -> Vec<usize> {
+    (0..sweep.points.len()).collect()
+}
+
 fn all_tasks(sweep: &Sweep) -> Vec<Task> {
-    tasks(sweep, &HashSet::new(), &CostModel::default())
+    tasks(sweep, &all(sweep), &HashSet::new(), &CostModel::default())
 }
 
 /// A result that follows from the specification alone.
@@ -168,7 +172,12 @@ fn the_dearest_simulations_come_first() {
         ("comprehensive-overbooking", 0.3)
     );
     let recorded = BTreeMap::from([("heuristic-planning".to_owned(), 1.0)]);
-    let tasks = crate::sweep::tasks(&sweep, &HashSet::new(), &CostModel::new(recorded));
+    let tasks = crate::sweep::tasks(
+        &sweep,
+        &all(&sweep),
+        &HashSet::new(),
+        &CostModel::new(recorded),
+    );
     assert_eq!(
         sweep
             .simulations
@@ -183,7 +192,7 @@ fn the_dearest_simulations_come_first() {
 fn points_that_are_done_are_not_run_again() {
     let sweep = sweep();
     let done: HashSet<Identity> = sweep.points.iter().take(44).map(|point| point.id).collect();
-    let tasks = tasks(&sweep, &done, &CostModel::default());
+    let tasks = tasks(&sweep, &all(&sweep), &done, &CostModel::default());
     assert_eq!(tasks.len(), 1);
     assert_eq!(tasks[0].points, [44]);
 }

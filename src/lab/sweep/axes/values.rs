@@ -54,17 +54,34 @@ pub(super) fn axis_value(key: &Key, value: &toml::Value) -> AxisValue {
     }
 }
 
-/// The values of `range = { from, to, step }`: `round12(from + k · step)`, the end included.
+/// The values of `range = { from, to, step }`: `round12(from + k · step)`, the end included; with a
+/// tolerance in the place of the step those that a refinement may try.
 pub(super) fn range_cells(
     key: &'static Key,
     range: &Spanned<RawRange>,
     problems: &mut Problems,
 ) -> Option<Vec<Cell>> {
     let span = range.span();
-    let RawRange { from, to, step } = *range.get_ref();
+    let RawRange {
+        from,
+        to,
+        step,
+        tolerance,
+    } = *range.get_ref();
     let mut wrong = |kind, message: String, help: &str| {
         problems.add(kind, key.path, span.clone(), message, help);
         None
+    };
+    let step = match (step, tolerance) {
+        (Some(step), None) | (None, Some(step)) => step,
+        (given, _) => {
+            let message = match given {
+                Some(_) => "`step` and `tolerance` exclude each other",
+                None => "a range without a step",
+            };
+            let help = "give `step`, or `tolerance` where [select] refines the axis";
+            return wrong(ProblemKind::Conflict, message.to_owned(), help);
+        }
     };
     if !matches!(key.kind, Kind::Integer | Kind::Real) {
         let message = format!("a range on a key whose value is {}", key.kind.words());

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::Plan;
 use crate::sweep::actors::Tally;
 use crate::sweep::results::RunState;
 
@@ -30,6 +31,34 @@ pub struct SweepSummary {
 }
 
 impl SweepSummary {
+    /// That of a sweep that has not begun.
+    pub(super) fn nothing(fresh: bool) -> Self {
+        Self {
+            run: None,
+            state: RunState::Failed,
+            points: 0,
+            done_before: 0,
+            failed_before: 0,
+            read_off: 0,
+            tally: Tally::default(),
+            wall: Duration::ZERO,
+            fresh,
+        }
+    }
+
+    /// Adds the points of a plan, and what became of them.
+    pub(super) fn add(&mut self, plan: &Plan, tally: Tally) {
+        self.points += plan.points;
+        self.done_before += plan.done;
+        self.failed_before += plan
+            .failed
+            .iter()
+            .map(|task| task.points.len())
+            .sum::<usize>();
+        self.read_off += plan.read_off.min(tally.adopted_points);
+        self.tally += tally;
+    }
+
     /// The exit code of a program that ran this sweep: 0 done, 1 some points failed, 130
     /// interrupted.
     #[must_use]
