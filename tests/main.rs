@@ -1,5 +1,6 @@
 //! Tests that cross modules, one module a subject.
 mod actors;
+mod adaptive;
 mod advise;
 mod architecture;
 mod archiving;

@@ -1,6 +1,7 @@
 //! `bookahead show RUN`: one run, or one point of it with the jobs behind it.
 
 mod answer;
+mod missing;
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -77,7 +78,8 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     let axes = store.axes(run.id)?;
     let failed = store.failed_points(run.id)?;
     let states = store.place_states(run.id)?;
-    let missing = missing(&run, &states);
+    let has_rule = store.rule(run.id)?.is_some();
+    let missing = missing::places(&run, &states, has_rule);
     let rows = match arguments.points {
         true => Some(points(&store, &run)?),
         false => None,
@@ -88,13 +90,26 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     let workloads = store.workload_labels(run.id)?;
     let mut text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
     for timing in store.decision_timing(run.id, None)? {
-        let _ = writeln!(text, "{:<14} {}", timing.decision, decided_within(&timing));
+        let _ = writeln!(
+            text,
+            "{:<14} {}",
+            timing.decision,
+            answer::decided_within(&timing)
+        );
     }
+    let rule_tables = match has_rule {
+        true => answer::of_rule(&store, &run, &mut text)?,
+        false => Vec::new(),
+    };
     if run.points_done > 0 && axes.len() > 1 {
         text.push('\n');
         text.push_str(&answer::of_all(&store, &run)?);
     }
     super::print(&text)?;
+    for table in &rule_tables {
+        println_empty()?;
+        print_table(table)?;
+    }
     if let Some((names, rows)) = rows {
         println_empty()?;
         print_table(&points_table(&names, &rows, &axes))?;
@@ -102,36 +117,8 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     Ok(())
 }
 
-/// How long decisions took, in words.
-fn decided_within(timing: &DecisionTiming) -> String {
-    let shown = |seconds: f64| match seconds {
-        0.0..1e-3 => format!("{:.1} µs", seconds * 1e6),
-        1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
-        _ => format!("{seconds:.1} s"),
-    };
-    format!(
-        "{} decisions: half within {}, 99 % within {}, the longest {}",
-        timing.decisions,
-        shown(timing.p50_seconds),
-        shown(timing.p99_seconds),
-        shown(timing.longest_seconds)
-    )
-}
-
 fn println_empty() -> io::Result<()> {
     super::output::people().write_all(b"\n")
-}
-
-/// Places without a result that did not fail either.
-fn missing(run: &RunSummary, states: &[(i64, String)]) -> Vec<i64> {
-    let settled: std::collections::BTreeSet<i64> = states
-        .iter()
-        .filter(|(_, state)| state == "done" || state == "failed")
-        .map(|(place, _)| *place)
-        .collect();
-    (0..i64::try_from(run.points).unwrap_or(0))
-        .filter(|place| !settled.contains(place))
-        .collect()
 }
 
 fn as_text(
@@ -346,6 +333,13 @@ fn show_point(
 ) -> Result<(), LookError> {
     let Some(point) = store.place(run.id, place)? else {
         let last = run.points.saturating_sub(1);
+        if store.rule(run.id)?.is_some() {
+            return Err(LookError::Use(format!(
+                "point {place} of run {} was not run, or not asked for by its rule; `bookahead show {} --points` lists \
+                 those that were",
+                run.id.0, run.id.0
+            )));
+        }
         return Err(LookError::Use(
             if (0..i64::try_from(run.points).unwrap_or(0)).contains(&place) {
                 format!(
@@ -390,7 +384,7 @@ fn show_point(
         line("simulated in", &format!("{wall:.3} s"));
     }
     for timing in &decided {
-        line(&timing.decision, &decided_within(timing));
+        line(&timing.decision, &answer::decided_within(timing));
     }
     line("identity", &point.identity);
     line("simulation", &point.simulation.to_string());

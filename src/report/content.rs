@@ -8,6 +8,7 @@ use super::figure::{Figure, PublishedKinds};
 use super::optimism::Optimism;
 use super::plots::paired::Pairs;
 use super::plots::{curves, distributions, heat_maps, simulator, studies, surplus};
+use super::rule::RuleAnswer;
 use super::section::{ClaimsSection, PlanSection, ReportError, Served};
 use super::summary_tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
@@ -73,6 +74,8 @@ pub(super) struct Content<'e> {
     pub(super) earlier_looks: Vec<u32>,
     /// How many jobs they share, where they are drawn excerpts of one log.
     pub(super) shared_jobs: Option<SharedJobs>,
+    /// What is to be known of the rule that the run followed, where it had one.
+    pub(super) rule_cautions: Vec<String>,
     /// What the choice of the best setting is worth, and whether that is hardly less than what is
     /// shown.
     pub(super) optimism: Option<(bool, String)>,
@@ -167,7 +170,12 @@ impl<'e> Content<'e> {
             brief
         });
         tables.push(best.clone());
-        let optimism = Optimism::new(&analysis, &pairs, hash);
+        let rule = RuleAnswer::read(store, &run, &points)?;
+        let is_confirmed = rule.as_ref().is_some_and(RuleAnswer::is_confirmed);
+        // What was selected is shown on replications that did not select it.
+        let optimism = (!is_confirmed).then(|| Optimism::new(&analysis, &pairs, hash));
+        let optimism = optimism.flatten();
+        tables.extend(rule.iter().flat_map(RuleAnswer::tables));
         tables.extend(optimism.iter().map(|optimism| optimism.table(hash)));
         let optimism = optimism.map(|optimism| optimism.sentence());
         tables.extend(views.first_tables);
@@ -195,15 +203,23 @@ impl<'e> Content<'e> {
             false => None,
         };
         let remark = (subject.as_ref()).and_then(|subject| dependence.remark(subject));
+        let mut said = statements(
+            &analysis,
+            &pairs,
+            &run,
+            &figures,
+            remark.as_deref(),
+            optimism.as_ref().map(|(_, sentence)| sentence.as_str()),
+        );
+        if let Some(rule) = &rule {
+            rule.amend(&mut said);
+        }
+        let rule_cautions = (rule.iter())
+            .flat_map(|rule| rule.cautions(dependence.is_of_neighbours))
+            .collect();
         Ok(Self {
-            statements: statements(
-                &analysis,
-                &pairs,
-                &run,
-                &figures,
-                remark.as_deref(),
-                optimism.as_ref().map(|(_, sentence)| sentence.as_str()),
-            ),
+            statements: said,
+            rule_cautions,
             situation_answers: by_situation(&analysis, &pairs, &run, &figures),
             subject,
             dependence,

@@ -50,6 +50,7 @@ pub mod optimism;
 pub mod plots;
 mod profile;
 mod published;
+mod rule;
 mod schedule_drawing;
 pub mod section;
 pub mod situation;
@@ -74,6 +75,7 @@ pub use inline::Inline;
 pub use labels::{LabelError, Labels};
 pub use profile::Profile;
 pub use published::{AxisFilter, Published, PublishedNumber, PublishedOfRun, real, same};
+pub use rule::RuleAnswer;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, Served};
 pub use statistics::{

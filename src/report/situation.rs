@@ -10,6 +10,7 @@ use super::format::{TableFormat as _, Terminal};
 use super::optimism::Optimism;
 use super::plots::paired::Pairs;
 use super::plots::{curves, studies};
+use super::rule::RuleAnswer;
 use super::section::ReportError;
 use super::summary_tables::{best_table, brief, each_axis_table};
 use super::table::{Table, short, value_text};
@@ -169,10 +170,10 @@ impl ScreenAnswer {
         let run = store.run(run).map_err(ReportError::from)?;
         let points = store.points(run.id).map_err(ReportError::from)?;
         let points = restricted(points, fixed)?;
-        Ok(Self::of(&points, &run)?)
+        Ok(Self::of(store, &points, &run)?)
     }
 
-    fn of(points: &PointColumns, run: &RunSummary) -> Result<Self, ReportError> {
+    fn of(store: &Store, points: &PointColumns, run: &RunSummary) -> Result<Self, ReportError> {
         let hash = run.configuration_hash.as_str();
         let analysis = Analysis::new(points)?;
         let dependence = Dependence::of(run, &analysis, points);
@@ -184,8 +185,13 @@ impl ScreenAnswer {
         };
         let subject = Subject::of(&analysis, &pairs, run, &figures);
         let remark = (subject.as_ref()).and_then(|subject| dependence.remark(subject));
-        let optimism = Optimism::new(&analysis, &pairs, hash).map(|it| it.sentence().1);
-        let said = statements(
+        let rule = RuleAnswer::read(store, run, points)?;
+        let is_confirmed = rule.as_ref().is_some_and(RuleAnswer::is_confirmed);
+        let optimism = match is_confirmed {
+            true => None,
+            false => Optimism::new(&analysis, &pairs, hash).map(|it| it.sentence().1),
+        };
+        let mut said = statements(
             &analysis,
             &pairs,
             run,
@@ -193,6 +199,9 @@ impl ScreenAnswer {
             remark.as_deref(),
             optimism.as_deref(),
         );
+        if let Some(rule) = &rule {
+            rule.amend(&mut said);
+        }
         let shares = AxisShares::new(&analysis, points, hash)?;
         let table = match each_axis_table(&analysis, points, run) {
             Some(table) => brief(&table, &analysis),

@@ -93,7 +93,8 @@ fn of_intervals(content: &Content<'_>) -> Vec<(bool, String)> {
     let shared =
         (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref());
     let repeated = repetitions(content.analysis.repetitions, content.run.points_done);
-    let warnings = (looks(&content.earlier_looks).into_iter())
+    let warnings = (content.rule_cautions.iter().cloned())
+        .chain(looks(&content.earlier_looks))
         .chain(repeated)
         .chain(shared);
     (content.optimism.iter().cloned())

@@ -1,9 +1,11 @@
 //! What came out of a run with several axes, and of one situation of it.
 
+use std::fmt::Write as _;
+
 use super::LookError;
-use crate::store::{RunSelector, RunSummary, Store};
+use crate::store::{DecisionTiming, RunSelector, RunSummary, Store};
 use bookahead_report::situation::{Fixed, ScreenAnswer, SituationError};
-use bookahead_report::{TableFormat as _, Terminal};
+use bookahead_report::{RuleAnswer, Table, TableFormat as _, Terminal};
 
 /// The sentences and the table of a situation.
 pub(super) fn at(store: &Store, run: &RunSummary, fixed: &[Fixed]) -> Result<String, LookError> {
@@ -35,4 +37,38 @@ fn sentences(answer: &ScreenAnswer) -> Result<Vec<u8>, LookError> {
         Terminal::default().write_sentence(sentence, &mut text)?;
     }
     Ok(text)
+}
+
+/// What a rule decided, in words and as tables; nothing where the run has none.
+pub(super) fn of_rule(
+    store: &Store,
+    run: &RunSummary,
+    text: &mut String,
+) -> Result<Vec<Table>, LookError> {
+    let points = store.points(run.id)?;
+    let Some(rule) = RuleAnswer::read(store, run, &points)? else {
+        return Ok(Vec::new());
+    };
+    // With several axes it stands in the answer of the whole run.
+    if points.axes.len() < 2 {
+        let (question, answer) = rule.in_sentences();
+        let _ = write!(text, "\n{question} {answer}\n");
+    }
+    Ok(rule.tables())
+}
+
+/// How long decisions took, in words.
+pub(super) fn decided_within(timing: &DecisionTiming) -> String {
+    let shown = |seconds: f64| match seconds {
+        0.0..1e-3 => format!("{:.1} µs", seconds * 1e6),
+        1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.1} s"),
+    };
+    format!(
+        "{} decisions: half within {}, 99 % within {}, the longest {}",
+        timing.decisions,
+        shown(timing.p50_seconds),
+        shown(timing.p99_seconds),
+        shown(timing.longest_seconds)
+    )
 }

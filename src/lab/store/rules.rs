@@ -1,15 +1,17 @@
 //! Rules by which runs stop: what a run follows, what was decided in it, and the values that
 //! decisions are taken by.
 
+use std::collections::BTreeMap;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::curves::quantity;
-use super::runs::immediate;
+use super::runs::{axis_value, immediate};
 use super::{RunId, Store, StoreError};
 use crate::adaptive::{Narrowness, Rule, Zone};
 use crate::study::Studies;
-use crate::sweep::{Decision, Identity, Sweep, Verdict, replication_order};
+use crate::sweep::{AxisValue, Decision, Identity, Sweep, Verdict, replication_order};
 
 /// The rule of a run, as the store has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +47,8 @@ pub struct StoredRule {
 pub struct StoredDecision {
     /// Its number in the run, from 1.
     pub number: u32,
+    /// The axis values that it is about, in the order of the axes.
+    pub axes: Vec<(String, AxisValue)>,
     /// What was decided.
     pub decision: Decision,
 }
@@ -254,6 +258,7 @@ impl Store {
             let code: i64 = row.get(8)?;
             Ok(StoredDecision {
                 number: row.get(0)?,
+                axes: Vec::new(),
                 decision: Decision {
                     rung: row.get(1)?,
                     place: row.get(2)?,
@@ -269,12 +274,36 @@ impl Store {
                 },
             })
         };
-        self.connection
+        let sql = |error| self.error("reading the decisions of a run", error);
+        let mut decisions: Vec<StoredDecision> = self
+            .connection
             .prepare(
                 "SELECT number, rung, place, quantity, replications, mean, statistic, bound, verdict
                  FROM decision WHERE run = ?1 ORDER BY number",
             )
             .and_then(|mut statement| statement.query_map([run.0], read)?.collect())
-            .map_err(|error| self.error("reading the decisions of a run", error))
+            .map_err(sql)?;
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT key, kind, value FROM v_point_axis WHERE run = ?1 AND place = ?2 ORDER BY axis",
+            )
+            .map_err(sql)?;
+        let mut known: BTreeMap<u32, Vec<(String, AxisValue)>> = BTreeMap::new();
+        for stored in &mut decisions {
+            let place = stored.decision.place;
+            if !known.contains_key(&place) {
+                let axes = statement
+                    .query_map(params![run.0, place], |row| {
+                        let kind: String = row.get(1)?;
+                        Ok((row.get(0)?, axis_value(&kind, row.get(2)?)))
+                    })
+                    .and_then(Iterator::collect)
+                    .map_err(sql)?;
+                known.insert(place, axes);
+            }
+            stored.axes.clone_from(&known[&place]);
+        }
+        Ok(decisions)
     }
 }

@@ -1,0 +1,452 @@
+//! What a rule decided: which values were selected, what they are worth on replications that no
+//! decision read, and whether intervals are narrow enough.
+
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answer::Statement;
+use super::plots::words;
+use super::section::ReportError;
+use super::statistics::Estimate;
+use super::table::{estimate_text, grouped, short, value_text};
+use bookahead_core::scheduling::measures::QuantityKind;
+use bookahead_lab::store::{METRICS, PointColumns, RunSummary, Store, StoredDecision, StoredRule};
+use bookahead_lab::sweep::{AxisValue, Verdict, round12};
+
+/// Situations that are put into words.
+const MOST_LINES: usize = 4;
+
+/// The rule of a run, and what was decided by it.
+pub struct RuleAnswer<'p> {
+    rule: StoredRule,
+    decisions: Vec<StoredDecision>,
+    points: &'p PointColumns,
+    hash: String,
+}
+
+/// A situation of a selection.
+struct Situation<'a> {
+    /// The values of the axes that nothing is selected from.
+    given: Vec<(String, AxisValue)>,
+    /// The last decision of each value, in the order of the axes.
+    last: Vec<&'a StoredDecision>,
+}
+
+impl<'p> RuleAnswer<'p> {
+    /// The rule of a run, if it has one; `points` are the run's.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn read(
+        store: &Store,
+        run: &RunSummary,
+        points: &'p PointColumns,
+    ) -> Result<Option<Self>, ReportError> {
+        let Some(rule) = store.rule(run.id)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            decisions: store.decisions(run.id)?,
+            rule,
+            points,
+            hash: run.configuration_hash.clone(),
+        }))
+    }
+
+    /// Whether a selection is estimated by replications that did not take part in it.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.rule.selects && !self.rule.confirming.is_empty()
+    }
+
+    /// The values of a quantity by replication where axes have these values, and the points that
+    /// have them.
+    fn values(&self, quantity: &str, axes: &[(String, AxisValue)]) -> BTreeMap<u32, (usize, f64)> {
+        let measures = self.points.measures.iter();
+        let of_metric = self.points.metrics.get(quantity);
+        let column = of_metric.or_else(|| {
+            let mut own = measures.filter(|measure| measure.name == quantity);
+            own.next().map(|measure| &measure.values)
+        });
+        let Some(column) = column else {
+            return BTreeMap::new();
+        };
+        let is_here = |point: &usize| {
+            axes.iter().all(|(key, value)| {
+                let mut columns = self.points.axes.iter();
+                columns
+                    .find(|column| column.axis.key == *key)
+                    .and_then(|column| {
+                        Some(&column.axis.values[column.positions[*point]? as usize])
+                    })
+                    == Some(value)
+            })
+        };
+        let here = (0..self.points.len()).filter(is_here);
+        here.filter_map(|point| Some((self.points.replication[point], (point, column[point]?))))
+            .collect()
+    }
+
+    fn title(&self, quantity: &str) -> String {
+        let metric = METRICS.iter().find(|metric| metric.name == quantity);
+        let measure = || Some(self.points.studies.measure(quantity)?.title);
+        let title = metric.map(|metric| metric.title).or_else(measure);
+        title.unwrap_or(quantity).to_owned()
+    }
+
+    fn decimals(&self, quantity: &str) -> usize {
+        let metric = METRICS.iter().find(|metric| metric.name == quantity);
+        let measure = || Some(self.points.studies.measure(quantity)?.decimals);
+        let decimals = metric.map(|metric| metric.decimals).or_else(measure);
+        decimals.unwrap_or(3)
+    }
+
+    fn kind(&self, quantity: &str) -> QuantityKind {
+        let metric = METRICS.iter().find(|metric| metric.name == quantity);
+        let measure = || Some(self.points.studies.measure(quantity)?.kind);
+        let kind = metric.map(|metric| metric.kind).or_else(measure);
+        kind.unwrap_or_default()
+    }
+
+    fn quantity(&self) -> &str {
+        self.rule.quantities.first().map_or("", String::as_str)
+    }
+
+    /// A value's estimate over the replications that no decision read.
+    fn confirmed(&self, axes: &[(String, AxisValue)]) -> Option<Estimate> {
+        let values = self.values(self.quantity(), axes);
+        let confirming = self.rule.confirming.iter();
+        let own: Vec<f64> = confirming
+            .filter_map(|replication| Some(values.get(replication)?.1))
+            .collect();
+        Estimate::of_kind(&own, self.kind(self.quantity()))
+    }
+
+    /// One value minus another one over the replications that no decision read, in pairs that saw
+    /// the same.
+    fn surplus(
+        &self,
+        axes: &[(String, AxisValue)],
+        baseline: &[(String, AxisValue)],
+    ) -> Option<Estimate> {
+        let (own, other) = (
+            self.values(self.quantity(), axes),
+            self.values(self.quantity(), baseline),
+        );
+        let confirming = self.rule.confirming.iter();
+        let differences: Vec<f64> = confirming
+            .filter_map(|replication| {
+                let (one, two) = (own.get(replication)?, other.get(replication)?);
+                (self.points.is_pair(one.0, two.0)).then_some(one.1 - two.1)
+            })
+            .collect();
+        Estimate::of(&differences)
+    }
+
+    fn is_selected_from(&self, key: &str) -> bool {
+        self.rule.axes.iter().any(|axis| axis == key)
+    }
+
+    /// The values of an alternative on the axes that are selected from.
+    fn value_of(&self, axes: &[(String, AxisValue)]) -> String {
+        let own = axes.iter().filter(|(key, _)| self.is_selected_from(key));
+        let values: Vec<String> = own.map(|(_, value)| value_text(value)).collect();
+        values.join(", ")
+    }
+
+    fn situations(&self) -> Vec<Situation<'_>> {
+        let mut found: Vec<Situation<'_>> = Vec::new();
+        for stored in &self.decisions {
+            let others = stored.axes.iter();
+            let given: Vec<(String, AxisValue)> = others
+                .filter(|(key, _)| !self.is_selected_from(key))
+                .cloned()
+                .collect();
+            let at = found.iter().position(|situation| situation.given == given);
+            let at = at.unwrap_or_else(|| {
+                found.push(Situation {
+                    given,
+                    last: Vec::new(),
+                });
+                found.len() - 1
+            });
+            if is_of_selection(stored.decision.verdict) {
+                let last = &mut found[at].last;
+                last.retain(|known| known.decision.place != stored.decision.place);
+                last.push(stored);
+                last.sort_by_key(|known| known.decision.place);
+            }
+        }
+        found
+    }
+
+    /// What the rule is, in a sentence.
+    fn in_words(&self) -> String {
+        let rule = &self.rule;
+        let percent = |share: f64| format!("{} %", round12(100.0 * share));
+        let width = match rule.is_relative {
+            true => percent(rule.width),
+            false => round12(rule.width).to_string(),
+        };
+        let probability = percent(rule.probability);
+        match (rule.selects, rule.is_relative) {
+            (true, _) => format!("with probability {probability} within {width} of the best"),
+            (false, true) => {
+                format!(
+                    "± {width} of the mean at {probability} confidence, whenever it is looked at"
+                )
+            }
+            (false, false) => {
+                format!("± {width} at {probability} confidence, whenever it is looked at")
+            }
+        }
+    }
+
+    /// What was decided, as a question and its answer.
+    #[must_use]
+    pub fn in_sentences(&self) -> (String, String) {
+        let Statement { question, answer } = self.statement();
+        (question, answer)
+    }
+
+    /// What was decided, in a few words.
+    pub(super) fn statement(&self) -> Statement {
+        match self.rule.selects {
+            true => self.selected(),
+            false => self.narrow(),
+        }
+    }
+
+    fn selected(&self) -> Statement {
+        let axes: Vec<&str> = self.rule.axes.iter().map(|key| short(key)).collect();
+        let goal = if self.rule.smallest {
+            "smallest"
+        } else {
+            "largest"
+        };
+        let quantity = self.quantity();
+        let question = format!(
+            "Which {} for the {goal} \"{}\"?",
+            axes.join(" and "),
+            self.title(quantity)
+        );
+        let decimals = self.decimals(quantity);
+        let situations = self.situations();
+        let several = situations.len() > 1;
+        let mut lines: Vec<String> = situations
+            .iter()
+            .take(MOST_LINES)
+            .map(|situation| {
+                let given = match several {
+                    true => format!("{}: ", words(&texts(&situation.given))),
+                    false => String::new(),
+                };
+                format!("{given}{}", self.selected_in(situation, decimals))
+            })
+            .collect();
+        let more = situations.len().saturating_sub(MOST_LINES);
+        if more > 0 {
+            lines.push(format!("{more} more situations in the table"));
+        }
+        Statement {
+            question,
+            answer: format!("{}. Each is {}.", lines.join("; "), self.in_words()),
+        }
+    }
+
+    fn selected_in(&self, situation: &Situation<'_>, decimals: usize) -> String {
+        let Some(chosen) = situation.chosen() else {
+            return "nothing is selected, because a replication has no value".to_owned();
+        };
+        let decision = &chosen.decision;
+        let value = self.value_of(&chosen.axes);
+        let selecting = format!(
+            "{} over the {} replications that selected it",
+            grouped(decision.mean.unwrap_or(f64::NAN), decimals),
+            decision.replications
+        );
+        let worth = match self.confirmed(&chosen.axes) {
+            Some(estimate) => format!(
+                "{} over {} replications that did not select it ({selecting})",
+                estimate_text(&estimate, decimals),
+                estimate.count
+            ),
+            None => selecting,
+        };
+        let surplus = (self.baseline_axes(&chosen.axes))
+            .filter(|baseline| *baseline != chosen.axes)
+            .and_then(|baseline| {
+                let surplus = self.surplus(&chosen.axes, &baseline)?;
+                let more = estimate_text(&surplus, decimals);
+                Some(format!(", {more} more than {}", self.value_of(&baseline)))
+            });
+        let verdict = match decision.verdict {
+            Verdict::Selected => String::new(),
+            _ => format!(
+                " (not decided after {} replications: {} values survive, and it has the best mean)",
+                decision.replications,
+                situation.survivors()
+            ),
+        };
+        format!("{value}{verdict}: {worth}{}", surplus.unwrap_or_default())
+    }
+
+    /// The axis values of what a value is compared with.
+    fn baseline_axes(&self, axes: &[(String, AxisValue)]) -> Option<Vec<(String, AxisValue)>> {
+        let values = self.rule.baseline.as_ref()?;
+        let mut found = axes.to_vec();
+        for (key, wanted) in self.rule.axes.iter().zip(values) {
+            let columns = self.points.axes.iter();
+            let axis = columns
+                .map(|column| &column.axis)
+                .find(|axis| axis.key == *key)?;
+            let value = axis
+                .values
+                .iter()
+                .find(|value| value_text(value) == *wanted)?;
+            for (own, known) in &mut found {
+                if own == key {
+                    *known = value.clone();
+                }
+            }
+        }
+        Some(found)
+    }
+
+    fn narrow(&self) -> Statement {
+        let titles = self.rule.quantities.iter().map(|name| self.title(name));
+        let titles: Vec<String> = titles.collect();
+        let last = self.last_looks();
+        let settings: BTreeSet<u32> = last.iter().map(|look| look.decision.place).collect();
+        let wide: BTreeSet<u32> = (last.iter())
+            .filter(|look| look.decision.verdict != Verdict::Narrow)
+            .map(|look| look.decision.place)
+            .collect();
+        let counts: Vec<u32> = last.iter().map(|look| look.decision.replications).collect();
+        let (least, most) = (
+            counts.iter().min().copied().unwrap_or(0),
+            counts.iter().max().copied().unwrap_or(0),
+        );
+        let outcome = match wide.len() {
+            0 => format!(
+                "all {} settings after {least} to {most} replications",
+                settings.len()
+            ),
+            wide => format!(
+                "{} of {} settings, from {least} replications on; {wide} are not after {most}",
+                settings.len() - wide,
+                settings.len()
+            ),
+        };
+        Statement {
+            question: format!(
+                "Are the intervals of \"{}\" narrow enough?",
+                titles.join("\", \"")
+            ),
+            answer: format!("Wanted {}: {outcome}.", self.in_words()),
+        }
+    }
+
+    /// Puts what was decided in front of what a run without a rule would say, and says how many
+    /// replications there are.
+    pub(super) fn amend(&self, said: &mut Vec<Statement>) {
+        for statement in said.iter_mut() {
+            if statement.question == Statement::SURE {
+                statement.answer = self.replications();
+            }
+        }
+        said.insert(0, self.statement());
+    }
+
+    fn replications(&self) -> String {
+        let decisions = self.decisions.iter().map(|stored| &stored.decision);
+        let ended = decisions.filter(|decision| is_of_selection(decision.verdict));
+        let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+        for decision in ended {
+            last.insert(decision.place, decision.replications);
+        }
+        let (least, most) = (last.values().min(), last.values().max());
+        let confirming = match self.rule.confirming.len() {
+            0 => String::new(),
+            count => format!(", and {count} more of what was selected"),
+        };
+        format!(
+            "{} to {} replications of a setting, as the rule asked for{confirming}; 95 % intervals of means over them.",
+            least.copied().unwrap_or(0),
+            most.copied().unwrap_or(0)
+        )
+    }
+
+    /// The last look at each quantity of each setting.
+    fn last_looks(&self) -> Vec<&StoredDecision> {
+        let mut last: BTreeMap<(u32, &str), &StoredDecision> = BTreeMap::new();
+        for stored in &self.decisions {
+            last.insert((stored.decision.place, &stored.decision.quantity), stored);
+        }
+        last.into_values().collect()
+    }
+
+    /// What a reader must know of the other tables and of the rule's assumptions; `are_neighbours`
+    /// says that replications are neighbouring batteries of one log.
+    pub(super) fn cautions(&self, are_neighbours: bool) -> Vec<String> {
+        let mut found = vec![match self.rule.selects {
+            true => "values were eliminated by a rule: n differs from value to value, and means of the other tables include \
+                     the replications that decided. The guarantee holds for independent replications with normally \
+                     distributed differences"
+                .to_owned(),
+            false => "replications ended by a rule: the intervals of the other tables do not allow for its looks, those of \
+                      \"Where the rule ended for each setting\" do"
+                .to_owned(),
+        }];
+        if are_neighbours {
+            found.push(
+                "the rule drew batteries of one log: its probability is about drawing batteries of this log, not about other \
+                 years, and neighbouring batteries are not independent"
+                    .to_owned(),
+            );
+        }
+        found
+    }
+}
+
+/// Whether a verdict is one about selecting, and not about what was selected.
+fn is_of_selection(verdict: Verdict) -> bool {
+    !matches!(
+        verdict,
+        Verdict::Confirmed | Verdict::Baseline | Verdict::Optimum
+    )
+}
+
+fn texts(axes: &[(String, AxisValue)]) -> Vec<(String, String)> {
+    let axes = axes.iter();
+    axes.map(|(key, value)| (key.clone(), value_text(value)))
+        .collect()
+}
+
+impl Situation<'_> {
+    /// The value that was selected, or leads.
+    fn chosen(&self) -> Option<&StoredDecision> {
+        let mut last = self.last.iter().copied();
+        last.rfind(|stored| {
+            matches!(
+                stored.decision.verdict,
+                Verdict::Selected | Verdict::Leading
+            )
+        })
+    }
+
+    fn survivors(&self) -> usize {
+        let last = self.last.iter();
+        last.filter(|stored| stored.decision.verdict != Verdict::Eliminated)
+            .count()
+    }
+
+    /// Replications of all values together.
+    fn replications(&self) -> u32 {
+        self.last
+            .iter()
+            .map(|stored| stored.decision.replications)
+            .sum()
+    }
+}

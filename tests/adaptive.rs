@@ -1,0 +1,256 @@
+//! Sweeps that stop by a rule: what they run and decide depends on seed and results alone, and what
+//! is said of it is what was decided. The procedures themselves are tried in `tests/statistics`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use crate::support::program::{folder, output, program, text};
+
+/// Kills of the test, unless `BOOKAHEAD_KILLS` asks for more.
+const KILLS: usize = 15;
+
+const SELECTION: &str = r#"
+[experiment]
+name = "selection"
+[workload]
+model = "lublin-feitelson"
+fresh = true
+jobs = 2400
+nodes = 64
+battery_jobs = 400
+load = { each_battery = 2.0 }
+[[axis]]
+key = "scheduling.strategy"
+values = ["comprehensive-overbooking", "heuristic-overbooking"]
+[[axis]]
+key = "acceptance.pof_max"
+values = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5]
+[select]
+quantity = "gain"
+axes = ["acceptance.pof_max"]
+relative_indifference = 0.005
+min_replications = 10
+rung_replications = 4
+max_replications = 60
+confirm_replications = 10
+baseline = ["0.05"]
+"#;
+
+fn write(folder: &Path, name: &str, experiment: &str) {
+    fs::write(folder.join(format!("{name}.toml")), experiment).expect("written");
+}
+
+/// `run` of `NAME.toml` into `NAME.db`.
+fn run(folder: &Path, name: &str, more: &[&str]) -> Command {
+    let (file, store) = (format!("{name}.toml"), format!("{name}.db"));
+    let arguments = ["run", &file, "--store", &store];
+    program(folder, &[&arguments, more].concat())
+}
+
+/// Runs an experiment with so many workers, which must succeed.
+fn succeeds(folder: &Path, name: &str, workers: &str) {
+    let ended = output(run(folder, name, &["--workers", workers, "--no-report"]));
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+}
+
+/// The rows of a query of the last run, as text.
+fn rows(folder: &Path, name: &str, query: &str) -> Vec<String> {
+    let store = folder.join(format!("{name}.db"));
+    let connection = rusqlite::Connection::open(store).expect("a store");
+    let mut statement = connection.prepare(query).expect("a query");
+    let columns = statement.column_count();
+    let mut found = statement.query([]).expect("rows");
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().expect("a row") {
+        let cells = (0..columns).map(|at| format!("{:?}", row.get_ref(at).expect("a cell")));
+        rows.push(cells.collect::<Vec<_>>().join("|"));
+    }
+    rows
+}
+
+const LAST: &str = "(SELECT max(id) FROM run)";
+
+fn digest(folder: &Path, name: &str) -> Vec<String> {
+    rows(
+        folder,
+        name,
+        &format!("SELECT digest FROM run WHERE id = {LAST}"),
+    )
+}
+
+fn decisions(folder: &Path, name: &str) -> Vec<String> {
+    let columns = "number, rung, place, quantity, replications, mean, statistic, bound, verdict";
+    rows(
+        folder,
+        name,
+        &format!("SELECT {columns} FROM decision WHERE run = {LAST} ORDER BY number"),
+    )
+}
+
+#[test]
+fn one_worker_and_four_run_the_same_points_and_decide_the_same() {
+    let folder = folder();
+    let path = folder.path();
+    for (name, workers) in [("one", "1"), ("four", "4")] {
+        write(path, name, SELECTION);
+        succeeds(path, name, workers);
+    }
+    assert!(decisions(path, "one").len() > 24, "more than one rung");
+    assert_eq!(decisions(path, "one"), decisions(path, "four"));
+    assert_eq!(digest(path, "one"), digest(path, "four"));
+}
+
+fn begin(folder: &Path, name: &str) -> Child {
+    run(folder, name, &["--workers", "2", "--no-report", "--quiet"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts")
+}
+
+#[test]
+fn a_selection_that_is_killed_again_and_again_ends_with_the_decisions_of_one_that_was_not() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "whole", SELECTION);
+    succeeds(path, "whole", "2");
+    write(path, "killed", SELECTION);
+    let kills = std::env::var("BOOKAHEAD_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok());
+    let mut draws = ChaCha8Rng::seed_from_u64(36);
+    let mut met = 0;
+    for _ in 0..kills.unwrap_or(KILLS) {
+        let mut child = begin(path, "killed");
+        thread::sleep(Duration::from_millis(draws.random_range(20..700)));
+        met += usize::from(child.try_wait().expect("a child").is_none());
+        child.kill().expect("killed");
+        child.wait().expect("a child");
+    }
+    assert!(met > 0, "no kill met a run under way");
+    succeeds(path, "killed", "2");
+    assert_eq!(decisions(path, "killed"), decisions(path, "whole"));
+    assert_eq!(digest(path, "killed"), digest(path, "whole"));
+}
+
+#[test]
+fn a_selection_that_was_done_runs_nothing_again_and_decides_the_same() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "twice", SELECTION);
+    succeeds(path, "twice", "2");
+    let (first, runs) = (decisions(path, "twice"), "SELECT count(*) FROM simulation");
+    let simulations = rows(path, "twice", runs);
+    succeeds(path, "twice", "2");
+    assert_eq!(decisions(path, "twice"), first);
+    assert_eq!(rows(path, "twice", runs), simulations);
+}
+
+#[test]
+fn what_is_said_of_the_selected_value_comes_from_replications_that_did_not_select_it() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "said", SELECTION);
+    let ended = output(run(path, "said", &["--report", "report"]));
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    // By SQL: the mean gain of the confirming replications at the place that was confirmed.
+    let own = format!(
+        "SELECT printf('%.4f', d.mean), printf('%.4f', (
+            SELECT avg(p.gain) FROM v_point p JOIN v_point first ON first.run = p.run AND first.place = d.place
+            WHERE p.run = d.run AND p.axes = first.axes AND p.replication >= 60))
+         FROM v_decision d WHERE d.run = {LAST} AND d.verdict = 'confirmed'"
+    );
+    let pairs = rows(path, "said", &own);
+    assert_eq!(pairs.len(), 2, "one for each strategy");
+    for pair in &pairs {
+        let (decided, computed) = pair.split_once('|').expect("two cells");
+        assert_eq!(decided, computed);
+    }
+    let read = |file: &str| fs::read_to_string(path.join("report").join(file)).expect("written");
+    let (page, tables) = (read("index.html"), read("tables/selected.csv"));
+    for said in [
+        "Which pof_max for the largest",
+        "replications that did not select it",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
+    assert!(
+        !page.contains("chosen and judged on the same"),
+        "there is a better estimate"
+    );
+    assert_eq!(tables.lines().count(), 3, "{tables}");
+}
+
+#[test]
+fn replications_end_where_every_interval_is_narrow() {
+    let folder = folder();
+    let path = folder.path();
+    let experiment = SELECTION
+        .split("[select]")
+        .next()
+        .expect("a head")
+        .to_owned()
+        + "[stop]\nquantities = [\"gain\", \"mean_wait\"]\nrelative_half_width = 0.25\nmax_replications = 48\n";
+    write(path, "narrow", &experiment);
+    succeeds(path, "narrow", "2");
+    let last = format!(
+        "SELECT verdict, statistic <= bound FROM v_decision d WHERE run = {LAST} AND verdict = 'narrow enough'"
+    );
+    let narrow = rows(path, "narrow", &last);
+    assert!(!narrow.is_empty());
+    assert!(
+        narrow.iter().all(|row| row.ends_with("Integer(1)")),
+        "{narrow:?}"
+    );
+    let shown = output(program(path, &["show", "latest", "--store", "narrow.db"]));
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("narrow enough"), "{shown}");
+}
+
+#[test]
+fn a_rule_that_cannot_be_followed_here_is_refused_before_the_first_point() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "refused", SELECTION);
+    write(
+        path,
+        "unknown",
+        &SELECTION.replace("quantity = \"gain\"", "quantity = \"gian\""),
+    );
+    for (name, arguments, said) in [
+        ("refused", ["--shard", "1/2"].as_slice(), "needs one store"),
+        ("refused", &["--outcomes", "none"], "reads its results"),
+        ("unknown", &[], "did you mean `gain`?"),
+    ] {
+        let ended = output(run(path, name, arguments));
+        let told = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{told}");
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+#[test]
+fn check_says_the_least_and_the_most_that_a_rule_may_run() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "check", SELECTION);
+    let said = output(program(
+        path,
+        &["check", "check.toml", "--store", "none.db"],
+    ));
+    let said = text(&said.stdout).replace('\n', " ");
+    assert!(
+        said.contains("120 points"),
+        "2 × 6 values × 10 replications: {said}"
+    );
+    assert!(
+        said.contains("at most 840 points"),
+        "2 × 6 × (60 + 10): {said}"
+    );
+}
