@@ -9,6 +9,7 @@ mod statistics {
     pub mod intervals;
     pub mod kinds;
     pub mod promises;
+    pub mod rules;
     pub mod support;
     pub mod weeks;
 }

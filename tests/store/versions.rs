@@ -102,8 +102,11 @@ const OF_14: [&str; 5] = [
 /// The table that version 15 added.
 const OF_15: [&str; 1] = ["run_machine"];
 
+/// The tables that version 16 added.
+const OF_16: [&str; 4] = ["decision", "verdict_of_rule", "run_turn", "run_rule"];
+
 fn drop_tables_since_13(file: &Connection) {
-    for table in OF_15.into_iter().chain(OF_14).chain(OF_13) {
+    for table in OF_16.into_iter().chain(OF_15).chain(OF_14).chain(OF_13) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
 }
@@ -249,7 +252,7 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    for table in OF_15.into_iter().chain(OF_14) {
+    for table in OF_16.into_iter().chain(OF_15).chain(OF_14) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     file.execute_batch(

@@ -1,19 +1,24 @@
 //! A continuous axis: which of its values are tried around the optimum, and where the optimum lies.
 //!
-//! The axis is a lattice of places, one tolerance apart. Each level tries five places, evenly
-//! spread over a bracket; the next one has the neighbours of what was selected as its bracket, until
-//! neighbours are one tolerance apart. That finds the optimum of a curve with one.
+//! The axis is a lattice of places, one tolerance apart, and Fibonacci search (Kiefer, *Sequential
+//! minimax search for a maximum*, 1953), which is golden section on a lattice, narrows a bracket
+//! around its optimum: each level compares two places within the bracket, one of which an earlier
+//! level tried already, and drops what lies beyond the worse one. That finds the optimum of a curve
+//! with one.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// Places that a level tries at most.
-const TRIED: usize = 5;
 
 /// The search over a lattice of places, numbered from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refinement {
+    /// The first place of the bracket.
     first: usize,
+    /// The last place of the lattice.
     last: usize,
+    /// The bracket has `long − 1` places, of which those beyond the lattice are worse than all
+    /// others; `short` is the Fibonacci number before.
+    short: usize,
+    long: usize,
     level: u32,
 }
 
@@ -21,25 +26,28 @@ impl Refinement {
     /// Begins with the whole lattice of so many places (at least one).
     #[must_use]
     pub fn new(places: usize) -> Self {
-        Self {
+        let (mut short, mut long) = (1, 2);
+        while long - 1 < places {
+            (short, long) = (long, short + long);
+        }
+        let whole = Self {
             first: 0,
             last: places.saturating_sub(1),
+            short,
+            long,
             level: 1,
-        }
+        };
+        whole.within_lattice()
     }
 
-    /// How many levels a lattice of so many places has at most, the one that is tried first
-    /// included.
+    /// How many levels a lattice of so many places has at most.
     #[must_use]
     pub fn levels(places: usize) -> u32 {
         let mut search = Self::new(places);
-        let mut levels = 1;
-        // The bracket around a place in the middle is the widest.
-        while let Some(next) = search.around(search.tried()[search.tried().len() / 2]) {
+        while let Some(next) = search.around(search.tried()[0]) {
             search = next;
-            levels += 1;
         }
-        levels
+        search.level
     }
 
     /// Which level this is, from 1.
@@ -48,32 +56,58 @@ impl Refinement {
         self.level
     }
 
-    /// The places that this level tries, ascending.
+    /// The places that this level tries, ascending: two, or the only one that there is.
     #[must_use]
     pub fn tried(&self) -> Vec<usize> {
-        let span = self.last - self.first;
-        let steps = (TRIED - 1).min(span.max(1));
-        let mut places: Vec<usize> = (0..=steps)
-            .map(|step| self.first + (2 * step * span + steps) / (2 * steps))
-            .collect();
-        places.dedup();
-        places
+        let (left, right) = self.pair();
+        match self.long {
+            2 => vec![self.first],
+            _ => vec![left, right],
+        }
     }
 
     /// The next level, around the place that was selected in this one; `None` where its neighbours
-    /// were tried already.
+    /// are known to be worse.
     #[must_use]
     pub fn around(&self, selected: usize) -> Option<Self> {
-        let tried = self.tried();
-        let at = tried.iter().position(|place| *place == selected)?;
-        let first = tried[at.saturating_sub(1)];
-        let last = tried[(at + 1).min(tried.len() - 1)];
-        let is_fine = tried[at] - first <= 1 && last - tried[at] <= 1;
-        (!is_fine).then_some(Self {
-            first,
-            last,
+        let (left, right) = self.pair();
+        let next = if selected == left {
+            self.shorter(self.first)
+        } else {
+            self.shorter(left + 1)
+        };
+        let next = next.within_lattice();
+        // One place is left, and it is the selected one.
+        let is_over = self.long <= 3 || next.long <= 2;
+        debug_assert!(selected == left || selected == right || is_over);
+        (!is_over).then_some(Self {
             level: self.level + 1,
+            ..next
         })
+    }
+
+    /// The places that are compared.
+    fn pair(&self) -> (usize, usize) {
+        let before = self.long - self.short;
+        (self.first + before - 1, self.first + self.short - 1)
+    }
+
+    fn shorter(&self, first: usize) -> Self {
+        Self {
+            first,
+            short: self.long - self.short,
+            long: self.short,
+            ..self.clone()
+        }
+    }
+
+    /// The same without levels whose right place lies beyond the lattice.
+    fn within_lattice(self) -> Self {
+        let mut search = self;
+        while search.long > 2 && search.pair().1 > search.last {
+            search = search.shorter(search.first);
+        }
+        search
     }
 }
 

@@ -1,31 +1,33 @@
+use std::collections::BTreeSet;
+
 use super::*;
 
 #[test]
-fn the_first_level_spreads_over_the_lattice_and_the_last_has_neighbours_one_tolerance_apart() {
-    let first = Refinement::new(61);
-    assert_eq!(first.tried(), [0, 15, 30, 45, 60]);
-    let second = first.around(15).unwrap();
-    assert_eq!(second.tried(), [0, 8, 15, 23, 30]);
-    let mut search = second;
-    while let Some(next) = search.around(search.tried()[2]) {
-        search = next;
-    }
-    let tried = search.tried();
-    assert!(
-        tried.windows(2).all(|pair| pair[1] - pair[0] == 1),
-        "{tried:?}"
-    );
+fn each_level_compares_two_places_of_which_one_was_tried_before() {
+    // 20 places: Fibonacci numbers 8, 13, 21.
+    let first = Refinement::new(20);
+    assert_eq!(first.tried(), [7, 12]);
+    let second = first.around(7).unwrap();
+    assert_eq!(second.tried(), [4, 7]);
+    let third = second.around(7).unwrap();
+    assert_eq!(third.tried(), [7, 9]);
 }
 
 #[test]
 fn a_search_finds_the_top_of_every_hill_on_every_lattice_within_the_levels_that_it_announced() {
-    for places in 1..130 {
+    for places in 1..144 {
         for peak in 0..places {
             let mut search = Refinement::new(places);
+            let mut tried = BTreeSet::new();
             let selected = loop {
-                let best = *(search.tried().iter())
-                    .min_by_key(|place| place.abs_diff(peak))
-                    .unwrap();
+                tried.extend(search.tried());
+                // A hill that is steeper on its right.
+                let height = |place: &&usize| match **place <= peak {
+                    true => peak - **place,
+                    false => 3 * (**place - peak),
+                };
+                let compared = search.tried();
+                let best = *compared.iter().min_by_key(height).unwrap();
                 match search.around(best) {
                     Some(next) => search = next,
                     None => break best,
@@ -36,6 +38,8 @@ fn a_search_finds_the_top_of_every_hill_on_every_lattice_within_the_levels_that_
                 search.level() <= Refinement::levels(places),
                 "{places} {peak}"
             );
+            // 143 places are one fewer than the twelfth Fibonacci number.
+            assert!(tried.len() <= 10, "{places} {peak}: {tried:?}");
         }
     }
 }

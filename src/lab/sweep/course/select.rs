@@ -8,6 +8,9 @@ use crate::sweep::progress::shown;
 use crate::sweep::results::SinkError;
 use crate::sweep::spec::{AxisValue, Sweep};
 
+/// Values around the optimum that say where it lies.
+const NEAR: usize = 5;
+
 /// A sweep under `[select]`.
 #[derive(Debug)]
 pub struct SelectCourse {
@@ -300,24 +303,26 @@ impl SelectCourse {
             Some(search) => State::Open(Level::refined(search)),
             None => {
                 if level.refinement.is_some() {
-                    decisions.extend(self.optimum(situation, &level, best));
+                    decisions.extend(self.optimum(situation, best));
                 }
                 State::Decided(best)
             }
         }
     }
 
-    /// Where the optimum of a refined axis lies: by all values that were tried next to the
-    /// selected one.
-    fn optimum(&self, situation: &Situation, level: &Level, best: usize) -> Option<Decision> {
-        let near = level
-            .tried
-            .iter()
-            .map(|number| &situation.alternatives[*number]);
+    /// Where the optimum of a refined axis lies: by the values next to the selected one that have
+    /// at least the first replications, on the replications that all of them have.
+    fn optimum(&self, situation: &Situation, best: usize) -> Option<Decision> {
+        let mut near: Vec<(usize, &Alternative)> =
+            situation.alternatives.iter().enumerate().collect();
+        near.retain(|(_, alternative)| alternative.known.len() >= self.rule.least as usize);
+        near.sort_by_key(|(number, _)| (number.abs_diff(best), *number));
+        near.truncate(NEAR);
         let (abscissas, samples): (Vec<f64>, Vec<Vec<f64>>) = near
-            .map(|alternative| (alternative.abscissa, alternative.known.clone()))
+            .into_iter()
+            .map(|(_, alternative)| (alternative.abscissa, alternative.known.clone()))
             .unzip();
-        let vertex = Vertex::fit(&abscissas, &samples, self.rule.probability)?;
+        let vertex = Vertex::fit(&abscissas, &samples, 0.95)?;
         let count = samples.iter().map(Vec::len).min().unwrap_or(0) as u32;
         let mean = mean(&situation.alternatives[best].known);
         Some(Decision {

@@ -1,0 +1,297 @@
+//! Whether rules that stop sweeps keep what they promise: on replications of a generated workload,
+//! drawn from a pool of simulations whose mean is the truth.
+
+use bookahead::studies::STUDIES;
+use bookahead::sweep::{Course, Experiment, Sweep, Verdict};
+use bookahead_lab::adaptive::{IntervalRule, RepeatedInterval};
+use bookahead_report::Estimate;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::support::samples;
+
+/// Selections of each setting.
+const SELECTIONS: u64 = 2_000;
+/// Simulations of each threshold: together they are the truth.
+const POOL: u32 = 2_000;
+
+const THRESHOLDS: &str = r#"
+[experiment]
+name = "pool"
+REPLICATIONS
+[workload]
+model = "lublin-feitelson"
+fresh = true
+jobs = 800
+nodes = 64
+battery_jobs = 150
+load = { each_battery = 2.0 }
+[scheduling]
+strategy = "heuristic-overbooking"
+[[axis]]
+key = "acceptance.pof_max"
+values = [0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6]
+"#;
+
+/// The gain of each threshold, by replication: what differs within a replication is the threshold
+/// alone.
+fn pool() -> Vec<Vec<f64>> {
+    let text = THRESHOLDS.replace("REPLICATIONS", &format!("replications = {POOL}"));
+    let simulated = samples(&text, 1, |metrics, ratio| metrics.gain(ratio).0);
+    simulated
+        .into_iter()
+        .map(|mut sample| sample.values.remove(0))
+        .collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The pool with its means moved to these.
+fn with_means(pool: &[Vec<f64>], means: &[f64]) -> Vec<Vec<f64>> {
+    let moved = pool.iter().zip(means).map(|(values, wanted)| {
+        let shift = wanted - mean(values);
+        values.iter().map(|value| value + shift).collect()
+    });
+    moved.collect()
+}
+
+/// A rule on the thresholds of the pool.
+fn ruled(rule: &str) -> Sweep {
+    let text = THRESHOLDS.replace("REPLICATIONS\n", "") + rule;
+    Experiment::parse(STUDIES, "rule.toml", &text, None)
+        .expect("a sound experiment")
+        .sweep
+}
+
+/// Replications of a selection, drawn from the pool.
+fn draws(seed: u64, count: u32) -> Vec<usize> {
+    let mut draws = ChaCha8Rng::seed_from_u64(seed);
+    (0..count)
+        .map(|_| draws.random_range(0..POOL as usize))
+        .collect()
+}
+
+/// What a selection came to.
+struct Selected {
+    threshold: usize,
+    is_decided: bool,
+    /// Simulations that decided.
+    simulations: usize,
+    /// Replications of the value that had most.
+    longest: u32,
+    confirmed: Option<Estimate>,
+}
+
+fn select(sweep: &Sweep, pool: &[Vec<f64>], seed: u64) -> Selected {
+    let drawn = draws(seed, sweep.replications);
+    let gain = |point: usize| {
+        let (threshold, replication) = (
+            point / sweep.replications as usize,
+            point % sweep.replications as usize,
+        );
+        pool[threshold][drawn[replication]]
+    };
+    let mut course = Course::new(sweep);
+    let (mut simulations, mut longest, mut chosen, mut is_decided) = (0, 0, 0, false);
+    let mut confirmed = None;
+    while let Some(rung) = course.rung() {
+        if rung.confirms {
+            let values: Vec<f64> = rung.points.iter().map(|point| gain(*point)).collect();
+            confirmed = Estimate::of(&values);
+        } else {
+            simulations += rung.points.len();
+        }
+        let decisions = course
+            .decide(&|_, points| Ok(points.iter().map(|point| Some(gain(*point))).collect()))
+            .expect("values are there");
+        for decision in decisions {
+            longest = longest.max(decision.replications);
+            if matches!(decision.verdict, Verdict::Selected | Verdict::Leading) {
+                chosen = decision.place as usize / sweep.replications as usize;
+                is_decided = decision.verdict == Verdict::Selected;
+            }
+        }
+    }
+    Selected {
+        threshold: chosen,
+        is_decided,
+        simulations,
+        longest,
+        confirmed,
+    }
+}
+
+/// A share with its interval by the normal approximation.
+fn share(count: usize, all: u64) -> String {
+    let share = count as f64 / all as f64;
+    let half = 1.96 * (share * (1.0 - share) / all as f64).sqrt();
+    format!("{:.1} ± {:.1} %", 100.0 * share, 100.0 * half)
+}
+
+/// The value that successive halving ends with, which keeps the better half at 10, 20, 40, …
+/// replications, and the simulations that it takes.
+fn halving(pool: &[Vec<f64>], seed: u64) -> (usize, usize) {
+    let drawn = draws(seed, 320);
+    let mut left: Vec<usize> = (0..pool.len()).collect();
+    let (mut done, mut next, mut simulations) = (0, 10, 0);
+    while left.len() > 1 {
+        simulations += left.len() * (next - done);
+        let value = |threshold: usize| {
+            drawn[..next]
+                .iter()
+                .map(|draw| pool[threshold][*draw])
+                .sum::<f64>()
+        };
+        left.sort_by(|one, other| value(*other).total_cmp(&value(*one)));
+        left.truncate(left.len().div_ceil(2));
+        (done, next) = (next, 2 * next);
+    }
+    (left[0], simulations)
+}
+
+#[test]
+#[ignore = "minutes"]
+fn a_selection_is_within_the_indifference_zone_as_often_as_it_promises() {
+    let pool = pool();
+    let best = pool
+        .iter()
+        .map(|values| mean(values))
+        .fold(f64::MIN, f64::max);
+    let zone = 0.02 * best;
+    let count = pool.len();
+    let easy: Vec<f64> = (0..count).map(|at| best - 2.0 * zone * at as f64).collect();
+    let slippage: Vec<f64> = (0..count)
+        .map(|at| if at == 5 { best } else { best - zone })
+        .collect();
+    let flat: Vec<f64> = (0..count)
+        .map(|at| best - 0.5 * zone * (at % 3) as f64)
+        .collect();
+    let own: Vec<f64> = pool.iter().map(|values| mean(values)).collect();
+    for (name, means) in [
+        ("easy", easy),
+        ("slippage", slippage),
+        ("flat", flat),
+        ("as simulated", own),
+    ] {
+        let moved = with_means(&pool, &means);
+        let top = means.iter().copied().fold(f64::MIN, f64::max);
+        let is_right = |threshold: usize| means[threshold] > top - zone - 1e-9 * best;
+        // Slippage: everything else lies at the zone's edge, where only the best itself counts.
+        let is_right = |threshold: usize| match name {
+            "slippage" => means[threshold] > top - 0.5 * zone,
+            _ => is_right(threshold),
+        };
+        for least in [10, 20] {
+            let sweep = ruled(&format!(
+                "[select]\nquantity = \"gain\"\naxes = [\"acceptance.pof_max\"]\nindifference = {zone}\n\
+                 min_replications = {least}\nrung_replications = 5\nmax_replications = 1000\nconfirm_replications = 20\n"
+            ));
+            let (mut right, mut decided, mut covered) = (0, 0, 0);
+            let (mut simulations, mut equal) = (0.0, 0.0);
+            for seed in 0..SELECTIONS {
+                let selected = select(&sweep, &moved, seed);
+                right += usize::from(is_right(selected.threshold));
+                decided += usize::from(selected.is_decided);
+                simulations += selected.simulations as f64;
+                equal += count as f64 * f64::from(selected.longest);
+                let estimate = selected.confirmed.expect("it is confirmed");
+                let interval = estimate.interval.expect("twenty replications");
+                covered += usize::from(interval.contains(means[selected.threshold]));
+            }
+            println!(
+                "{name}, {least} first: right {}, decided {}, {:.0} simulations ({:.0} % of equal allocation), confirmed \
+                 intervals hold the truth {}",
+                share(right, SELECTIONS),
+                share(decided, SELECTIONS),
+                simulations / SELECTIONS as f64,
+                100.0 * simulations / equal,
+                share(covered, SELECTIONS)
+            );
+            let least_right = if name == "flat" { 0.99 } else { 0.945 };
+            assert!(right as f64 > least_right * SELECTIONS as f64, "{name}");
+        }
+        let halved: Vec<(usize, usize)> =
+            (0..SELECTIONS).map(|seed| halving(&moved, seed)).collect();
+        println!(
+            "{name}, successive halving: right {}, {} simulations",
+            share(
+                halved.iter().filter(|(at, _)| is_right(*at)).count(),
+                SELECTIONS
+            ),
+            halved[0].1
+        );
+    }
+}
+
+#[test]
+#[ignore = "minutes"]
+fn intervals_hold_the_truth_where_the_sweep_stopped_and_alarm_as_seldom_as_they_promise() {
+    const REPETITIONS: u64 = 2_000;
+    let pool = pool();
+    let gain = &pool[6];
+    let truth = mean(gain);
+    let differences: Vec<f64> = pool[6]
+        .iter()
+        .zip(&pool[4])
+        .map(|(one, other)| one - other)
+        .collect();
+    let centre = mean(&differences);
+    for rule in [
+        IntervalRule::Mixture,
+        IntervalRule::Sequence,
+        IntervalRule::GroupSequential,
+    ] {
+        let interval = RepeatedInterval::new(rule, 0.95, 16, 8, 64);
+        let at = |values: &[f64]| {
+            let estimate = Estimate::of(values).expect("values");
+            let deviation = estimate.deviation.expect("several values");
+            (
+                estimate.mean,
+                interval.half_width(values.len() as u32, deviation),
+            )
+        };
+        let (mut covered, mut stopped, mut alarms, mut plain, mut replications) = (0, 0, 0, 0, 0.0);
+        for seed in 0..REPETITIONS {
+            let drawn = draws(seed + 1_000_000, 64);
+            let (mut is_alarm, mut is_plain_alarm, mut end) = (false, false, None);
+            for count in (16..=64).step_by(8) {
+                let values: Vec<f64> = drawn[..count].iter().map(|at| gain[*at]).collect();
+                let (mean, half) = at(&values);
+                if end.is_none() && half <= 0.12 * mean.abs() {
+                    end = Some((count, (mean - truth).abs() <= half));
+                }
+                let zero: Vec<f64> = drawn[..count]
+                    .iter()
+                    .map(|at| differences[*at] - centre)
+                    .collect();
+                let (mean, half) = at(&zero);
+                is_alarm |= mean.abs() > half;
+                is_plain_alarm |= Estimate::of(&zero).expect("values").is_significant();
+            }
+            let values: Vec<f64> = drawn.iter().map(|at| gain[*at]).collect();
+            let (mean, half) = at(&values);
+            let (count, holds) = end.unwrap_or((64, (mean - truth).abs() <= half));
+            stopped += usize::from(end.is_some());
+            covered += usize::from(holds);
+            replications += count as f64;
+            alarms += usize::from(is_alarm);
+            plain += usize::from(is_plain_alarm);
+        }
+        println!(
+            "{rule:?}: stopped {}, after {:.1} replications, holds the truth {}; alarms without a difference {} \
+             (plain intervals {})",
+            share(stopped, REPETITIONS),
+            replications / REPETITIONS as f64,
+            share(covered, REPETITIONS),
+            share(alarms, REPETITIONS),
+            share(plain, REPETITIONS)
+        );
+        assert!(alarms as f64 <= 0.06 * REPETITIONS as f64, "{rule:?}");
+        assert!(
+            plain as f64 > 0.1 * REPETITIONS as f64,
+            "the positive control"
+        );
+    }
+}
