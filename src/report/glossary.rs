@@ -31,6 +31,24 @@ const fn term(
 /// The words.
 pub const TERMS: &[Term] = &[
     term(
+        "indifference zone",
+        &["δ"],
+        "Differences that do not matter to whoever selects: a selected value is within the zone of the best, with the wanted probability.",
+        "docs/adaptive.md",
+    ),
+    term(
+        "rung",
+        &[],
+        "A batch of replications that is complete before a rule decides which settings have further ones.",
+        "docs/adaptive.md",
+    ),
+    term(
+        "survivor",
+        &["survived"],
+        "A value that a selection has not eliminated: it cannot be told from the best.",
+        "docs/adaptive.md",
+    ),
+    term(
         "α",
         &["alpha"],
         "How much cost counts against time when a request or a workflow chooses: 0 takes what is soonest, 1 what is cheapest.",
