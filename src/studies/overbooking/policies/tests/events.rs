@@ -3,12 +3,13 @@
 
 use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::scheduling::{
-    CheckpointInterval, CrashRule, DownHorizon, JobOutcome, PolicySpec, Retry, Verdict,
+    CheckpointInterval, ClusterMachine, CrashRule, DownHorizon, JobOutcome, PolicySpec, Retry,
+    Verdict,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
-use crate::simulate;
+use crate::{registry, simulate};
 
 /// Both rules for when those that wait are tried.
 const BOTH: [Retry; 2] = [Retry::Events, Retry::Repairs];
@@ -352,4 +353,38 @@ fn mapped_a_disabled_job_waits_for_a_reservation_that_comes_too_soon_and_is_not_
         starts(2, &settings, &jobs, &[down(0, 10, 20)]),
         [Some(80), Some(50)]
     );
+}
+
+#[test]
+fn mapped_after_a_reservation_starts_elsewhere_its_planned_nodes_are_free_for_early_starts() {
+    // The reservation is planned on nodes 2 and 3, of which the last is down then; nodes 0 and 1
+    // are idle since 20. Job 2 is planned on node 2 behind it, at 80.
+    let jobs = [
+        job(0, 0, 2, 100).running_for(Seconds(20)),
+        job(1, 1, 2, 30).into_reservation(Seconds(50)),
+        job(2, 2, 1, 60),
+    ];
+    assert_eq!(
+        starts(4, &mapped(Retry::Events), &jobs, &[down(3, 30, 900)]),
+        [Some(0), Some(50), Some(50)]
+    );
+}
+
+#[test]
+fn when_a_job_is_taken_back_those_behind_it_come_forward_where_the_strategy_lets_them() {
+    let third = |strategy: &str| {
+        let settings = PolicySpec::named(strategy);
+        let strategy = registry::strategy(strategy).expect("it is registered");
+        let policy = (strategy.build)(Nodes(1), &settings, None);
+        let mut machine = ClusterMachine::new(Nodes(1), policy);
+        machine.submit([job(0, 0, 1, 100), job(1, 1, 1, 50), job(2, 2, 1, 50)]);
+        machine.cancel([(Seconds(10), JobId(1))]);
+        machine.advance(Seconds::FAR);
+        let outcomes = machine.take_outcomes();
+        let of_third = outcomes.iter().find(|outcome| outcome.job.id == JobId(2));
+        of_third.and_then(|outcome| outcome.start)
+    };
+    assert_eq!(third("heuristic-planning"), Some(Seconds(100)));
+    assert_eq!(third("comprehensive-overbooking"), Some(Seconds(100)));
+    assert_eq!(third("conservative-backfilling"), Some(Seconds(150)));
 }
