@@ -684,7 +684,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
     (risky as u32, promised.iter().sum(), lost as u32)
 }
 
-/// The numbers that `docs/model.md` gives.
+/// The numbers that `docs/calibration.md` gives.
 #[test]
 fn users_of_a_real_log_break_low_promises_more_often_than_independent_ones() {
     let Some(path) = std::env::var_os(TraceFolder::VARIABLE) else {

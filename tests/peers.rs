@@ -1,5 +1,5 @@
 //! The driver that runs other simulators beside bookahead, without any of them; and the small
-//! traces of docs/model.md in which they start jobs at other times.
+//! traces of benches/peers/README.md in which they start jobs at other times.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,5 @@
 //! Heuristic planning and heuristic overbooking on an array of free node counts a second
-//! (docs/model.md, "heuristic-planning", "heuristic-overbooking").
+//! (docs/counted-plan.md).
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{

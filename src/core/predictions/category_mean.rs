@@ -80,4 +80,14 @@ mod tests {
         assert_eq!(tester.predict(1_000), 200);
         assert_eq!(tester.predict(50_000), 1_800);
     }
+
+    #[test]
+    fn a_mean_is_rounded_down_and_is_a_second_at_least() {
+        let mut tester = PredictorTester::new(Box::<CategoryMean>::default());
+        assert_eq!(tester.predict(1_000), 1_000);
+        tester.end(0);
+        assert_eq!(tester.predict(1_000), 1);
+        tester.end(5);
+        assert_eq!(tester.predict(1_000), 2);
+    }
 }

@@ -162,6 +162,54 @@ mod tests {
         assert_eq!(shares.quantile(0.99), 0.1);
     }
 
+    /// The prediction at a level after jobs that ran for so many of the 1,000 s that they asked for,
+    /// for a job that asks for `request`.
+    fn predicted(level: f64, runtimes: &[i64], request: i64) -> i64 {
+        let mut tester = PredictorTester::new(Box::new(Quantiles::new(&settings(level), false)));
+        for &runtime in runtimes {
+            tester.end_of(1_000, runtime);
+        }
+        tester.predict(request)
+    }
+
+    #[test]
+    fn a_class_quantile_is_the_share_of_a_rank_that_counts_the_job_to_come() {
+        // ⌈0.5 · (3 + 1)⌉ is the second of three, ⌈0.75 · (3 + 1)⌉ the third.
+        let runtimes = [300, 100, 200];
+        assert_eq!(predicted(0.5, &runtimes, 1_000), 200);
+        assert_eq!(predicted(0.75, &runtimes, 1_000), 300);
+    }
+
+    #[test]
+    fn a_class_quantile_is_the_whole_request_where_its_rank_is_beyond_the_jobs() {
+        assert_eq!(predicted(0.76, &[300, 100, 200], 1_000), 1_000);
+        assert_eq!(predicted(0.5, &[], 1_000), 1_000);
+    }
+
+    #[test]
+    fn a_class_quantile_is_rounded_up_and_is_a_second_at_least() {
+        // 0.2 of 101 s is 20.2 s, and nothing of them is a second.
+        assert_eq!(predicted(0.5, &[300, 100, 200], 101), 21);
+        assert_eq!(predicted(0.5, &[0], 101), 1);
+    }
+
+    #[test]
+    fn a_user_with_fewer_than_twenty_jobs_is_predicted_by_those_of_all() {
+        let user = |user, request| Submission {
+            user: UserIndex(user),
+            ..PredictorTester::submission(0, request)
+        };
+        let mut quantiles = Quantiles::new(&settings(0.5), false);
+        let mut predictions = Vec::new();
+        for (who, runtime, jobs) in [(0, 900, 40), (1, 100, 19), (1, 100, 1)] {
+            for _ in 0..jobs {
+                quantiles.ended(&user(who, 1_000), Seconds(0), Seconds(runtime));
+            }
+            predictions.push(quantiles.predict(&user(1, 1_000)));
+        }
+        assert_eq!(predictions, [900, 900, 100].map(Seconds));
+    }
+
     /// Coverage of 2,000 jobs whose shares wander.
     fn coverage(adapts: bool) -> f64 {
         let predictor = Quantiles::new(&settings(0.9), adapts);

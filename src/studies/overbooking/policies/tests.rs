@@ -1,4 +1,8 @@
-//! The closed form of the expected makespan against the runs of one node that fails.
+//! The closed form of the expected makespan against the runs of one node that fails; rules of
+//! events and starts on small scenes.
+
+mod events;
+mod starts;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent};
 use bookahead_core::random::stream;

@@ -180,6 +180,35 @@ fn a_job_that_ends_early_frees_its_nodes_after_the_submissions_of_that_second() 
     assert_eq!(starts(&given, 4, &shortest), [0, 10, 10]);
 }
 
+#[test]
+fn a_submission_that_does_not_fit_is_followed_by_a_pass_only_if_the_shortest_come_first() {
+    // The second job wants both nodes; one is free. In a pass it would get its place, at 100. The
+    // first job ends early, before there is another pass.
+    let given = [(0, 1, 50, 100), (10, 2, 5, 5)];
+    let reserved = |backfill| {
+        let outcomes = simulate_predicted_queue(&jobs(&given), Nodes(2), &settings(backfill));
+        outcomes.unwrap()[1].reserved.map(|start| start.0)
+    };
+    assert_eq!(reserved(BackfillOrder::Queue), None);
+    assert_eq!(reserved(BackfillOrder::ShortestFirst), Some(100));
+}
+
+#[test]
+fn whom_the_pass_behind_a_wide_submission_starts_is_not_passed_by_shorter_ones_of_that_second() {
+    // Two of four nodes are free at 10 for a job that waited. Behind it come a submission that
+    // wants three and a shorter one that wants two.
+    let given = [
+        (0, 2, 10, 10),
+        (0, 2, 100, 100),
+        (1, 4, 50, 50),
+        (2, 2, 30, 30),
+        (10, 3, 20, 20),
+        (10, 2, 5, 5),
+    ];
+    let starts = starts(&given, 4, &settings(BackfillOrder::ShortestFirst));
+    assert_eq!([starts[3], starts[5]], [10, 40]);
+}
+
 /// docs/model.md, "A queue that plans with predictions", word for word, without any of the
 /// machine's shortcuts: everything is looked at anew in every pass.
 fn slow_twin(

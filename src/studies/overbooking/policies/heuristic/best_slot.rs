@@ -5,7 +5,7 @@ use bookahead_core::units::Seconds;
 
 use super::Slot;
 
-/// The best place for a job that may be cut (docs/model.md, "heuristic-overbooking"): the earliest
+/// The best place for a job that may be cut (docs/counted-plan.md): the earliest
 /// start in `[from, latest]` that gives the full estimate before the deadline, else the earliest
 /// that gives the most.
 pub(super) fn best_slot(

@@ -8,7 +8,7 @@ use super::Heuristic;
 use super::best_slot::best_slot;
 
 impl Heuristic {
-    /// Rebuilds the plan (docs/model.md, "heuristic-planning" and "heuristic-overbooking"): first
+    /// Rebuilds the plan (docs/counted-plan.md, "Moving slots forward"): first
     /// the jobs that have no slot, then every planned job in order of (planned start, id), each
     /// taken out alone and put back, then the windows of running overbooked jobs.
     pub(super) fn replan(&mut self, cluster: &mut Cluster) {

@@ -217,3 +217,65 @@ fn backfilling_waits_for_its_interval_and_starts_in_order_do_not() {
         [Some(1), Some(301), Some(60), Some(400)]
     );
 }
+
+#[test]
+fn the_widest_job_of_a_partition_is_counted_in_the_nodes_that_it_needs_of_each_class() {
+    let mut machine = machine(vec![class(4, 1), class(4, 2)]);
+    machine.partitions[0].widest = Some(Nodes(2));
+    // Four cores are four nodes of the first class and two of the second, three cores three and
+    // two: the second class alone would do, although the first is idle. Two cores are two nodes of
+    // the first. Five cores are too many nodes of either.
+    let jobs = [
+        job(0, 4, 10),
+        job(0, 4, 10),
+        job(1, 3, 10),
+        job(2, 2, 10),
+        job(3, 5, 10),
+    ];
+    assert_eq!(
+        starts(&machine, &jobs),
+        [Some(0), Some(0), Some(10), Some(2), None]
+    );
+    let site = worked_off(&machine, &jobs);
+    assert_eq!(site.held[..4], [[4, 5], [6, 7], [4, 5], [0, 1]]);
+}
+
+/// Two nodes of two cores, of which one is held until 20 on each; a job that wants both cores of a
+/// node; a long one that wants one core now, beside the place that is kept for the other.
+fn a_place_on_either_node() -> (QueueMachine, [MachineQueueJob; 3]) {
+    let mut machine = machine(vec![class(2, 2)]);
+    machine.partitions[0].sharing = NodeSharing::Shared;
+    let one_on_each = MachineQueueJob {
+        cores_per_node: Some(1),
+        ..job(0, 2, 20)
+    };
+    (machine, [one_on_each, job(1, 2, 20), job(2, 1, 100)])
+}
+
+#[test]
+fn of_nodes_that_open_together_a_reservation_takes_the_first() {
+    let (machine, jobs) = a_place_on_either_node();
+    assert_eq!(starts(&machine, &jobs), [Some(0), Some(20), Some(2)]);
+    assert_eq!(
+        worked_off(&machine, &jobs).held,
+        [vec![0, 1], vec![0], vec![1]]
+    );
+}
+
+#[test]
+fn of_nodes_that_open_together_a_reservation_takes_the_one_that_closes_first() {
+    let (mut machine, jobs) = a_place_on_either_node();
+    machine.windows = vec![Window {
+        name: "maintenance".to_owned(),
+        begin: Seconds(100),
+        end: Seconds(110),
+        nodes: vec![(ClassIndex(0), Nodes(1))],
+        users: Vec::new(),
+    }];
+    // On the other one, the long job would have to wait for it.
+    assert_eq!(starts(&machine, &jobs), [Some(0), Some(20), Some(2)]);
+    assert_eq!(
+        worked_off(&machine, &jobs).held,
+        [vec![0, 1], vec![1], vec![0]]
+    );
+}

@@ -4,6 +4,7 @@ use bookahead_core::scheduling::queue::Backfilling;
 use super::*;
 use crate::co_reservation::local::{BacklogWork, FilterCounts, ProbeFilters};
 
+mod exempt;
 mod failures;
 mod oracle;
 mod properties;
