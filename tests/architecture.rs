@@ -500,7 +500,9 @@ const CRATES: [(&str, &[&str]); 12] = [
     ),
     (
         "lab",
-        &["actors", "keys", "tables", "study", "sweep", "store"],
+        &[
+            "actors", "adaptive", "keys", "tables", "study", "sweep", "store",
+        ],
     ),
     (
         "report",
@@ -525,6 +527,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "variance",
             "folder_fault",
             "section",
+            "rule",
             "situation",
             "views",
             "content",

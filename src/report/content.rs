@@ -11,8 +11,8 @@ use super::plots::{curves, distributions, heat_maps, simulator, studies, surplus
 use super::rule::RuleAnswer;
 use super::section::{ClaimsSection, PlanSection, ReportError, Served};
 use super::summary_tables::{
-    best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
-    summary_table,
+    best_table, brief, confirmed_elsewhere, each_axis_table, failed_table, missing, missing_table,
+    run_table, summary_table,
 };
 use super::table::Table;
 use super::variance::AxisShares;
@@ -176,6 +176,10 @@ impl<'e> Content<'e> {
         let optimism = (!is_confirmed).then(|| Optimism::new(&analysis, &pairs, hash));
         let optimism = optimism.flatten();
         tables.extend(rule.iter().flat_map(RuleAnswer::tables));
+        if is_confirmed {
+            confirmed_elsewhere(&mut best);
+            tables.iter_mut().for_each(confirmed_elsewhere);
+        }
         tables.extend(optimism.iter().map(|optimism| optimism.table(hash)));
         let optimism = optimism.map(|optimism| optimism.sentence());
         tables.extend(views.first_tables);
@@ -220,7 +224,11 @@ impl<'e> Content<'e> {
         Ok(Self {
             statements: said,
             rule_cautions,
-            situation_answers: by_situation(&analysis, &pairs, &run, &figures),
+            situation_answers: match &rule {
+                // The rule says what its situations have.
+                Some(rule) if rule.selects() => Vec::new(),
+                _ => by_situation(&analysis, &pairs, &run, &figures),
+            },
             subject,
             dependence,
             earlier_looks: store.earlier_looks(run.id)?,

@@ -55,6 +55,11 @@ impl<'p> RuleAnswer<'p> {
         }))
     }
 
+    /// Whether values are selected.
+    pub(super) fn selects(&self) -> bool {
+        self.rule.selects
+    }
+
     /// Whether a selection is estimated by replications that did not take part in it.
     pub(super) fn is_confirmed(&self) -> bool {
         self.rule.selects && !self.rule.confirming.is_empty()
@@ -349,8 +354,12 @@ impl<'p> RuleAnswer<'p> {
     }
 
     /// Puts what was decided in front of what a run without a rule would say, and says how many
-    /// replications there are.
+    /// replications there are. What would be said of the best by means over different numbers of
+    /// replications is left out.
     pub(super) fn amend(&self, said: &mut Vec<Statement>) {
+        if self.rule.selects {
+            said.retain(|statement| statement.question == Statement::SURE);
+        }
         for statement in said.iter_mut() {
             if statement.question == Statement::SURE {
                 statement.answer = self.replications();

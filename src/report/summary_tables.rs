@@ -124,9 +124,22 @@ fn chosen(analysis: &Analysis, tuned: &[usize]) -> String {
     let names = tuned.iter().map(|axis| analysis.axes[*axis].key.as_str());
     format!(
         " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
-         high, and the interval does not contain the choice; the table \"What the choice of the best setting is worth\" says by how much.",
+         high, and the interval does not contain the choice; {BY_HOW_MUCH}",
         names.collect::<Vec<_>>().join(" and ")
     )
+}
+
+/// Where a reader finds what the choice of the best is worth…
+const BY_HOW_MUCH: &str =
+    "the table \"What the choice of the best setting is worth\" says by how much.";
+
+/// …and where a rule selected.
+const ON_OTHERS: &str =
+    "the table of selected values has those that the rule selected, on replications that did not.";
+
+/// The table of a run whose best values a rule selected, and others confirmed.
+pub(super) fn confirmed_elsewhere(best: &mut Table) {
+    best.note = best.note.replace(BY_HOW_MUCH, ON_OTHERS);
 }
 
 /// Every combination of axis values with every metric.

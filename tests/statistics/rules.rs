@@ -225,73 +225,110 @@ fn a_selection_is_within_the_indifference_zone_as_often_as_it_promises() {
     }
 }
 
+/// Repetitions of each rule.
+const REPETITIONS: u64 = 2_000;
+
+/// What became of intervals that are looked at after 16, 24, … 64 replications.
+#[derive(Default)]
+struct Looks {
+    /// How many became narrow enough.
+    stopped: usize,
+    /// How many hold the truth where they stopped.
+    covered: usize,
+    /// How many left the truth out at any look.
+    alarms: usize,
+    /// The same of plain intervals.
+    plain_alarms: usize,
+    replications: f64,
+}
+
+fn looks(rule: IntervalRule, narrow: f64, sample: &dyn Fn(u64) -> Vec<f64>, truth: f64) -> Looks {
+    let interval = RepeatedInterval::new(rule, 0.95, 16, 8, 64);
+    let mut looks = Looks::default();
+    for repetition in 0..REPETITIONS {
+        let values = sample(repetition);
+        let (mut is_alarm, mut is_plain_alarm, mut end) = (false, false, None);
+        for count in (16..=64).step_by(8) {
+            let estimate = Estimate::of(&values[..count]).expect("values");
+            let half = interval.half_width(count as u32, estimate.deviation.unwrap_or(0.0));
+            let holds = (estimate.mean - truth).abs() <= half;
+            if end.is_none() && half <= narrow {
+                end = Some((count, holds));
+                looks.stopped += 1;
+            }
+            is_alarm |= !holds;
+            is_plain_alarm |= estimate
+                .interval
+                .is_none_or(|interval| !interval.contains(truth));
+            if count == 64 {
+                let (count, holds) = end.unwrap_or((64, holds));
+                looks.covered += usize::from(holds);
+                looks.replications += count as f64 / REPETITIONS as f64;
+            }
+        }
+        looks.alarms += usize::from(is_alarm);
+        looks.plain_alarms += usize::from(is_plain_alarm);
+    }
+    looks
+}
+
 #[test]
 #[ignore = "minutes"]
 fn intervals_hold_the_truth_where_the_sweep_stopped_and_alarm_as_seldom_as_they_promise() {
-    const REPETITIONS: u64 = 2_000;
     let pool = pool();
-    let gain = &pool[6];
-    let truth = mean(gain);
-    let differences: Vec<f64> = pool[6]
-        .iter()
-        .zip(&pool[4])
-        .map(|(one, other)| one - other)
-        .collect();
-    let centre = mean(&differences);
-    for rule in [
-        IntervalRule::Mixture,
-        IntervalRule::Sequence,
-        IntervalRule::GroupSequential,
-    ] {
-        let interval = RepeatedInterval::new(rule, 0.95, 16, 8, 64);
-        let at = |values: &[f64]| {
-            let estimate = Estimate::of(values).expect("values");
-            let deviation = estimate.deviation.expect("several values");
-            (
-                estimate.mean,
-                interval.half_width(values.len() as u32, deviation),
-            )
+    let difference = |one: usize, other: usize| -> Vec<f64> {
+        let pairs = pool[one].iter().zip(&pool[other]);
+        pairs.map(|(one, other)| one - other).collect()
+    };
+    let normal: Vec<f64> = {
+        let mut draws = ChaCha8Rng::seed_from_u64(7);
+        // Sums of twelve uniform numbers, nearly normal with variance 1.
+        let sum = |draws: &mut ChaCha8Rng| (0..12).map(|_| draws.random_range(-0.5..0.5)).sum();
+        (0..200_000).map(|_| sum(&mut draws)).collect()
+    };
+    let samples = [
+        ("normal", normal),
+        ("gains at 0.3", pool[6].clone()),
+        ("gains at 0.4 less those at 0.05", difference(8, 1)),
+        ("gains at 0.3 less those at 0.2", difference(6, 4)),
+    ];
+    for (name, values) in samples {
+        let truth = mean(&values);
+        let deviation = Estimate::of(&values)
+            .and_then(|all| all.deviation)
+            .expect("several");
+        let sample = |repetition: u64| -> Vec<f64> {
+            let mut draws = ChaCha8Rng::seed_from_u64(repetition);
+            (0..64)
+                .map(|_| values[draws.random_range(0..values.len())])
+                .collect()
         };
-        let (mut covered, mut stopped, mut alarms, mut plain, mut replications) = (0, 0, 0, 0, 0.0);
-        for seed in 0..REPETITIONS {
-            let drawn = draws(seed + 1_000_000, 64);
-            let (mut is_alarm, mut is_plain_alarm, mut end) = (false, false, None);
-            for count in (16..=64).step_by(8) {
-                let values: Vec<f64> = drawn[..count].iter().map(|at| gain[*at]).collect();
-                let (mean, half) = at(&values);
-                if end.is_none() && half <= 0.12 * mean.abs() {
-                    end = Some((count, (mean - truth).abs() <= half));
-                }
-                let zero: Vec<f64> = drawn[..count]
-                    .iter()
-                    .map(|at| differences[*at] - centre)
-                    .collect();
-                let (mean, half) = at(&zero);
-                is_alarm |= mean.abs() > half;
-                is_plain_alarm |= Estimate::of(&zero).expect("values").is_significant();
+        for rule in [
+            IntervalRule::Mixture,
+            IntervalRule::Sequence,
+            IntervalRule::GroupSequential,
+        ] {
+            let looks = looks(rule, 0.5 * deviation, &sample, truth);
+            println!(
+                "{name}, {rule:?}: narrow {} after {:.1} replications, holds the truth there {}; misses it at any look {} \
+                 (plain intervals {})",
+                share(looks.stopped, REPETITIONS),
+                looks.replications,
+                share(looks.covered, REPETITIONS),
+                share(looks.alarms, REPETITIONS),
+                share(looks.plain_alarms, REPETITIONS)
+            );
+            if name == "normal" {
+                assert!(looks.alarms as f64 <= 0.06 * REPETITIONS as f64, "{rule:?}");
+                assert!(
+                    looks.covered as f64 >= 0.94 * REPETITIONS as f64,
+                    "{rule:?}"
+                );
+                assert!(
+                    looks.plain_alarms as f64 > 0.12 * REPETITIONS as f64,
+                    "the control"
+                );
             }
-            let values: Vec<f64> = drawn.iter().map(|at| gain[*at]).collect();
-            let (mean, half) = at(&values);
-            let (count, holds) = end.unwrap_or((64, (mean - truth).abs() <= half));
-            stopped += usize::from(end.is_some());
-            covered += usize::from(holds);
-            replications += count as f64;
-            alarms += usize::from(is_alarm);
-            plain += usize::from(is_plain_alarm);
         }
-        println!(
-            "{rule:?}: stopped {}, after {:.1} replications, holds the truth {}; alarms without a difference {} \
-             (plain intervals {})",
-            share(stopped, REPETITIONS),
-            replications / REPETITIONS as f64,
-            share(covered, REPETITIONS),
-            share(alarms, REPETITIONS),
-            share(plain, REPETITIONS)
-        );
-        assert!(alarms as f64 <= 0.06 * REPETITIONS as f64, "{rule:?}");
-        assert!(
-            plain as f64 > 0.1 * REPETITIONS as f64,
-            "the positive control"
-        );
     }
 }

@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(shares.quantile(0.99), 0.1);
     }
 
-    /// The prediction at a level after jobs that ran for so many of the 1,000 s that they asked for,
-    /// for a job that asks for `request`.
+    /// The prediction at a level after jobs that ran for so many of the 1,000 s that they asked
+    /// for, for a job that asks for `request`.
     fn predicted(level: f64, runtimes: &[i64], request: i64) -> i64 {
         let mut tester = PredictorTester::new(Box::new(Quantiles::new(&settings(level), false)));
         for &runtime in runtimes {

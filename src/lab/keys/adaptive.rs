@@ -53,7 +53,7 @@ section! {
         /// Replications that are added at a time; values are eliminated when all of them are
         /// complete.
         rung_replications: Given<u32> = integer(1).default_is("5"),
-        /// Replications after which it stops even so.
+        /// Replications of a value after which it is decided even so.
         max_replications: Given<u32> = integer(10).refused(TOO_FEW, ""),
         /// Further replications of the selected value, which no decision reads: its estimate comes
         /// from these.

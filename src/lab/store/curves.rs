@@ -84,8 +84,8 @@ impl Store {
     }
 }
 
-/// How a quantity is read: the expression of its value, what is joined to the simulation `m` and the
-/// point `p` for it, and the parameters of that, from `?2` on.
+/// How a quantity is read: the expression of its value, what is joined to the simulation `m` and
+/// the point `p` for it, and the parameters of that, from `?2` on.
 pub(super) fn quantity(studies: Studies, name: &str) -> (String, &'static str, Vec<Value>) {
     if let Some(expression) = metrics::by_name(name) {
         let join = "JOIN simulation_metrics k ON k.simulation = m.id";

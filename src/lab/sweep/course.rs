@@ -37,7 +37,7 @@ pub struct Decision {
     pub rung: u32,
     /// The quantity.
     pub quantity: String,
-    /// The place in the sweep of the combination's first replication.
+    /// The place in the sweep of the replication of the combination that was run first.
     pub place: u32,
     /// Replications that the decision read.
     pub replications: u32,
@@ -202,17 +202,19 @@ pub fn replication_order(sweep: &Sweep) -> Vec<u32> {
 struct Combination {
     /// The index of its replication 0 in [`Sweep::points`]; the others follow.
     first: usize,
-    /// Its place in the sweep.
+    /// The place in the sweep of the replication that is run first.
     place: u32,
 }
 
 impl Combination {
-    fn all(sweep: &Sweep) -> Vec<Self> {
+    /// All of them, where replications are taken in this order.
+    fn all(sweep: &Sweep, order: &[u32]) -> Vec<Self> {
+        let run_first = order.first().map_or(0, |replication| *replication as usize);
         let firsts = (0..sweep.points.len()).step_by(sweep.replications.max(1) as usize);
         firsts
             .map(|first| Self {
                 first,
-                place: sweep.points[first].place,
+                place: sweep.points[first + run_first].place,
             })
             .collect()
     }

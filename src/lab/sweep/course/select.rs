@@ -94,9 +94,10 @@ impl Level {
 
 impl SelectCourse {
     pub(super) fn new(sweep: &Sweep, rule: SelectRule) -> Self {
+        let order = replication_order(sweep);
         Self {
-            order: replication_order(sweep),
-            situations: situations(sweep, &rule),
+            situations: situations(sweep, &rule, &order),
+            order,
             rule,
             rung: 1,
             is_confirmed: false,
@@ -401,11 +402,11 @@ impl Situation {
 }
 
 /// The combinations of a sweep by the values of the axes that nothing is selected from.
-fn situations(sweep: &Sweep, rule: &SelectRule) -> Vec<Situation> {
+fn situations(sweep: &Sweep, rule: &SelectRule, order: &[u32]) -> Vec<Situation> {
     let is_selected = |key: &str| rule.axes.iter().any(|axis| axis == key);
     let mut groups: BTreeMap<Vec<usize>, Vec<Combination>> = BTreeMap::new();
-    let mut order = Vec::new();
-    for combination in Combination::all(sweep) {
+    let mut keys = Vec::new();
+    for combination in Combination::all(sweep, order) {
         let axes = &sweep.points[combination.first].axes;
         let others = sweep.axes.iter().filter(|axis| !is_selected(&axis.key));
         let key: Vec<usize> = others
@@ -417,7 +418,7 @@ fn situations(sweep: &Sweep, rule: &SelectRule) -> Vec<Situation> {
             .collect();
         let group = groups.entry(key.clone()).or_default();
         if group.is_empty() {
-            order.push(key);
+            keys.push(key);
         }
         group.push(combination);
     }
@@ -425,7 +426,7 @@ fn situations(sweep: &Sweep, rule: &SelectRule) -> Vec<Situation> {
         sweep.points[combination.first].axes.get(key).cloned()
     };
     let mut situations = Vec::new();
-    for key in order {
+    for key in keys {
         let combinations = groups.remove(&key).unwrap_or_default();
         let is_baseline = |combination: &Combination, wanted: &[String]| {
             rule.axes.iter().zip(wanted).all(|(key, wanted)| {

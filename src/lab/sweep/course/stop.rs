@@ -21,7 +21,8 @@ pub struct StopCourse {
 impl StopCourse {
     pub(super) fn new(sweep: &Sweep, rule: StopRule) -> Self {
         let quantities = rule.quantities.len();
-        let combinations = Combination::all(sweep).into_iter();
+        let order = replication_order(sweep);
+        let combinations = Combination::all(sweep, &order).into_iter();
         Self {
             interval: RepeatedInterval::new(
                 rule.interval,
@@ -30,7 +31,7 @@ impl StopCourse {
                 rule.rung,
                 rule.most,
             ),
-            order: replication_order(sweep),
+            order,
             open: combinations
                 .map(|combination| (combination, vec![Vec::new(); quantities]))
                 .collect(),
@@ -115,7 +116,11 @@ impl StopCourse {
         let mean = mean(known);
         let squares = known.iter().map(|value| (value - mean).powi(2));
         let deviation = (squares.sum::<f64>() / (count - 1.0)).sqrt();
-        let width = self.interval.half_width(known.len() as u32, deviation);
+        // Replications that do not differ do not say how far another one would be off.
+        let width = match deviation > 1e-12 * mean.abs() {
+            true => self.interval.half_width(known.len() as u32, deviation),
+            false => f64::INFINITY,
+        };
         (mean, width, self.rule.narrow.at(mean))
     }
 }

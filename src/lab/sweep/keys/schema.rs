@@ -171,13 +171,19 @@ fn range(of: &str) -> Value {
     json!({
         "description": "From the first value to the last, both included.",
         "type": "object",
-        "required": ["from", "to", "step"],
+        "required": ["from", "to"],
         "additionalProperties": false,
         "properties": {
             "from": { "type": of },
             "to": { "type": of },
             "step": { "type": of, "exclusiveMinimum": 0 },
+            "tolerance": {
+                "description": "In the place of a step: [select] refines the axis to this distance.",
+                "type": of,
+                "exclusiveMinimum": 0,
+            },
         },
+        "oneOf": [{ "required": ["step"] }, { "required": ["tolerance"] }],
     })
 }
 
