@@ -36,7 +36,8 @@ impl Finished {
         let sources = InputSources::new(&InputFolders::default());
         let inputs = load_inputs(&mut sweep, sources, &options).expect("a model needs no files");
         let mut results: BTreeMap<(String, u32), SimulationResult> = BTreeMap::new();
-        let tasks = tasks(&sweep, &HashSet::new(), &CostModel::default());
+        let all: Vec<usize> = (0..sweep.points.len()).collect();
+        let tasks = tasks(&sweep, &all, &HashSet::new(), &CostModel::default());
         let simulations = tasks.iter().map(|task| {
             let spec = sweep.simulations.get(task.simulation);
             let key = (

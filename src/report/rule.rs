@@ -380,10 +380,13 @@ impl<'p> RuleAnswer<'p> {
             0 => String::new(),
             count => format!(", and {count} more of what was selected"),
         };
+        let (least, most) = (least.copied().unwrap_or(0), most.copied().unwrap_or(0));
+        let counts = match least == most {
+            true => most.to_string(),
+            false => format!("{least} to {most}"),
+        };
         format!(
-            "{} to {} replications of a setting, as the rule asked for{confirming}; 95 % intervals of means over them.",
-            least.copied().unwrap_or(0),
-            most.copied().unwrap_or(0)
+            "{counts} replications of a setting, as the rule asked for{confirming}; 95 % intervals of means over them."
         )
     }
 

@@ -2,6 +2,7 @@
 //! decisions are taken by.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -291,18 +292,20 @@ impl Store {
             .map_err(sql)?;
         let mut known: BTreeMap<u32, Vec<(String, AxisValue)>> = BTreeMap::new();
         for stored in &mut decisions {
-            let place = stored.decision.place;
-            if !known.contains_key(&place) {
-                let axes = statement
-                    .query_map(params![run.0, place], |row| {
-                        let kind: String = row.get(1)?;
-                        Ok((row.get(0)?, axis_value(&kind, row.get(2)?)))
-                    })
-                    .and_then(Iterator::collect)
-                    .map_err(sql)?;
-                known.insert(place, axes);
-            }
-            stored.axes.clone_from(&known[&place]);
+            let axes = match known.entry(stored.decision.place) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    let axes = statement
+                        .query_map(params![run.0, stored.decision.place], |row| {
+                            let kind: String = row.get(1)?;
+                            Ok((row.get(0)?, axis_value(&kind, row.get(2)?)))
+                        })
+                        .and_then(Iterator::collect)
+                        .map_err(sql)?;
+                    entry.insert(axes)
+                }
+            };
+            stored.axes.clone_from(axes);
         }
         Ok(decisions)
     }
