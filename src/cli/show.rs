@@ -78,14 +78,17 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     let axes = store.axes(run.id)?;
     let failed = store.failed_points(run.id)?;
     let states = store.place_states(run.id)?;
-    let has_rule = store.rule(run.id)?.is_some();
-    let missing = missing::places(&run, &states, has_rule);
+    let missing = missing::places(&run, &states);
     let rows = match arguments.points {
         true => Some(points(&store, &run)?),
         false => None,
     };
     if arguments.json {
-        return Ok(print_json(&as_json(&run, &axes, &failed, &missing, rows))?);
+        let mut object = as_json(&run, &axes, &failed, &missing, rows);
+        if run.has_rule {
+            object["decisions"] = answer::decisions_json(&store, &run)?;
+        }
+        return Ok(print_json(&object)?);
     }
     let workloads = store.workload_labels(run.id)?;
     let mut text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
@@ -97,7 +100,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
             answer::decided_within(&timing)
         );
     }
-    let rule_tables = match has_rule {
+    let rule_tables = match run.has_rule {
         true => answer::of_rule(&store, &run, &mut text)?,
         false => Vec::new(),
     };
@@ -189,7 +192,7 @@ fn as_text(
     );
     line(
         "seed",
-        &format!("{}, {} replications", run.seed, run.replications),
+        &format!("{}, {} replications", run.seed, run.replications_in_words()),
     );
     line("workload", &workloads.join(", "));
     for (at, axis) in axes.iter().enumerate() {
@@ -333,7 +336,7 @@ fn show_point(
 ) -> Result<(), LookError> {
     let Some(point) = store.place(run.id, place)? else {
         let last = run.points.saturating_sub(1);
-        if store.rule(run.id)?.is_some() {
+        if run.has_rule {
             return Err(LookError::Use(format!(
                 "point {place} of run {} was not run, or not asked for by its rule; `bookahead show {} --points` lists \
                  those that were",

@@ -218,9 +218,7 @@ impl<'e> Content<'e> {
         if let Some(rule) = &rule {
             rule.amend(&mut said);
         }
-        let rule_cautions = (rule.iter())
-            .flat_map(|rule| rule.cautions(dependence.is_of_neighbours))
-            .collect();
+        let rule_cautions = rule.iter().flat_map(RuleAnswer::cautions).collect();
         Ok(Self {
             statements: said,
             rule_cautions,

@@ -1,17 +1,22 @@
 //! What a rule decided: which values were selected, what they are worth on replications that no
 //! decision read, and whether intervals are narrow enough.
 
+mod confirming;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::confirming::Confirming;
+use super::analysis::Analysis;
 use super::answer::Statement;
+use super::dependence::Dependence;
+use super::plots::drawn::Drawn;
 use super::plots::words;
 use super::section::ReportError;
 use super::statistics::Estimate;
+use super::svg::short_number;
 use super::table::{estimate_text, grouped, short, value_text};
-use bookahead_core::scheduling::measures::QuantityKind;
-use bookahead_lab::store::{METRICS, PointColumns, RunSummary, Store, StoredDecision, StoredRule};
+use bookahead_lab::store::{PointColumns, RunSummary, Store, StoredDecision, StoredRule};
 use bookahead_lab::sweep::{AxisValue, Verdict, round12};
 
 /// Situations that are put into words.
@@ -22,7 +27,10 @@ pub struct RuleAnswer<'p> {
     rule: StoredRule,
     decisions: Vec<StoredDecision>,
     points: &'p PointColumns,
+    analysis: Analysis,
+    confirming: Confirming,
     hash: String,
+    is_over: bool,
 }
 
 /// A situation of a selection.
@@ -31,6 +39,8 @@ struct Situation<'a> {
     given: Vec<(String, AxisValue)>,
     /// The last decision of each value, in the order of the axes.
     last: Vec<&'a StoredDecision>,
+    /// Where a refined optimum lies.
+    optimum: Option<&'a StoredDecision>,
 }
 
 impl<'p> RuleAnswer<'p> {
@@ -38,7 +48,7 @@ impl<'p> RuleAnswer<'p> {
     ///
     /// # Errors
     ///
-    /// When the store cannot be read.
+    /// When the store cannot be read, or Polars refuses.
     pub fn read(
         store: &Store,
         run: &RunSummary,
@@ -47,11 +57,16 @@ impl<'p> RuleAnswer<'p> {
         let Some(rule) = store.rule(run.id)? else {
             return Ok(None);
         };
+        let analysis = Analysis::new(points)?;
+        let dependence = Dependence::of(run, &analysis, points);
         Ok(Some(Self {
             decisions: store.decisions(run.id)?,
+            confirming: Confirming::new(points, &rule, dependence.is_of_neighbours)?,
             rule,
             points,
+            analysis,
             hash: run.configuration_hash.clone(),
+            is_over: run.state == "done",
         }))
     }
 
@@ -65,53 +80,18 @@ impl<'p> RuleAnswer<'p> {
         self.rule.selects && !self.rule.confirming.is_empty()
     }
 
-    /// The values of a quantity by replication where axes have these values, and the points that
-    /// have them.
-    fn values(&self, quantity: &str, axes: &[(String, AxisValue)]) -> BTreeMap<u32, (usize, f64)> {
-        let measures = self.points.measures.iter();
-        let of_metric = self.points.metrics.get(quantity);
-        let column = of_metric.or_else(|| {
-            let mut own = measures.filter(|measure| measure.name == quantity);
-            own.next().map(|measure| &measure.values)
-        });
-        let Some(column) = column else {
-            return BTreeMap::new();
-        };
-        let is_here = |point: &usize| {
-            axes.iter().all(|(key, value)| {
-                let mut columns = self.points.axes.iter();
-                columns
-                    .find(|column| column.axis.key == *key)
-                    .and_then(|column| {
-                        Some(&column.axis.values[column.positions[*point]? as usize])
-                    })
-                    == Some(value)
-            })
-        };
-        let here = (0..self.points.len()).filter(is_here);
-        here.filter_map(|point| Some((self.points.replication[point], (point, column[point]?))))
-            .collect()
+    fn drawn(&self, name: &str) -> Option<Drawn> {
+        Drawn::named(&self.analysis, name, &self.hash)
     }
 
-    fn title(&self, quantity: &str) -> String {
-        let metric = METRICS.iter().find(|metric| metric.name == quantity);
-        let measure = || Some(self.points.studies.measure(quantity)?.title);
-        let title = metric.map(|metric| metric.title).or_else(measure);
-        title.unwrap_or(quantity).to_owned()
+    fn title(&self, name: &str) -> String {
+        let drawn = self.drawn(name);
+        drawn.map_or_else(|| name.to_owned(), |drawn| drawn.title)
     }
 
-    fn decimals(&self, quantity: &str) -> usize {
-        let metric = METRICS.iter().find(|metric| metric.name == quantity);
-        let measure = || Some(self.points.studies.measure(quantity)?.decimals);
-        let decimals = metric.map(|metric| metric.decimals).or_else(measure);
-        decimals.unwrap_or(3)
-    }
-
-    fn kind(&self, quantity: &str) -> QuantityKind {
-        let metric = METRICS.iter().find(|metric| metric.name == quantity);
-        let measure = || Some(self.points.studies.measure(quantity)?.kind);
-        let kind = metric.map(|metric| metric.kind).or_else(measure);
-        kind.unwrap_or_default()
+    fn decimals(&self, name: &str) -> usize {
+        let drawn = self.drawn(name);
+        drawn.map_or(3, |drawn| drawn.decimals(&self.analysis))
     }
 
     fn quantity(&self) -> &str {
@@ -120,12 +100,8 @@ impl<'p> RuleAnswer<'p> {
 
     /// A value's estimate over the replications that no decision read.
     fn confirmed(&self, axes: &[(String, AxisValue)]) -> Option<Estimate> {
-        let values = self.values(self.quantity(), axes);
-        let confirming = self.rule.confirming.iter();
-        let own: Vec<f64> = confirming
-            .filter_map(|replication| Some(values.get(replication)?.1))
-            .collect();
-        Estimate::of_kind(&own, self.kind(self.quantity()))
+        self.confirming
+            .estimate(self.quantity(), axes, None, &self.hash)
     }
 
     /// One value minus another one over the replications that no decision read, in pairs that saw
@@ -135,18 +111,8 @@ impl<'p> RuleAnswer<'p> {
         axes: &[(String, AxisValue)],
         baseline: &[(String, AxisValue)],
     ) -> Option<Estimate> {
-        let (own, other) = (
-            self.values(self.quantity(), axes),
-            self.values(self.quantity(), baseline),
-        );
-        let confirming = self.rule.confirming.iter();
-        let differences: Vec<f64> = confirming
-            .filter_map(|replication| {
-                let (one, two) = (own.get(replication)?, other.get(replication)?);
-                (self.points.is_pair(one.0, two.0)).then_some(one.1 - two.1)
-            })
-            .collect();
-        Estimate::of(&differences)
+        let (name, hash) = (self.quantity(), &self.hash);
+        self.confirming.estimate(name, axes, Some(baseline), hash)
     }
 
     fn is_selected_from(&self, key: &str) -> bool {
@@ -173,9 +139,13 @@ impl<'p> RuleAnswer<'p> {
                 found.push(Situation {
                     given,
                     last: Vec::new(),
+                    optimum: None,
                 });
                 found.len() - 1
             });
+            if stored.decision.verdict == Verdict::Optimum {
+                found[at].optimum = Some(stored);
+            }
             if is_of_selection(stored.decision.verdict) {
                 let last = &mut found[at].last;
                 last.retain(|known| known.decision.place != stored.decision.place);
@@ -262,7 +232,7 @@ impl<'p> RuleAnswer<'p> {
 
     fn selected_in(&self, situation: &Situation<'_>, decimals: usize) -> String {
         let Some(chosen) = situation.chosen() else {
-            return "nothing is selected, because a replication has no value".to_owned();
+            return situation.open_in_words();
         };
         let decision = &chosen.decision;
         let value = self.value_of(&chosen.axes);
@@ -294,7 +264,16 @@ impl<'p> RuleAnswer<'p> {
                 situation.survivors()
             ),
         };
-        format!("{value}{verdict}: {worth}{}", surplus.unwrap_or_default())
+        let place = situation.optimum.and_then(|stored| {
+            let (place, half) = (stored.decision.statistic?, stored.decision.bound?);
+            Some(format!(
+                "; by a parabola through the values around it the optimum lies at {} ± {}",
+                short_number(place),
+                short_number(half)
+            ))
+        });
+        let (surplus, place) = (surplus.unwrap_or_default(), place.unwrap_or_default());
+        format!("{value}{verdict}: {worth}{surplus}{place}")
     }
 
     /// The axis values of what a value is compared with.
@@ -399,9 +378,8 @@ impl<'p> RuleAnswer<'p> {
         last.into_values().collect()
     }
 
-    /// What a reader must know of the other tables and of the rule's assumptions; `are_neighbours`
-    /// says that replications are neighbouring batteries of one log.
-    pub(super) fn cautions(&self, are_neighbours: bool) -> Vec<String> {
+    /// What a reader must know of the other tables and of the rule's assumptions.
+    pub(super) fn cautions(&self) -> Vec<String> {
         let mut found = vec![match self.rule.selects {
             true => "values were eliminated by a rule: n differs from value to value, and means of the other tables include \
                      the replications that decided. The guarantee holds for independent replications with normally \
@@ -411,7 +389,10 @@ impl<'p> RuleAnswer<'p> {
                       \"Where the rule ended for each setting\" do"
                 .to_owned(),
         }];
-        if are_neighbours {
+        if !self.is_over {
+            found.push("the rule is not at its end: what it says may change".to_owned());
+        }
+        if self.confirming.are_neighbours() {
             found.push(
                 "the rule drew batteries of one log: its probability is about drawing batteries of this log, not about other \
                  years, and neighbouring batteries are not independent"
@@ -437,6 +418,20 @@ fn texts(axes: &[(String, AxisValue)]) -> Vec<(String, String)> {
 }
 
 impl Situation<'_> {
+    /// Where nothing is selected: why.
+    fn open_in_words(&self) -> String {
+        let mut last = self.last.iter();
+        if last.any(|stored| stored.decision.verdict == Verdict::Undefined) {
+            return "nothing is selected, because a replication has no value".to_owned();
+        }
+        let counts = self.last.iter().map(|stored| stored.decision.replications);
+        format!(
+            "not decided yet: {} values are in after {} replications",
+            self.survivors(),
+            counts.max().unwrap_or(0)
+        )
+    }
+
     /// The value that was selected, or leads.
     fn chosen(&self) -> Option<&StoredDecision> {
         let mut last = self.last.iter().copied();
@@ -454,11 +449,10 @@ impl Situation<'_> {
             .count()
     }
 
-    /// Replications of all values together.
-    fn replications(&self) -> u32 {
-        self.last
-            .iter()
-            .map(|stored| stored.decision.replications)
-            .sum()
+    /// The share of replications that eliminated values did not need.
+    fn spared_percent(&self) -> f64 {
+        let counts = || self.last.iter().map(|stored| stored.decision.replications);
+        let all = f64::from(counts().max().unwrap_or(0)) * self.last.len() as f64;
+        100.0 * (1.0 - f64::from(counts().sum::<u32>()) / all)
     }
 }

@@ -238,7 +238,7 @@ pub fn run_table(run: &RunSummary, analysis: &Analysis) -> Table {
         text("experiment", run.name.clone()),
         text("configuration (SHA-256)", run.configuration_hash.clone()),
         text("seed", run.seed.to_string()),
-        text("replications", run.replications.to_string()),
+        text("replications", run.replications_in_words()),
         text("program version", run.program_version.clone()),
         text("result format", run.result_format.to_string()),
         text("points", run.points.to_string()),

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+
 use super::LookError;
+use crate::cli::screen::axes_json;
 use crate::store::{DecisionTiming, RunSelector, RunSummary, Store};
 use bookahead_report::situation::{Fixed, ScreenAnswer, SituationError};
 use bookahead_report::{RuleAnswer, Table, TableFormat as _, Terminal};
@@ -55,6 +58,25 @@ pub(super) fn of_rule(
         let _ = write!(text, "\n{question} {answer}\n");
     }
     Ok(rule.tables())
+}
+
+/// What a rule decided, for scripts.
+pub(super) fn decisions_json(store: &Store, run: &RunSummary) -> Result<Value, LookError> {
+    let decisions = store.decisions(run.id)?.into_iter().map(|stored| {
+        let decision = stored.decision;
+        json!({
+            "number": stored.number,
+            "rung": decision.rung,
+            "axes": axes_json(&stored.axes),
+            "quantity": decision.quantity,
+            "replications": decision.replications,
+            "mean": decision.mean,
+            "statistic": decision.statistic,
+            "bound": decision.bound,
+            "verdict": decision.verdict.name(),
+        })
+    });
+    Ok(decisions.collect())
 }
 
 /// How long decisions took, in words.

@@ -21,6 +21,15 @@ impl Rule {
         }
     }
 
+    /// How many of these confirm a selection.
+    #[must_use]
+    pub fn confirming(&self) -> u32 {
+        match self {
+            Self::Stop(_) => 0,
+            Self::Select(rule) => rule.confirm,
+        }
+    }
+
     /// The quantities that it reads.
     #[must_use]
     pub fn quantities(&self) -> &[String] {
@@ -69,6 +78,14 @@ pub enum Narrowness {
 }
 
 impl Narrowness {
+    /// As the experiment file has it.
+    #[must_use]
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Absolute(number) | Self::Relative(number) => number,
+        }
+    }
+
     /// The width that is wanted at this mean.
     #[must_use]
     pub fn at(self, mean: f64) -> f64 {
@@ -116,6 +133,14 @@ pub enum Zone {
 }
 
 impl Zone {
+    /// As the experiment file has it.
+    #[must_use]
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Absolute(number) | Self::Relative(number) => number,
+        }
+    }
+
     /// The zone where the best mean over the first replications is this.
     #[must_use]
     pub fn at(self, best: f64) -> f64 {

@@ -89,32 +89,45 @@ impl PointColumns {
             })
         };
         let kept: Vec<usize> = (0..self.len()).filter(is_there).collect();
+        self.kept(&kept, |axis| held.iter().all(|(known, _)| *known != axis))
+    }
+
+    /// The points of these replications.
+    #[must_use]
+    pub fn at_replications(&self, replications: &[u32]) -> Self {
+        let is_there = |point: &usize| replications.contains(&self.replication[*point]);
+        let kept: Vec<usize> = (0..self.len()).filter(is_there).collect();
+        self.kept(&kept, |_| true)
+    }
+
+    /// These points, with the axes that this says of their indices.
+    fn kept(&self, kept: &[usize], has_axis: impl Fn(usize) -> bool) -> Self {
         fn of<T: Clone>(values: &[T], kept: &[usize]) -> Vec<T> {
             kept.iter().map(|point| values[*point].clone()).collect()
         }
         let axes = self.axes.iter().enumerate();
-        let axes = axes.filter(|(at, _)| held.iter().all(|(axis, _)| axis != at));
+        let axes = axes.filter(|(at, _)| has_axis(*at));
         let mut points = Self {
             studies: self.studies,
-            identity: of(&self.identity, &kept),
-            simulation: of(&self.simulation, &kept),
-            strategy: of(&self.strategy, &kept),
-            replication: of(&self.replication, &kept),
-            penalty_ratio: of(&self.penalty_ratio, &kept),
-            seen: of(&self.seen, &kept),
+            identity: of(&self.identity, kept),
+            simulation: of(&self.simulation, kept),
+            strategy: of(&self.strategy, kept),
+            replication: of(&self.replication, kept),
+            penalty_ratio: of(&self.penalty_ratio, kept),
+            seen: of(&self.seen, kept),
             original: Vec::new(),
             axes: axes
                 .map(|(_, column)| AxisColumn {
                     axis: column.axis.clone(),
-                    positions: of(&column.positions, &kept),
+                    positions: of(&column.positions, kept),
                 })
                 .collect(),
             metrics: (self.metrics.iter())
-                .map(|(name, values)| (*name, of(values, &kept)))
+                .map(|(name, values)| (*name, of(values, kept)))
                 .collect(),
             measures: (self.measures.iter())
                 .map(|measure| MeasureColumn {
-                    values: of(&measure.values, &kept),
+                    values: of(&measure.values, kept),
                     ..measure.clone()
                 })
                 .collect(),

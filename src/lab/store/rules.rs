@@ -57,51 +57,54 @@ pub struct StoredDecision {
 /// Lists are kept in one text, a line an element.
 const SEPARATOR: &str = "\n";
 
+impl StoredRule {
+    /// The rule of a sweep, if it has one.
+    fn of(sweep: &Sweep) -> Option<Self> {
+        let rule = sweep.rule.as_ref()?;
+        let most = rule.replications() - rule.confirming();
+        let quantities = rule.quantities().to_vec();
+        let confirming = replication_order(sweep).split_off(most as usize);
+        Some(match rule {
+            Rule::Stop(rule) => Self {
+                selects: false,
+                quantities,
+                axes: Vec::new(),
+                smallest: false,
+                baseline: None,
+                width: rule.narrow.number(),
+                is_relative: matches!(rule.narrow, Narrowness::Relative(_)),
+                probability: rule.confidence,
+                least: rule.least,
+                rung: rule.rung,
+                most,
+                confirming,
+            },
+            Rule::Select(rule) => Self {
+                selects: true,
+                quantities,
+                axes: rule.axes.clone(),
+                smallest: rule.smallest,
+                baseline: rule.baseline.clone(),
+                width: rule.zone.number(),
+                is_relative: matches!(rule.zone, Zone::Relative(_)),
+                probability: rule.probability,
+                least: rule.least,
+                rung: rule.rung,
+                most,
+                confirming,
+            },
+        })
+    }
+}
+
 /// Keeps the rule of a run that begins, and the order of its replications.
 fn begin(connection: &Connection, run: RunId, sweep: &Sweep) -> rusqlite::Result<()> {
-    let Some(rule) = &sweep.rule else {
+    let Some(rule) = StoredRule::of(sweep) else {
         return Ok(());
     };
-    let (kind, axes, goal, baseline, width, is_relative, probability, counts) = match rule {
-        Rule::Stop(rule) => {
-            let (width, is_relative) = match rule.narrow {
-                Narrowness::Absolute(width) => (width, false),
-                Narrowness::Relative(share) => (share, true),
-            };
-            let counts = (rule.least, rule.rung, rule.most, 0);
-            (
-                "stop",
-                None,
-                None,
-                None,
-                width,
-                is_relative,
-                rule.confidence,
-                counts,
-            )
-        }
-        Rule::Select(rule) => {
-            let (width, is_relative) = match rule.zone {
-                Zone::Absolute(difference) => (difference, false),
-                Zone::Relative(share) => (share, true),
-            };
-            let goal = if rule.smallest { "smallest" } else { "largest" };
-            let counts = (rule.least, rule.rung, rule.most, rule.confirm);
-            let axes = Some(rule.axes.join(SEPARATOR));
-            let baseline = rule.baseline.as_ref().map(|values| values.join(SEPARATOR));
-            (
-                "select",
-                axes,
-                Some(goal),
-                baseline,
-                width,
-                is_relative,
-                rule.probability,
-                counts,
-            )
-        }
-    };
-    let (least, rung, most, confirm) = counts;
+    let list = |list: &[String]| list.join(SEPARATOR);
+    let kind = if rule.selects { "select" } else { "stop" };
+    let goal = if rule.smallest { "smallest" } else { "largest" };
     connection.execute(
         "INSERT INTO run_rule (run, kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung,
             most, confirm)
@@ -109,17 +112,17 @@ fn begin(connection: &Connection, run: RunId, sweep: &Sweep) -> rusqlite::Result
         params![
             run.0,
             kind,
-            rule.quantities().join(SEPARATOR),
-            axes,
-            goal,
-            baseline,
-            width,
-            is_relative,
-            probability,
-            least,
-            rung,
-            most,
-            confirm
+            list(&rule.quantities),
+            rule.selects.then(|| list(&rule.axes)),
+            rule.selects.then_some(goal),
+            rule.baseline.as_deref().map(list),
+            rule.width,
+            rule.is_relative,
+            rule.probability,
+            rule.least,
+            rule.rung,
+            rule.most,
+            rule.confirming.len() as i64,
         ],
     )?;
     let mut insert =

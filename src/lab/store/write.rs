@@ -181,7 +181,8 @@ impl WriterHandle {
     ///
     /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
     pub(super) fn enter(&self, entered: Entered) -> Result<(), StoreError> {
-        self.send(Write::Entered(Box::new(entered)))
+        let done = self.actor.ask(entered).blocking_send();
+        done.map_err(|_| self.stopped())
     }
 
     /// Keeps what a rule decided.

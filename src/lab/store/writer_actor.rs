@@ -38,15 +38,13 @@ pub(super) enum Write {
     Started(String),
     /// Another program has done a simulation; these are points that are read off it.
     Adopted(String, Vec<Point>),
-    /// More is to be done in this run, and more of it was done before.
-    Entered(Box<Entered>),
     /// A rule decided.
     Decided(Vec<Decision>),
     /// The run is over.
     End(RunState),
 }
 
-/// What becomes part of a run that has begun.
+/// Becomes part of the run, which has begun.
 pub(super) struct Entered {
     /// Points that are done.
     pub(super) done: Vec<Point>,
@@ -158,9 +156,6 @@ impl WriterActor {
     }
 
     fn write(&mut self, message: &Write) -> Result<(), StoreError> {
-        if let Write::Entered(entered) = message {
-            return self.enter(entered);
-        }
         let (connection, rows) = (&self.store.connection, &mut self.rows);
         let written = self
             .batch
@@ -171,8 +166,6 @@ impl WriterActor {
                 Write::Started(id) => rows.started(connection, id),
                 Write::Adopted(id, points) => rows.adopted(connection, id, points),
                 Write::Decided(decisions) => rules::write(connection, self.run, decisions),
-                // Above, before a transaction was begun.
-                Write::Entered(_) => Ok(0),
                 Write::End(state) => {
                     end_run(self.store.studies, connection, self.run, *state).map(|()| 0)
                 }
@@ -341,6 +334,20 @@ impl Message<Write> for WriterActor {
             context.stop();
         }
         Ok(())
+    }
+}
+
+impl Message<Entered> for WriterActor {
+    type Reply = Result<(), SinkError>;
+
+    async fn handle(
+        &mut self,
+        entered: Entered,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Self::Reply {
+        self.messages += 1;
+        let done = self.enter(&entered);
+        self.checked(done)
     }
 }
 

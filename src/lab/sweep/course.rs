@@ -56,9 +56,9 @@ pub struct Decision {
 /// What follows from a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It has further replications.
+    /// It has further replications, or is compared with further values.
     Kept,
-    /// It has none: it is worse than another, by more than chance explains.
+    /// It has none: it lies further behind another one than is allowed.
     Eliminated,
     /// It is within the indifference zone of the best, with the wanted probability.
     Selected,

@@ -3,12 +3,13 @@
 mod plan;
 mod summary;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::actors::{ResultSink, Simulate, SweepWork, Tally, work_off};
-use super::course::{Course, Rung, Verdict};
+use super::course::{Course, Rung};
 use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
@@ -314,13 +315,18 @@ fn decide(
     if decisions.is_empty() {
         return Ok(());
     }
-    let outs = decisions.iter();
-    let eliminated = outs.filter(|decision| decision.verdict == Verdict::Eliminated);
-    let (eliminated, all) = (eliminated.count(), decisions.len());
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for decision in &decisions {
+        *counts.entry(decision.verdict.name()).or_default() += 1;
+    }
+    let counts = counts
+        .iter()
+        .map(|(verdict, count)| format!("{count} {verdict}"));
     tracing::info!(
-        "{}: rung {}: {all} looks, {eliminated} values eliminated",
+        "{}: rung {}: {}",
         sweep.name,
-        decisions[0].rung
+        decisions[0].rung,
+        counts.collect::<Vec<_>>().join(", ")
     );
     store.decide(decisions)
 }

@@ -112,7 +112,7 @@ impl Content<'_> {
             ),
             (
                 "replications".to_owned(),
-                format!("{}, seed {}", run.replications, run.seed),
+                format!("{}, seed {}", run.replications_in_words(), run.seed),
             ),
         ];
         for axis in &analysis.axes {

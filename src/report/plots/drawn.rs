@@ -100,6 +100,24 @@ impl Drawn {
         Scale::linear(self.title.clone())
     }
 
+    /// The metric or measure of this name in the store; `None` where the analysis has none.
+    pub(crate) fn named(analysis: &Analysis, name: &str, configuration_hash: &str) -> Option<Self> {
+        if let Some(index) = METRICS.iter().position(|metric| metric.name == name) {
+            return Some(Self::metric(index, configuration_hash));
+        }
+        let mut measures = analysis.measures.iter();
+        let index = measures.position(|measure| measure.name == name)?;
+        Some(Self::measure(analysis, index, configuration_hash))
+    }
+
+    /// Decimals in tables for people.
+    pub(crate) fn decimals(&self, analysis: &Analysis) -> usize {
+        match self.value {
+            Value::Metric(index, _) => METRICS[index].decimals,
+            Value::Measure(index) => analysis.measures[index].decimals,
+        }
+    }
+
     /// A metric by its index.
     fn metric(index: usize, configuration_hash: &str) -> Self {
         let metric = &METRICS[index];

@@ -1,8 +1,6 @@
 //! The tables of a rule: what was selected, and where each setting ended.
 
-use std::collections::BTreeSet;
-
-use super::{RuleAnswer, Situation};
+use super::RuleAnswer;
 use crate::sql::this_run;
 use crate::table::{Cell, Column, Table, grouped, short};
 
@@ -48,7 +46,7 @@ impl RuleAnswer<'_> {
             ));
         }
         columns.extend([
-            Column::plain("values", "Values"),
+            Column::plain("values", "Values tried"),
             Column::plain("survivors", "Survivors"),
             Column::plain("spared_percent", "Replications spared (%)"),
         ]);
@@ -89,12 +87,10 @@ impl RuleAnswer<'_> {
                 });
                 row.push(surplus.into());
             }
-            let (values, run) = (self.alternatives(situation), situation.replications());
-            let all = values as f64 * f64::from(self.rule.most);
             row.extend([
-                Cell::Integer(values as i64),
+                Cell::Integer(situation.last.len() as i64),
                 Cell::Integer(situation.survivors() as i64),
-                Cell::Text(grouped(100.0 * (1.0 - f64::from(run) / all), 0)),
+                Cell::Text(grouped(situation.spared_percent(), 0)),
             ]);
             row
         });
@@ -107,10 +103,10 @@ impl RuleAnswer<'_> {
             note: format!(
                 "Each is {} by Kim and Nelson's procedure (2001) on the differences of the same replications; a share is one of \
                  the best mean over the first {} replications. \"Confirmed\" is over further replications that no decision \
-                 read, \"selecting\" over those that selected, which favours it. Spared: of {} replications of every value.",
+                 read, \"selecting\" over those that selected, which favours it. Spared: of as many replications of each value that \
+                 was tried as the one with most of them has.",
                 self.in_words(),
-                self.rule.least,
-                self.rule.most
+                self.rule.least
             ),
             sql: format!(
                 "SELECT axes, verdict, replications, mean FROM v_decision\nWHERE run = {} AND verdict IN \
@@ -118,40 +114,6 @@ impl RuleAnswer<'_> {
                 this_run(&self.hash)
             ),
         }
-    }
-
-    /// How many values a situation has to select from.
-    fn alternatives(&self, situation: &Situation<'_>) -> usize {
-        let mut found = BTreeSet::new();
-        for point in 0..self.points.len() {
-            let columns = self.points.axes.iter();
-            let value = |key: &str| {
-                let mut columns = columns.clone();
-                let column = columns.find(|column| column.axis.key == key)?;
-                column.positions[point]
-            };
-            let is_here = situation.given.iter().all(|(key, wanted)| {
-                let column = self
-                    .points
-                    .axes
-                    .iter()
-                    .find(|column| column.axis.key == *key);
-                column
-                    .zip(value(key))
-                    .map(|(column, at)| &column.axis.values[at as usize])
-                    == Some(wanted)
-            });
-            if is_here {
-                found.insert(
-                    self.rule
-                        .axes
-                        .iter()
-                        .map(|key| value(key))
-                        .collect::<Vec<_>>(),
-                );
-            }
-        }
-        found.len()
     }
 
     fn ends(&self) -> Table {

@@ -62,8 +62,10 @@ pub struct RunSummary {
     pub configuration_hash: String,
     /// The sweep's seed.
     pub seed: u64,
-    /// Replications a combination.
+    /// Replications a combination; where it has a rule the most that there may be.
     pub replications: u32,
+    /// Whether a rule says which points are run.
+    pub has_rule: bool,
     /// Version of the program that ran it.
     pub program_version: String,
     /// Commit of that program, where known.
@@ -115,7 +117,8 @@ const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration
      WHERE rp.run = r.id AND m.state = 3),
     (SELECT total(t.wall_seconds) FROM simulation_timing t WHERE t.simulation IN
      (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id)),
-    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file";
+    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file,
+    EXISTS (SELECT 1 FROM run_rule u WHERE u.run = r.id)";
 
 fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
     let mut state: String = row.get(13)?;
@@ -135,6 +138,7 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
         configuration_hash: row.get(5)?,
         seed: row.get::<_, i64>(6)? as u64,
         replications: row.get(7)?,
+        has_rule: row.get(27)?,
         program_version: row.get(8)?,
         program_commit: row.get(9)?,
         result_format: row.get(10)?,
@@ -148,9 +152,20 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
         points_failed: row.get::<_, i64>(18)?.unsigned_abs(),
         simulation_seconds: row.get(19)?,
         machine_host: row.get(20)?,
-        labels: RunLabels::read(row, 27)?,
+        labels: RunLabels::read(row, 28)?,
         interruption: None,
     })
+}
+
+impl RunSummary {
+    /// How many replications a combination has: `8`, or `at most 120` where a rule says how many.
+    #[must_use]
+    pub fn replications_in_words(&self) -> String {
+        match self.has_rule {
+            true => format!("at most {}", self.replications),
+            false => self.replications.to_string(),
+        }
+    }
 }
 
 /// A number of points, as far as a sweep can have so many: lists of places follow from it.

@@ -59,6 +59,8 @@ struct Level {
     selection: Option<Selection>,
     /// Replications that those that are still in have.
     done: u32,
+    /// Whether an earlier level ended at the most replications without a decision.
+    is_open_before: bool,
 }
 
 impl Level {
@@ -68,15 +70,17 @@ impl Level {
             refinement: None,
             selection: None,
             done: 0,
+            is_open_before: false,
         }
     }
 
-    fn refined(refinement: Refinement) -> Self {
+    fn refined(refinement: Refinement, is_open_before: bool) -> Self {
         Self {
             tried: refinement.tried(),
             refinement: Some(refinement),
             selection: None,
             done: 0,
+            is_open_before,
         }
     }
 
@@ -182,7 +186,7 @@ impl SelectCourse {
                     mean: found.as_deref().map(mean),
                     statistic: None,
                     bound: None,
-                    verdict: found.map_or(Verdict::Undefined, |_| verdict),
+                    verdict,
                 });
             }
         }
@@ -276,15 +280,22 @@ impl SelectCourse {
                 best
             }
         });
+        let is_ended = is_decided || is_last;
+        let further = (level.refinement.as_ref())
+            .zip(best.filter(|_| is_ended))
+            .and_then(|(search, best)| search.around(level.tried[best]));
+        let is_sure = is_decided && !level.is_open_before;
         for entry in &screened {
-            let verdict = match (entry.is_kept, Some(entry.alternative) == best) {
+            let is_best = Some(entry.alternative) == best;
+            let verdict = match (entry.is_kept, is_best) {
                 (false, _) => Verdict::Eliminated,
-                (true, true) if is_decided => Verdict::Selected,
-                // A tie, of which the smaller value is taken.
+                (true, _) if !is_ended => Verdict::Kept,
+                (true, true) if further.is_some() => Verdict::Kept,
+                (true, true) if is_sure => Verdict::Selected,
+                (true, true) => Verdict::Leading,
+                // A tie, of which the first value is taken.
                 (true, false) if is_decided => Verdict::Eliminated,
-                (true, true) if is_last => Verdict::Leading,
-                (true, false) if is_last => Verdict::Survived,
-                (true, _) => Verdict::Kept,
+                (true, false) => Verdict::Survived,
             };
             let number = level.tried[entry.alternative];
             decisions.push(self.screening(situation, number, level.done, entry, verdict));
@@ -292,23 +303,18 @@ impl SelectCourse {
         let Some(best) = best.map(|best| level.tried[best]) else {
             return State::Undefined;
         };
-        if !(is_decided || is_last) {
+        if !is_ended {
             level.selection = Some(selection);
             return State::Open(level);
         }
-        let further = level
-            .refinement
-            .as_ref()
-            .and_then(|search| search.around(best));
-        match further {
-            Some(search) => State::Open(Level::refined(search)),
-            None => {
-                if level.refinement.is_some() {
-                    decisions.extend(self.optimum(situation, best));
-                }
-                State::Decided(best)
-            }
+        if let Some(search) = further {
+            let is_open = level.is_open_before || !is_decided;
+            return State::Open(Level::refined(search, is_open));
         }
+        if level.refinement.is_some() {
+            decisions.extend(self.optimum(situation, best));
+        }
+        State::Decided(best)
     }
 
     /// Where the optimum of a refined axis lies: by the values next to the selected one that have
@@ -448,7 +454,7 @@ fn situations(sweep: &Sweep, rule: &SelectRule, order: &[u32]) -> Vec<Situation>
             })
             .collect();
         let level = if rule.refined {
-            Level::refined(Refinement::new(alternatives.len()))
+            Level::refined(Refinement::new(alternatives.len()), false)
         } else {
             Level::whole(alternatives.len())
         };

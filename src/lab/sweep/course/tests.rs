@@ -207,6 +207,11 @@ fn a_refined_axis_comes_within_its_tolerance_and_says_where_the_optimum_lies() {
     else {
         panic!("a threshold is a number");
     };
+    assert_eq!(
+        verdicts(&decisions)["selected"],
+        1,
+        "of the last comparison"
+    );
     assert!(
         (selected - 0.27).abs() < 0.04,
         "{selected}: within 0.5 of the best"
@@ -221,6 +226,33 @@ fn a_refined_axis_comes_within_its_tolerance_and_says_where_the_optimum_lies() {
         "{place} ± {width}"
     );
     assert!(run < 65 * 20 / 3, "{run} points of {}", sweep.points.len());
+}
+
+/// A refined axis on which all values are as good, and no replication says otherwise for long.
+fn refined_without_a_difference(most: u32) -> Vec<Decision> {
+    let text = THRESHOLDS
+        .replace(
+            "values = [0.1, 0.2, 0.3, 0.4]",
+            "range = { from = 0.0, to = 0.64, tolerance = 0.01 }",
+        )
+        .replace("indifference = 1.0", "indifference = 0.01")
+        .replace(
+            "max_replications = 200",
+            &format!("max_replications = {most}"),
+        );
+    let (decisions, _) = follow(&sweep(&text), &|threshold, replication| {
+        Some(noise(replication * 13 + (threshold * 100.0) as u32 * 7919))
+    });
+    decisions
+}
+
+#[test]
+fn a_refinement_has_one_verdict_on_its_last_value_and_claims_no_more_than_its_weakest_comparison() {
+    let decisions = refined_without_a_difference(30);
+    let counts = verdicts(&decisions);
+    assert!(!counts.contains_key("selected"), "{counts:?}");
+    assert_eq!(counts["leading"], 1, "{counts:?}");
+    assert_eq!(counts["confirmed"], 1, "{counts:?}");
 }
 
 #[test]

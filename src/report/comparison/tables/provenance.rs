@@ -65,7 +65,7 @@ pub(in crate::comparison) fn runs(comparison: &Comparison<'_>) -> Table {
         ("points with a result", |run| {
             format!("{} of {}", run.run.points_done, run.run.points)
         }),
-        ("replications", |run| run.run.replications.to_string()),
+        ("replications", |run| run.run.replications_in_words()),
         ("seed", |run| run.run.seed.to_string()),
         ("program version", |run| run.run.program_version.clone()),
         ("program commit", |run| {
