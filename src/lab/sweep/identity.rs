@@ -34,14 +34,18 @@ impl Sweep {
         // Some at a time, and one text at a time: all of them would take more memory than
         // everything else.
         let mut specs = self.simulations.iter();
+        let mut kind: Option<Kind<'_>> = None;
         loop {
             let some: Vec<SimulationSpec> = specs.by_ref().take(AT_A_TIME).collect();
             if some.is_empty() {
                 break;
             }
             for (spec, content) in some.iter().zip(hashes(&some)?) {
-                let text = sorted(&base(spec, &content));
                 let number = simulation_ids.len();
+                let spec_of_kind = self.simulations.kind(number);
+                let known = kind.take_if(|known| std::ptr::eq(known.spec, spec_of_kind));
+                let known = kind.insert(known.unwrap_or_else(|| Kind::of(spec_of_kind)));
+                let text = known.text(spec.replication, &content);
                 simulation_ids.push(digest(&text));
                 let points = &mut self.points;
                 while let Some(place) =
@@ -51,7 +55,7 @@ impl Sweep {
                     let ratio = json!({ "penalty_ratio": point.penalty_ratio });
                     point.id = digest(&format!("{text}{}", sorted(&ratio)));
                 }
-                for input in inputs(spec, &content) {
+                for input in known.inputs(spec, &content) {
                     read.insert(input);
                 }
             }
@@ -65,42 +69,60 @@ impl Sweep {
 /// Simulations whose inputs are hashed beside each other.
 const AT_A_TIME: usize = 4_096;
 
-fn base(spec: &SimulationSpec, content: &ContentHashes) -> Value {
-    let mut base = json!({
-        "format": RESULT_FORMAT,
-        "simulation": spec,
-        "content": content,
-    });
-    if let Some(revision) = spec.study.revision() {
-        base["revision"] = revision.into();
-    }
-    base
+/// What all replications of a simulation have in common, made once for them.
+struct Kind<'a> {
+    spec: &'a SimulationSpec,
+    /// What determines a result; replication and content are those of the last one.
+    base: Value,
+    workload: String,
+    failures: String,
 }
 
-fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
-    let workload = spec.workload.key();
-    // Each fresh replication of a model has jobs of its own.
-    let drawn = match spec.workload.draw_of(spec.replication) {
-        0 => String::new(),
-        draw => format!(" replication={draw}"),
-    };
-    let mut inputs = vec![RunInput {
-        source: format!("workload {workload} seed={}{drawn}", spec.seed),
-        content: content.workload.clone(),
-    }];
-    if let Some(failures) = &content.failures {
-        inputs.push(RunInput {
-            source: format!(
-                "failures {} of workload {workload} seed={} replication={}",
-                sorted(&json!(spec.failures)),
-                spec.seed,
-                spec.replication
-            ),
-            content: failures.clone(),
-        });
+impl<'a> Kind<'a> {
+    fn of(spec: &'a SimulationSpec) -> Self {
+        let mut base = json!({ "format": RESULT_FORMAT, "simulation": spec });
+        if let Some(revision) = spec.study.revision() {
+            base["revision"] = revision.into();
+        }
+        Self {
+            spec,
+            base,
+            workload: spec.workload.key(),
+            failures: sorted(&json!(spec.failures)),
+        }
     }
-    inputs.extend(spec.study.more_sources(spec, content));
-    inputs
+
+    fn text(&mut self, replication: u32, content: &ContentHashes) -> String {
+        self.base["simulation"]["replication"] = replication.into();
+        self.base["content"] = json!(content);
+        sorted(&self.base)
+    }
+
+    fn inputs(&self, spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
+        let Self {
+            workload, failures, ..
+        } = self;
+        // Each fresh replication of a model has jobs of its own.
+        let drawn = match spec.workload.draw_of(spec.replication) {
+            0 => String::new(),
+            draw => format!(" replication={draw}"),
+        };
+        let mut inputs = vec![RunInput {
+            source: format!("workload {workload} seed={}{drawn}", spec.seed),
+            content: content.workload.clone(),
+        }];
+        if let Some(hash) = &content.failures {
+            inputs.push(RunInput {
+                source: format!(
+                    "failures {failures} of workload {workload} seed={} replication={}",
+                    spec.seed, spec.replication
+                ),
+                content: hash.clone(),
+            });
+        }
+        inputs.extend(spec.study.more_sources(spec, content));
+        inputs
+    }
 }
 
 fn sorted(value: &Value) -> String {

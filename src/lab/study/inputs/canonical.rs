@@ -1,5 +1,7 @@
 //! Settings as canonical text: what identities and keys of caches are made of.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -41,7 +43,9 @@ pub fn write_sorted(value: &Value, into: &mut String) {
             }
             into.push(']');
         }
-        leaf => into.push_str(&leaf.to_string()),
+        leaf => {
+            let _ = write!(into, "{leaf}");
+        }
     }
 }
 
