@@ -11,8 +11,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use self::table::{caution, table};
+use super::aligned::is_tsv;
 use super::paragraphs::paragraph;
-use super::screen::{LookError, axes_json, print_json};
+use super::screen::{LookError, are_records, axes_json, print_json};
 use crate::cli::studies;
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
 use crate::sweep::keys::Keys;
@@ -137,7 +138,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
             || pairing.unpaired() > 0
             || pairing.has_missing_points()
             || pairing.pairs.is_empty();
-        if arguments.json {
+        if are_records(arguments.json) {
             let mut object = as_json(arguments, reference, other, pairing, rows);
             object["answer"] = answers[at].clone().into();
             objects.push(object);
@@ -148,7 +149,9 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         }
         print(arguments, reference, other, pairing, rows, &judged)?;
     }
-    if arguments.json {
+    if is_tsv() {
+        print_json(&lines(objects))?;
+    } else if arguments.json {
         let object = match objects.len() {
             1 => objects.remove(0),
             _ => objects.into(),
@@ -167,6 +170,23 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The differences of every comparison, each with the numbers of its runs.
+fn lines(objects: Vec<Value>) -> Value {
+    let of_object = objects.into_iter().flat_map(|mut object| {
+        let [first, second] = ["first", "second"].map(|side| object[side]["run"].take());
+        let differences = match object["differences"].take() {
+            Value::Array(differences) => differences,
+            _ => Vec::new(),
+        };
+        differences.into_iter().map(move |mut difference| {
+            difference["first"] = first.clone();
+            difference["second"] = second.clone();
+            difference
+        })
+    });
+    of_object.collect()
 }
 
 fn unwritten(error: ReportError) -> LookError {
