@@ -345,7 +345,7 @@ fn recommendations_say_themselves_how_sure_their_numbers_are() {
         let moved = "Moving every submission by up to a minute makes the wait with requests";
         assert!(one.contains(moved), "{one}");
     }
-    // Of starts that come late with predictions neighbouring weeks are alike; of waits they are not.
+    // Neighbouring weeks are alike in how many starts come late, and not in how long jobs wait.
     let caution = "Caution: neighbouring weeks are alike";
     assert!(predictions.contains(caution), "{predictions}");
     assert!(!requests.contains(caution), "{requests}");

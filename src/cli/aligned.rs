@@ -60,8 +60,8 @@ impl Heading {
 ///
 /// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…`
 /// at the end of a cut cell, or wrapped, until a row fits. Numbers are never cut: where even that
-/// does not fit, every cell gets a line of its own. Elsewhere nothing is cut. As tab-separated values
-/// a table has all its columns, and a cell of nothing but `–` is empty.
+/// does not fit, every cell gets a line of its own. Elsewhere nothing is cut. As tab-separated
+/// values a table has all its columns, and a cell of nothing but `–` is empty.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
     headings: Vec<Heading>,

@@ -29,9 +29,8 @@ use head::{provenance, summary, title};
 /// simulations saw, and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
-
-The answer comes first, then the table of differences, then the settings that differ.
+RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3. \
+The answer comes first, then differences, then settings.
 
 A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). Points are \
 paired that have the same values on the axes and saw the same jobs and failures, whatever the numbers of their replications. The unit \
@@ -41,10 +40,9 @@ why. Points that share \
 one result count once, and strategies in which a quantity is the same in every pair are left out of its means. \
 `equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
 
---out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
-programs and inputs differ; the same as Markdown, CSV, Parquet and SVG.
+--out writes all of that as a page with curves, and as Markdown, CSV, Parquet and SVG.
 
-Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs, or a point has no partner or no result.
+Exit code: 0; with --exit-code 1 when a number differs, or a point has no partner or no result.
 
 Examples:
   bookahead compare 3 latest
