@@ -62,7 +62,8 @@ pub use screen::LookError;
 Exit codes: 0 done; 1 done, but some points failed (compare --exit-code: something differs); 2 wrong use, configuration or \
 file; 130 interrupted, everything finished so far kept.
 
-Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
+Data goes to standard output, messages to standard error; NO_COLOR is obeyed. On a terminal no table is wider than it: columns \
+that matter least are left out (--wide shows all). In a pipe tables have all columns; --tsv makes values of them.
 
 Examples:
   bookahead list strategies                       what an experiment can name
@@ -88,6 +89,12 @@ struct Cli {
         global = true
     )]
     color: ColorWhen,
+    /// Show tables with all their columns, however wide they are
+    #[arg(long, global = true)]
+    wide: bool,
+    /// Print tables as tab-separated values, for scripts: a header, then a line for each row
+    #[arg(long, global = true)]
+    tsv: bool,
 }
 
 /// Values of `--color`.
@@ -323,6 +330,10 @@ pub fn main(program: Program, arguments: impl IntoIterator<Item = OsString>) -> 
         say(format_args!("error: {sentence}"));
         return ExitCode::from(2);
     }
+    if let Some(sentence) = renamed.and_then(aligned::refused) {
+        say(format_args!("error: {sentence}"));
+        return ExitCode::from(2);
+    }
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -331,6 +342,7 @@ pub fn main(program: Program, arguments: impl IntoIterator<Item = OsString>) -> 
         }
     };
     let _ = COLOR.set(cli.color);
+    aligned::ask(cli.wide, cli.tsv);
     let quiet = match &cli.command {
         Command::Run(arguments) => arguments.quiet,
         Command::Advise(arguments) => arguments.quiet,

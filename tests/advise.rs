@@ -24,7 +24,7 @@ pub fn log(folder: &Path) {
         "4000",
         "--nodes",
         "64",
-        "--target-load",
+        "--load",
         "1.2",
     ];
     let made = output(program(folder, &made));
@@ -322,6 +322,33 @@ fn weekly(store: &rusqlite::Connection, run: &str, place: u32) -> Weekly {
         weekly.add(submit / 604_800, waiting / 60.0, 1.0);
     }
     weekly
+}
+
+#[test]
+fn recommendations_say_themselves_how_sure_their_numbers_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    log(folder.path());
+    let done = output(program(
+        folder.path(),
+        &[&ADVISE, &["--ties", "2"][..]].concat(),
+    ));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let page = fs::read_to_string(folder.path().join("page/advice.md")).expect("a page");
+    let of = |number: &str| {
+        let line = page.lines().find(|line| line.starts_with(number));
+        line.unwrap_or_else(|| panic!("no recommendation {number}"))
+            .to_owned()
+    };
+    let (requests, predictions) = (of("1. "), of("2. "));
+    for one in [&requests, &predictions] {
+        assert!(one.contains("over weeks"), "{one}");
+        let moved = "Moving every submission by up to a minute makes the wait with requests";
+        assert!(one.contains(moved), "{one}");
+    }
+    // Neighbouring weeks are alike in how many starts come late, and not in how long jobs wait.
+    let caution = "Caution: neighbouring weeks are alike";
+    assert!(predictions.contains(caution), "{predictions}");
+    assert!(!requests.contains(caution), "{requests}");
 }
 
 #[test]

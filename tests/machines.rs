@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::support::program::{folder, output, program, text};
 
-const MACHINE: &str = r#"
+/// A machine of four nodes with two partitions.
+pub const MACHINE: &str = r#"
 name = "four nodes"
 zone = "Europe/Berlin"
 [[class]]
@@ -29,7 +30,7 @@ default = true
 
 /// Jobs of all four nodes: job 3 passes job 2 by its partition. Job 4 is too wide, and job 5 asks
 /// for 40 s where 36 are allowed.
-const TRACE: &str = "\
+pub const TRACE: &str = "\
 ; MaxProcs: 4
 ; UnixStartTime: 1711832400
 ; Queue: 1 quick

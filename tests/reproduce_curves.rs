@@ -220,7 +220,8 @@ fn folder_of(root: &Path, paper: &str) -> PathBuf {
     configs
 }
 
-fn folder() -> tempfile::TempDir {
+/// A small paper of curves in a folder of its own, with its trace in the folder `traces`.
+pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let configs = folder_of(folder.path(), "heine2005");
     for (name, text) in [
@@ -326,4 +327,53 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         let card = fs::read_to_string(card).expect("a card");
         assert!(card.contains("`12 among the replications`"), "{card}");
     }
+}
+
+#[test]
+fn what_is_reproduced_twice_is_one_run_until_something_is_new() {
+    let folder = folder();
+    let command = ["heine2005", "--workers", "2"];
+    let runs = || -> i64 {
+        let store = folder.path().join("data/bookahead.db");
+        let store = rusqlite::Connection::open(store).expect("a store");
+        store
+            .query_row("SELECT count(*) FROM run", [], |row| row.get(0))
+            .expect("a number")
+    };
+    let (first, log) = reproduce(folder.path(), &command);
+    assert!(!log.contains("nothing to do"), "{log}");
+    assert_eq!(runs(), 1);
+    let (second, log) = reproduce(folder.path(), &command);
+    assert!(
+        log.contains("nothing to do: the results of run 1 stand"),
+        "{log}"
+    );
+    assert_eq!((runs(), &second), (1, &first));
+    // Every comparison as tab-separated values, from the same run.
+    let (values, _) = reproduce(folder.path(), &[&command[..], &["--tsv"]].concat());
+    let lines: Vec<Vec<&str>> = values
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert_eq!(lines[0][..2], ["id", "trace"]);
+    assert_eq!([lines[1][0], lines[2][0], lines[3][0]], ["H1", "H2", "H3"]);
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()));
+    assert_eq!((runs(), lines.len()), (1, 4));
+    // More is to be kept: the points are computed again.
+    reproduce(
+        folder.path(),
+        &[&command[..], &["--outcomes", "all"]].concat(),
+    );
+    assert_eq!(runs(), 2);
+    let (_, log) = reproduce(folder.path(), &command);
+    assert!(
+        log.contains("nothing to do: the results of run 2 stand"),
+        "{log}"
+    );
+    // Other jobs below the same name are other points.
+    let log_of_ctc = folder.path().join("traces/CTC-SP2-1996-3.1-cln.swf");
+    fs::write(log_of_ctc, trace(90)).expect("written");
+    let (_, log) = reproduce(folder.path(), &command);
+    assert!(!log.contains("nothing to do"), "{log}");
+    assert_eq!(runs(), 3);
 }

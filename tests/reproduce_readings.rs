@@ -45,7 +45,8 @@ reason = "It is written elsewhere."
 set = { "scheduling.down_horizon" = "none" }
 "#;
 
-fn folder() -> tempfile::TempDir {
+/// A small paper of tables in a folder of its own.
+pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let configs = folder.path().join("configs/birkenheuer2012");
     fs::create_dir_all(&configs).expect("made");

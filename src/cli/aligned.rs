@@ -1,7 +1,11 @@
 //! Rows in aligned columns, streamed: the first rows decide the widths, the others are printed
-//! without being stored.
+//! without being stored. The same rows as tab-separated values, where these are asked for.
+
+mod form;
 
 use std::io::{self, Write};
+
+pub(super) use form::{Form, ask, form, is_tsv, is_wide, refused, tsv_line, tsv_of_json};
 
 /// Rows that are looked at before the widths are decided.
 const SAMPLE: usize = 500;
@@ -56,13 +60,15 @@ impl Heading {
 ///
 /// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…`
 /// at the end of a cut cell, or wrapped, until a row fits. Numbers are never cut: where even that
-/// does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
+/// does not fit, every cell gets a line of its own. Elsewhere nothing is cut. As tab-separated
+/// values a table has all its columns, and a cell of nothing but `–` is empty.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
     headings: Vec<Heading>,
     waiting: Vec<Vec<String>>,
     widths: Option<Vec<usize>>,
     screen: Option<usize>,
+    is_tsv: bool,
     cut: bool,
     /// Which columns are shown.
     kept: Vec<bool>,
@@ -71,19 +77,19 @@ pub(super) struct Aligned<'a> {
 }
 
 impl<'a> Aligned<'a> {
-    /// Begins a table for a screen of so many columns, or for no screen.
-    pub(super) fn new(
-        target: &'a mut dyn Write,
-        headings: Vec<Heading>,
-        screen: Option<usize>,
-    ) -> Self {
+    /// Begins a table of this form.
+    pub(super) fn new(target: &'a mut dyn Write, headings: Vec<Heading>, form: Form) -> Self {
         Self {
             target,
             kept: vec![true; headings.len()],
             headings,
             waiting: Vec::new(),
             widths: None,
-            screen,
+            screen: match form {
+                Form::Screen(columns) => Some(columns),
+                Form::Whole | Form::Tsv => None,
+            },
+            is_tsv: form == Form::Tsv,
             cut: false,
             unfolded: None,
         }
@@ -91,6 +97,14 @@ impl<'a> Aligned<'a> {
 
     /// Adds a row: as many cells as there are headings.
     pub(super) fn push(&mut self, row: Vec<String>) -> io::Result<()> {
+        if self.is_tsv {
+            self.begin_tsv()?;
+            let cells = row.iter().map(|cell| match cell.as_str() {
+                "–" => "",
+                cell => cell,
+            });
+            return self.target.write_all(tsv_line(cells).as_bytes());
+        }
         let mut row: Vec<String> = row.into_iter().map(one_line).collect();
         if self.widths.is_some() {
             retain(&mut row, &self.kept);
@@ -116,11 +130,23 @@ impl<'a> Aligned<'a> {
 
     /// Ends the table; returns whether a cell was cut.
     pub(super) fn finish(mut self) -> io::Result<bool> {
-        if self.widths.is_none() && self.unfolded.is_none() {
+        if self.is_tsv {
+            self.begin_tsv()?;
+        } else if self.widths.is_none() && self.unfolded.is_none() {
             self.begin()?;
         }
         self.target.flush()?;
         Ok(self.cut)
+    }
+
+    /// Writes the header of tab-separated values, once.
+    fn begin_tsv(&mut self) -> io::Result<()> {
+        if self.widths.is_some() {
+            return Ok(());
+        }
+        self.widths = Some(Vec::new());
+        let titles = self.headings.iter().map(|heading| &heading.title);
+        self.target.write_all(tsv_line(titles).as_bytes())
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -333,7 +359,8 @@ mod tests {
     fn drawn(screen: Option<usize>, rows: &[[&str; 2]]) -> (String, bool) {
         let mut out = Vec::new();
         let headings = vec![Heading::new("name", false), Heading::new("n", true)];
-        let mut table = Aligned::new(&mut out, headings, screen);
+        let form = screen.map_or(Form::Whole, Form::Screen);
+        let mut table = Aligned::new(&mut out, headings, form);
         for row in rows {
             table.push(row.map(str::to_owned).to_vec()).unwrap();
         }
@@ -371,7 +398,7 @@ mod tests {
             Heading::new("measure", false).wrapped(),
             Heading::new("n", true),
         ];
-        let mut table = Aligned::new(&mut out, headings, Some(20));
+        let mut table = Aligned::new(&mut out, headings, Form::Screen(20));
         for name in ["gain", "promise_late_percent"] {
             table.push(vec![name.to_owned(), "192".to_owned()]).unwrap();
         }
@@ -397,7 +424,7 @@ mod tests {
             Heading::new("hash", false).dispensable(2),
             Heading::new("took", true).dispensable(1),
         ];
-        let mut table = Aligned::new(&mut out, headings, Some(16));
+        let mut table = Aligned::new(&mut out, headings, Form::Screen(16));
         for _ in 0..2 {
             let row = ["experiment", "941fea7a", "0.2"];
             table.push(row.map(str::to_owned).to_vec()).unwrap();
@@ -418,5 +445,56 @@ mod tests {
     fn a_line_end_in_a_cell_does_not_tear_the_table() {
         let (text, _) = drawn(None, &[["a\nb", "1"]]);
         assert!(text.contains("a b"), "{text}");
+    }
+
+    /// A table of eleven columns, 131 wide, of which four are dispensable.
+    fn eleven(form: Form) -> String {
+        let mut out = Vec::new();
+        let headings = (1..=11)
+            .map(|at: u8| {
+                let heading = Heading::new(format!("column {at:02}"), false);
+                heading.dispensable(at.saturating_sub(7))
+            })
+            .collect();
+        let mut table = Aligned::new(&mut out, headings, form);
+        for row in ["a", "b"] {
+            let cells = (1..=11).map(|at| match at {
+                1 => format!("{row}\tx\ny"),
+                2 => "–".to_owned(),
+                at => format!("cell {row}{at:05}"),
+            });
+            table.push(cells.collect()).unwrap();
+        }
+        table.finish().unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn eleven_columns_are_too_many_for_eighty_and_all_there_with_wide() {
+        let narrow = eleven(Form::Screen(80));
+        assert!(narrow.lines().all(|line| length(line) <= 80), "{narrow}");
+        assert!(narrow.contains("column 07") && !narrow.contains("column 08"));
+        let wide = eleven(Form::Whole);
+        assert!(wide.lines().any(|line| length(line) > 80), "{wide}");
+        for at in 1..=11 {
+            assert!(wide.contains(&format!("column {at:02}")), "{at}:\n{wide}");
+        }
+    }
+
+    #[test]
+    fn tab_separated_values_are_a_header_and_a_line_for_each_row_without_padding() {
+        let text = eleven(Form::Tsv);
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split('\t').collect())
+            .collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines.iter().all(|cells| cells.len() == 11), "{text}");
+        assert_eq!(lines[0][..2], ["column 01", "column 02"]);
+        assert_eq!(lines[2][..3], ["b\\tx\\ny", "", "cell b00003"]);
+        let mut out = Vec::new();
+        let table = Aligned::new(&mut out, vec![Heading::new("n", true)], Form::Tsv);
+        assert!(!table.finish().unwrap());
+        assert_eq!(out, b"n\n");
     }
 }

@@ -11,8 +11,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use self::table::{caution, table};
+use super::aligned::is_tsv;
 use super::paragraphs::paragraph;
-use super::screen::{LookError, axes_json, print_json};
+use super::screen::{LookError, are_records, axes_json, print_json};
 use crate::cli::studies;
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
 use crate::sweep::keys::Keys;
@@ -28,9 +29,8 @@ use head::{provenance, summary, title};
 /// simulations saw, and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
-
-The answer comes first, then the table of differences, then the settings that differ.
+RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3. \
+The answer comes first, then differences, then settings.
 
 A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). Points are \
 paired that have the same values on the axes and saw the same jobs and failures, whatever the numbers of their replications. The unit \
@@ -40,10 +40,9 @@ why. Points that share \
 one result count once, and strategies in which a quantity is the same in every pair are left out of its means. \
 `equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
 
---out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
-programs and inputs differ; the same as Markdown, CSV, Parquet and SVG.
+--out writes all of that as a page with curves, and as Markdown, CSV, Parquet and SVG.
 
-Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs, or a point has no partner or no result.
+Exit code: 0; with --exit-code 1 when a number differs, or a point has no partner or no result.
 
 Examples:
   bookahead compare 3 latest
@@ -137,7 +136,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
             || pairing.unpaired() > 0
             || pairing.has_missing_points()
             || pairing.pairs.is_empty();
-        if arguments.json {
+        if are_records(arguments.json) {
             let mut object = as_json(arguments, reference, other, pairing, rows);
             object["answer"] = answers[at].clone().into();
             objects.push(object);
@@ -148,7 +147,9 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         }
         print(arguments, reference, other, pairing, rows, &judged)?;
     }
-    if arguments.json {
+    if is_tsv() {
+        print_json(&lines(objects))?;
+    } else if arguments.json {
         let object = match objects.len() {
             1 => objects.remove(0),
             _ => objects.into(),
@@ -167,6 +168,23 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// The differences of every comparison, each with the numbers of its runs.
+fn lines(objects: Vec<Value>) -> Value {
+    let of_object = objects.into_iter().flat_map(|mut object| {
+        let [first, second] = ["first", "second"].map(|side| object[side]["run"].take());
+        let differences = match object["differences"].take() {
+            Value::Array(differences) => differences,
+            _ => Vec::new(),
+        };
+        differences.into_iter().map(move |mut difference| {
+            difference["first"] = first.clone();
+            difference["second"] = second.clone();
+            difference
+        })
+    });
+    of_object.collect()
 }
 
 fn unwritten(error: ReportError) -> LookError {

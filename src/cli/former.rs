@@ -1,4 +1,4 @@
-//! Commands that have another name now: each ends with a sentence that says which.
+//! Commands and options that have another name now: each ends with a sentence that says which.
 
 use std::ffi::OsString;
 
@@ -15,8 +15,16 @@ const FORMER: [(&str, &str); 5] = [
     ("schema", "list schema"),
 ];
 
-/// The command line with the former commands, which take any arguments and are shown nowhere.
+/// Every former option: of which command, its name, and its present name.
+const FORMER_OPTIONS: [([&str; 2], &str, &str); 2] = [
+    (["trace", "convert"], "--target-load", "--load"),
+    (["trace", "synthesize"], "--target-load", "--load"),
+];
+
+/// The command line with the former commands and options, which take any arguments and are shown
+/// nowhere.
 pub(super) fn with_former(command: clap::Command) -> clap::Command {
+    let command = FORMER_OPTIONS.into_iter().fold(command, with_former_option);
     FORMER.into_iter().fold(command, |command, (former, now)| {
         let arguments = clap::Arg::new("arguments")
             .num_args(0..)
@@ -34,31 +42,84 @@ pub(super) fn with_former(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Where the arguments (the first is the program's name) were parsed as a former command: what it
-/// is called now, with the same arguments.
+fn with_former_option(
+    command: clap::Command,
+    ([outer, inner], former, _): ([&'static str; 2], &'static str, &'static str),
+) -> clap::Command {
+    let option = clap::Arg::new(former)
+        .long(former.trim_start_matches('-'))
+        .num_args(0..=1)
+        .hide(true)
+        .value_parser(clap::value_parser!(OsString))
+        .allow_hyphen_values(true);
+    command.mut_subcommand(outer, |command| {
+        command.mut_subcommand(inner, |command| command.arg(option))
+    })
+}
+
+/// The command that was typed, as one line that a shell takes.
+fn typed(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = std::iter::once("bookahead".to_owned())
+        .chain(words)
+        .collect();
+    one_line(&shell(&words)).into_owned()
+}
+
+fn text(argument: &OsString) -> String {
+    argument.to_string_lossy().into_owned()
+}
+
+/// Where one of the arguments was parsed as a former option: what it is called now.
+fn renamed_option(matches: &clap::ArgMatches, arguments: &[OsString]) -> Option<String> {
+    let (outer, of_outer) = matches.subcommand()?;
+    let (inner, of_inner) = of_outer.subcommand()?;
+    let mut known = FORMER_OPTIONS.into_iter();
+    let (_, former, now) = known.find(|(command, former, _)| {
+        *command == [outer, inner] && of_inner.try_contains_id(former).unwrap_or(false)
+    })?;
+    let with = |name: &str| {
+        let words = arguments[1..].iter().map(|argument| {
+            let argument = text(argument);
+            match argument.strip_prefix(former) {
+                Some(rest) if rest.is_empty() || rest.starts_with('=') => format!("{name}{rest}"),
+                _ => argument,
+            }
+        });
+        typed(words)
+    };
+    Some(format!("`{}` is now `{}`", with(former), with(now)))
+}
+
+/// Where the arguments (the first is the program's name) were parsed as a former command or with a
+/// former option: what it is called now, with the same arguments.
 pub(super) fn renamed(matches: &clap::ArgMatches, arguments: &[OsString]) -> Option<String> {
+    if let Some(sentence) = renamed_option(matches, arguments) {
+        return Some(sentence);
+    }
     let name = matches.subcommand_name()?;
     let (former, now) = FORMER.into_iter().find(|(former, _)| *former == name)?;
     let at = (1..arguments.len())
         .find(|at| arguments[*at] == former && !awaits_value(&arguments[at - 1]))?;
-    let text = |argument: &OsString| argument.to_string_lossy().into_owned();
-    let typed = |command: &str| {
+    let with = |command: &str| {
         let before = arguments[1..at].iter().map(text);
         let behind = arguments[at + 1..].iter().map(text);
-        let words: Vec<String> = std::iter::once("bookahead".to_owned())
-            .chain(before)
-            .chain(command.split(' ').map(str::to_owned))
-            .chain(behind)
-            .collect();
-        one_line(&shell(&words)).into_owned()
+        typed(
+            before
+                .chain(command.split(' ').map(str::to_owned))
+                .chain(behind),
+        )
     };
-    Some(format!("`{}` is now `{}`", typed(former), typed(now)))
+    Some(format!("`{}` is now `{}`", with(former), with(now)))
 }
 
-/// Whether the next argument is the value of this one: all options in front of a command take one.
+/// Options in front of a command that take no value.
+const FLAGS: [&str; 2] = ["--wide", "--tsv"];
+
+/// Whether the next argument is the value of this one: all other options in front of a command take
+/// one.
 fn awaits_value(argument: &OsString) -> bool {
     let argument = argument.to_string_lossy();
-    argument.starts_with("--") && !argument.contains('=')
+    argument.starts_with("--") && !argument.contains('=') && !FLAGS.contains(&&*argument)
 }
 
 #[cfg(test)]
@@ -82,6 +143,8 @@ mod tests {
                 ("", " workload --json --out=x.json -- --y"),
                 ("", " --color never wait"),
                 ("--log a.jsonl --color=never ", " wait --unknown"),
+                ("--wide --color never ", " wait"),
+                ("--tsv ", ""),
                 // The value of an option in front of the command is no command.
                 (&format!("--log {former} "), &format!(" {former}")),
             ] {
@@ -101,6 +164,32 @@ mod tests {
         let typed = ["bookahead", "keys", "a b\nc", ""];
         assert_eq!(said(&typed).as_deref(), Some(sentence));
         assert_eq!(said(&["bookahead", "list", "keys"]), None);
+    }
+
+    #[test]
+    fn a_former_option_names_its_successor_with_the_other_arguments() {
+        let of = |option: &str| format!("bookahead trace convert a.swf b.swf {option} --last 3");
+        for (former, now) in [
+            ("--target-load 1.5", "--load 1.5"),
+            ("--target-load=-1", "--load=-1"),
+        ] {
+            let (former, now) = (of(former), of(now));
+            let words: Vec<&str> = former.split(' ').collect();
+            let sentence = format!("`{former}` is now `{now}`");
+            assert_eq!(said(&words), Some(sentence));
+            let words: Vec<&str> = now.split(' ').collect();
+            assert_eq!(said(&words), None);
+        }
+        let line = "bookahead trace synthesize x.swf --model arminius --jobs 9 --target-load 2";
+        let words: Vec<&str> = line.split(' ').collect();
+        assert!(said(&words).is_some_and(|said| said.ends_with("--jobs 9 --load 2`")));
+        let mut command = with_former(cli::command());
+        for (path, former, _) in FORMER_OPTIONS {
+            let inner = path.iter().fold(&mut command, |command, name| {
+                command.find_subcommand_mut(name).unwrap()
+            });
+            assert!(!inner.render_long_help().to_string().contains(former));
+        }
     }
 
     #[test]

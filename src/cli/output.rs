@@ -122,8 +122,12 @@ pub(super) fn is_terminal_behind_messages() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Text for people on standard output.
+/// Text for people on standard output; on standard error where that holds tab-separated values.
 pub(super) fn print(text: &str) -> io::Result<()> {
+    if aligned::is_tsv() {
+        say(text.trim_end_matches('\n'));
+        return Ok(());
+    }
     let text = printable(text);
     match aligned::screen() {
         Some(screen) => io::stdout()
@@ -139,9 +143,29 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, serde_json::Error> 
     Ok(bookahead_core::printable::json(serde_json::to_string_pretty(value)?) + "\n")
 }
 
-/// Prints a value as JSON.
+/// Whether records are printed in the place of text: as JSON, or as tab-separated values.
+pub(super) fn are_records(as_json: bool) -> bool {
+    as_json || aligned::is_tsv()
+}
+
+/// Records (an object or a list of them) for [`print_records`]: as JSON, or as tab-separated values
+/// where these are asked for.
+pub(super) fn records(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let json = json(value)?;
+    match aligned::is_tsv() {
+        true => aligned::tsv_of_json(&json),
+        false => Ok(json),
+    }
+}
+
+/// Prints records as they are.
+pub(super) fn print_records(records: &str) -> io::Result<()> {
+    people().write_all(records.as_bytes())
+}
+
+/// Prints a value as JSON, or as the tab-separated values that are asked for.
 pub(super) fn print_json(value: &serde_json::Value) -> io::Result<()> {
-    people().write_all(json(value)?.as_bytes())
+    print_records(&records(value)?)
 }
 
 /// Text with colours of our own on standard error: it was made of parts without any, so only

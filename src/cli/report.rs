@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::memory::MemoryArguments;
+use super::screen::terminal;
 use crate::cli::studies;
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
@@ -221,10 +222,9 @@ fn as_json(summary: &bookahead_report::ReportSummary) -> serde_json::Value {
 pub fn print_best(summary: &bookahead_report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();
-        let terminal = Terminal::default();
-        terminal.write(&summary.on_screen, &mut text)?;
+        terminal().write(&summary.on_screen, &mut text)?;
         for remark in &summary.remarks {
-            terminal.write_sentence(remark, &mut text)?;
+            Terminal::default().write_sentence(remark, &mut text)?;
         }
         match super::output::people().write_all(&text) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),

@@ -445,8 +445,13 @@ impl Session<'_> {
             .map_err(|source| ReproduceError::Report { path, source })
     }
 
+    /// Whether comparisons are printed as records in the place of cards.
+    fn prints_records(&self) -> bool {
+        super::output::are_records(self.args.json)
+    }
+
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
-        let text = super::output::json(records).map_err(io::Error::from)?;
+        let text = super::output::records(records).map_err(io::Error::from)?;
         Ok(self.output.write_all(text.as_bytes())?)
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::aligned::{Aligned, Heading, screen};
+use super::aligned::{Aligned, Heading, form};
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::cli::studies;
@@ -354,7 +354,7 @@ fn write_points(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
             _ => Heading::new(title, true),
         })
         .collect();
-    let mut table = Aligned::new(out, headings, screen());
+    let mut table = Aligned::new(out, headings, form());
     for (number, point) in sweep.points.iter().enumerate() {
         let mut row = vec![(number + 1).to_string()];
         row.extend(

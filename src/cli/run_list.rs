@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use bookahead_report::moment;
 use serde_json::json;
 
-use super::aligned::{Aligned, Heading, screen};
+use super::aligned::{Aligned, Heading, form};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use crate::cli::studies;
 use crate::store::{RunFilter, RunSummary, Store};
@@ -159,7 +159,7 @@ fn gone(store: &Store, arguments: &RunListArguments) -> Result<(), LookError> {
     ];
     let headings = headings.map(|(title, right)| Heading::new(title, right).wrapped());
     let mut out = super::output::people();
-    let mut table = Aligned::new(&mut out, headings.into(), screen());
+    let mut table = Aligned::new(&mut out, headings.into(), form());
     let now = now();
     for run in runs {
         table.push(vec![
@@ -200,7 +200,7 @@ fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
         headings.push(Heading::new("Note", false).dispensable(5));
     }
     let mut out = super::output::people();
-    let mut table = Aligned::new(&mut out, headings, screen());
+    let mut table = Aligned::new(&mut out, headings, form());
     for run in runs {
         let mut row = vec![
             run.id.0.to_string(),

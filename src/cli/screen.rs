@@ -6,13 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::aligned::{Aligned, Heading, form, is_tsv, is_wide, tsv_line};
 use super::output::people;
-pub(super) use super::output::print_json;
+pub(super) use super::output::{are_records, print_json};
 use crate::output::OutputFile;
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
 use crate::sweep::AxisValue;
 pub(super) use bookahead_report::axes_text;
-use bookahead_report::{Cell, Table, TableFormat as _, Terminal, moment};
+use bookahead_report::{Cell, Csv, Table, TableFormat as _, Terminal, moment};
 
 /// Why a command that looks at a store ends without an answer.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +74,43 @@ fn unwritten(path: &Path, source: &io::Error) -> String {
 /// Prints a table to standard output.
 pub(super) fn print_table(table: &Table) -> io::Result<()> {
     let mut text = Vec::new();
-    Terminal::default().write(table, &mut text)?;
+    match is_tsv() {
+        true => write_tsv(table, &mut text)?,
+        false => terminal().write(table, &mut text)?,
+    }
     people().write_all(&text)
+}
+
+/// Prints rows of text below these titles.
+pub(super) fn print_rows<const N: usize>(
+    titles: [&str; N],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> io::Result<()> {
+    let mut out = people();
+    let headings = titles.map(|title| Heading::new(title, false));
+    let mut table = Aligned::new(&mut out, headings.into(), form());
+    for row in rows {
+        table.push(row)?;
+    }
+    table.finish().map(drop)
+}
+
+/// The terminal for tables that are no stream: as wide as the screen, or as wide as they are.
+pub(super) fn terminal() -> Terminal {
+    Terminal {
+        width: is_wide().then_some(u16::MAX),
+    }
+}
+
+/// The columns and unrounded numbers of a table's CSV, as tab-separated values.
+fn write_tsv(table: &Table, target: &mut Vec<u8>) -> io::Result<()> {
+    let mut text = Vec::new();
+    Csv.write(table, &mut text)?;
+    let mut lines = csv::ReaderBuilder::new();
+    for line in lines.has_headers(false).from_reader(&*text).records() {
+        target.extend(tsv_line(&line.map_err(csv_error)?).into_bytes());
+    }
+    Ok(())
 }
 
 /// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::aligned::{Aligned, Heading, screen};
+use super::aligned::{Aligned, Heading, form};
 use super::merge::{share_of, stores_in};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
@@ -194,7 +194,7 @@ fn print_table(shares: &[Share], now: i64) -> io::Result<()> {
     ];
     let headings = headings.map(|(title, right)| Heading::new(title, right));
     let mut out = super::output::people();
-    let mut table = Aligned::new(&mut out, headings.into(), screen());
+    let mut table = Aligned::new(&mut out, headings.into(), form());
     let none = || "–".to_owned();
     for share in shares {
         let known = share.known();

@@ -4,15 +4,15 @@ mod answer;
 mod missing;
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::run_list::{short, version};
 use super::screen::{
-    LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
-    ranges, run_json, span, took,
+    LookError, age, are_records, axes_json, axes_text, cell, json as value_json, now, print_json,
+    print_table, ranges, run_json, span, took,
 };
 use crate::cli::studies;
 use crate::store::{
@@ -73,7 +73,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
         return show_point(&store, &run, place, arguments);
     }
     if !arguments.at.is_empty() {
-        return Ok(super::print(&answer::at(&store, &run, &arguments.at)?)?);
+        return answer::at(&store, &run, &arguments.at);
     }
     let axes = store.axes(run.id)?;
     let failed = store.failed_points(run.id)?;
@@ -83,7 +83,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
         true => Some(points(&store, &run)?),
         false => None,
     };
-    if arguments.json {
+    if arguments.json || (rows.is_none() && are_records(false)) {
         let mut object = as_json(&run, &axes, &failed, &missing, rows);
         if run.has_rule {
             object["decisions"] = answer::decisions_json(&store, &run)?;
@@ -110,18 +110,14 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     }
     super::print(&text)?;
     for table in &rule_tables {
-        println_empty()?;
+        super::print("\n")?;
         print_table(table)?;
     }
     if let Some((names, rows)) = rows {
-        println_empty()?;
+        super::print("\n")?;
         print_table(&points_table(&names, &rows, &axes))?;
     }
     Ok(())
-}
-
-fn println_empty() -> io::Result<()> {
-    super::output::people().write_all(b"\n")
 }
 
 fn as_text(

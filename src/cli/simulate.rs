@@ -34,6 +34,7 @@ use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
+use super::output;
 use crate::predictions::UserIndex;
 use crate::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
@@ -126,7 +127,7 @@ enum Estimates {
 
 /// Values of `--load-by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LoadBy {
+pub(super) enum LoadBy {
     /// What it computes, up to its estimate
     Runtimes,
     /// What its user asks for
@@ -171,10 +172,11 @@ const BLOCK: usize = 8_192;
 /// # Errors
 /// [`SimulateError`]: wrong use or a faulty trace.
 pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError> {
+    let are_records = output::are_records(arguments.json);
     let text = match &arguments.machine {
         Some(path) => {
             let answer = machine::simulate(arguments, path)?;
-            if arguments.json {
+            if are_records {
                 answer.json()
             } else {
                 answer.text()
@@ -183,14 +185,18 @@ pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError>
         None => {
             let mut answer = simulate(arguments)?;
             answer.peak_memory_bytes = answer::peak_memory();
-            if arguments.json {
+            if are_records {
                 answer.json()
             } else {
                 answer.text()
             }
         }
     };
-    match super::print(&text) {
+    let print = match are_records {
+        true => output::print_records,
+        false => output::print,
+    };
+    match print(&text) {
         // A reader such as `head` that has seen enough is no fault.
         Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => Err(fault.into()),
         _ => Ok(ExitCode::SUCCESS),

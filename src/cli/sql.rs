@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use bookahead_core::printable;
 
-use super::aligned::{Aligned, Heading, screen};
+use super::aligned::{Aligned, Form, Heading, form, is_tsv, tsv_line};
 use super::limit::Limit;
 use super::screen::{LookError, csv_error, json};
 use super::spool;
@@ -18,8 +18,8 @@ use bookahead_report::{ColumnKind, ParquetRows};
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header \
-and empty fields for NULL; `json` is one object a line; `parquet` has one type per column and runs the query twice, the first time to find the types. All but parquet's row groups are streamed row by row. \
+Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` and `tsv` have a header \
+and empty fields for NULL, and `tsv` writes tabs and line ends within a value as \\t, \\n and \\r; `json` is one object a line; `parquet` has one type per column and runs the query twice, the first time to find the types. All but parquet's row groups are streamed row by row. \
 Rows that standard output does not take yet wait in memory (16 MB), then in temporary files (8 GB): a slow reader holds up nobody who \
 writes to the store.
 
@@ -111,6 +111,8 @@ pub enum RowFormat {
     Table,
     /// Comma-separated values with a header.
     Csv,
+    /// Tab-separated values with a header.
+    Tsv,
     /// One JSON object per line.
     Json,
     /// Apache Parquet.
@@ -169,16 +171,20 @@ fn answered(
         text: question,
         parameters: arguments.parameters.as_ref().map_or(&[], |given| &given.0),
     };
+    let format = match arguments.format {
+        RowFormat::Table if is_tsv() => RowFormat::Tsv,
+        format => format,
+    };
     let cut = match &arguments.out {
         Some(path) => spool::write_file(path, limit, |file| {
-            answer(store, question, arguments.format, file, None)
+            answer(store, question, format, file, Form::Whole)
         })?,
-        None => spool::print(limit, |out| {
-            answer(store, question, arguments.format, out, screen())
-        })?,
+        None => spool::print(limit, |out| answer(store, question, format, out, form()))?,
     };
     if cut {
-        super::say("some cells end in … to fit the screen: --format csv has all of them");
+        super::say(
+            "some cells end in … to fit the screen: --wide or --format csv shows them whole",
+        );
     }
     Ok(())
 }
@@ -189,10 +195,25 @@ pub(super) fn answer(
     question: &Question<'_>,
     format: RowFormat,
     target: &mut (dyn Write + Send),
-    screen: Option<usize>,
+    form: Form,
 ) -> Result<bool, LookError> {
     match format {
-        RowFormat::Table => table(store, question, target, screen),
+        RowFormat::Table => table(store, question, target, form),
+        RowFormat::Tsv => {
+            let target = std::cell::RefCell::new(target);
+            let write = |line: String| target.borrow_mut().write_all(line.as_bytes());
+            store.query_with(
+                question.text,
+                question.parameters,
+                &mut |names| write(tsv_line(names)),
+                &mut |row| {
+                    write(tsv_line(row.iter().map(ToString::to_string)))?;
+                    Ok(true)
+                },
+            )?;
+            target.into_inner().flush()?;
+            Ok(false)
+        }
         RowFormat::Csv => {
             let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
             store.query_with(
@@ -226,7 +247,7 @@ fn table(
     store: &Store,
     question: &Question<'_>,
     target: &mut dyn Write,
-    screen: Option<usize>,
+    form: Form,
 ) -> Result<bool, LookError> {
     let mut names = Vec::new();
     let mut drawn: Option<Aligned<'_>> = None;
@@ -248,7 +269,7 @@ fn table(
                     .zip(row)
                     .map(|(name, value)| Heading::new(name, value.is_numeric()))
                     .collect();
-                drawn = Some(Aligned::new(target, headings, screen));
+                drawn = Some(Aligned::new(target, headings, form));
             }
             let cells = row
                 .iter()
@@ -267,7 +288,7 @@ fn table(
         (Some(drawn), _) => Ok(drawn.finish()?),
         (None, Some(target)) => {
             let headings = names.iter().map(|name| Heading::new(name, false)).collect();
-            let cut = Aligned::new(target, headings, screen).finish()?;
+            let cut = Aligned::new(target, headings, form).finish()?;
             super::say("no rows");
             Ok(cut)
         }

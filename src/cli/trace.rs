@@ -10,6 +10,7 @@ mod estimates;
 mod export;
 mod failures;
 mod import;
+mod load;
 mod synthesize;
 
 use std::fmt::Write as _;
@@ -26,14 +27,14 @@ use self::estimates::{EstimatesArguments, estimates};
 use self::export::{ExportArguments, export};
 use self::failures::{FailuresArguments, failures};
 use self::import::{ImportArguments, import};
+use self::load::{LoadArguments, positive};
 use self::synthesize::{SynthesizeArguments, synthesize};
 use super::memory::MemoryArguments;
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 use crate::workload::{
-    CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, LoadTime,
-    MissingEstimate, ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, battery,
-    summarise,
+    CleaningReport, CleaningRules, Demand, Job, JobStream, JobStreamError, MissingEstimate,
+    ProcessorsField, SwfError, TraceFile, TraceFolder, WorkloadError, battery, summarise,
 };
 
 /// Arguments of `bookahead trace`.
@@ -90,15 +91,14 @@ struct ConvertArguments {
     file: String,
     /// The file to write; .gz and .xz are compressed
     out: PathBuf,
-    /// Size of the machine that the target load refers to [default: the header's MaxProcs]
+    /// Size of the machine that --load refers to [default: the header's MaxProcs]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     nodes: Option<u32>,
     /// Multiply the times between arrivals by this factor
-    #[arg(long, value_name = "FACTOR", conflicts_with = "target_load")]
+    #[arg(long, value_name = "FACTOR", conflicts_with = "load")]
     compression: Option<f64>,
-    /// Compress arrivals so that the estimates offer this load (1 = the whole machine)
-    #[arg(long, value_name = "LOAD")]
-    target_load: Option<f64>,
+    #[command(flatten)]
+    load: LoadArguments,
     /// Only the last usable jobs
     #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
@@ -270,23 +270,18 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
             report.records
         ));
     }
-    let factor = factor(
-        arguments.compression,
-        arguments.target_load,
-        &trace.label,
-        &demand,
-        machine,
-    )?;
+    let by_load = arguments.load.factor(&trace.label, &demand, machine)?;
+    if let Some(factor) = arguments.compression {
+        positive("--compression", factor)?;
+    }
+    let factor = arguments.compression.or(by_load);
     if let Some(factor) = factor {
         header.note(&format!(
             "submit times rebased to the first job and multiplied by {factor}, rounded down; wait times, which belong to \
              the original arrivals, removed"
         ));
-        if let Some(load) = arguments.target_load {
-            header.note(&format!(
-                "the factor makes the estimates offer a load of {load} on {} nodes",
-                machine.0
-            ));
+        if let Some(words) = arguments.load.in_words(machine) {
+            header.note(&format!("with this factor {words}"));
         }
     }
     let mut jobs = jobs()?;
@@ -357,36 +352,6 @@ fn demand_of(
         demand.count(&job.into_diagnostic()?, machine);
     }
     Ok(demand)
-}
-
-fn factor(
-    compression: Option<f64>,
-    target_load: Option<f64>,
-    label: &str,
-    demand: &Demand,
-    machine: Nodes,
-) -> miette::Result<Option<f64>> {
-    for (key, value) in [
-        ("--compression", compression),
-        ("--target-load", target_load),
-    ] {
-        if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-            return Err(miette!(
-                "{key} is {value}; allowed is a finite number above 0"
-            ));
-        }
-    }
-    let Some(target) = target_load else {
-        return Ok(compression);
-    };
-    match demand.offered_load(machine, LoadTime::Estimates) {
-        Some(offered) if offered > 0.0 => Ok(Some(offered / target)),
-        _ => Err(WorkloadError::NoLoad {
-            label: label.to_owned(),
-            part: "the usable jobs".to_owned(),
-        })
-        .into_diagnostic(),
-    }
 }
 
 /// Writes the records of usable jobs; with a factor, their arrivals rebased and compressed and

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use super::Row;
-use crate::cli::aligned::{Aligned, Heading, screen};
+use crate::cli::aligned::{Aligned, Heading, form};
 use crate::cli::output;
 use crate::cli::paragraphs::paragraph;
 use crate::cli::screen::axes_text;
@@ -29,7 +29,7 @@ pub(super) fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
         Heading::new("at point of the first run", false).dispensable(2),
     ]);
     let mut out = output::people();
-    let mut drawn = Aligned::new(&mut out, headings, screen());
+    let mut drawn = Aligned::new(&mut out, headings, form());
     for Row {
         group,
         measure,

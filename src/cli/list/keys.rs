@@ -1,7 +1,8 @@
 //! `bookahead list keys [TABLE]`: the keys of experiment files, from their declarations.
 
+use crate::cli::aligned::is_tsv;
 use crate::cli::paragraphs::{names, paragraph};
-use crate::cli::screen::LookError;
+use crate::cli::screen::{LookError, print_rows};
 use crate::cli::studies;
 use crate::sweep::keys::{self, Key, Keys, Kind, Section};
 
@@ -33,6 +34,12 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let mut text = String::new();
     let Some(wanted) = &arguments.table else {
         let rows: Vec<(String, Vec<String>)> = known().declarations().map(of_section).collect();
+        if is_tsv() {
+            let rows = rows
+                .into_iter()
+                .map(|(path, about)| vec![path, about.join(" ")]);
+            return Ok(print_rows(["table", "meaning"], rows)?);
+        }
         paragraph(
             &mut text,
             "Tables of experiment files; `bookahead list keys TABLE` explains their keys.",
@@ -48,6 +55,7 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
     let within = format!("{wanted}.");
     let is_table = known().sections().any(|section| section.path == wanted);
     let is_key = known().find(wanted).is_some();
+    let mut values = Vec::new();
     for (study, section) in known().declarations() {
         let is_wanted = |key: &&Key| match (is_table, is_key) {
             (true, _) => key.path.starts_with(&within),
@@ -57,6 +65,17 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
         let found: Vec<&Key> = section.keys.iter().filter(is_wanted).collect();
         if found.is_empty() {
             continue;
+        }
+        for key in &found {
+            let default = key.default().map_or(String::new(), |one| one.to_string());
+            let (path, about) = (key.path.to_owned(), key.about.to_owned());
+            values.push(vec![
+                path,
+                kind(key).to_owned(),
+                default,
+                about,
+                key.allowed(),
+            ]);
         }
         if !text.is_empty() {
             text.push('\n');
@@ -83,6 +102,10 @@ pub fn execute(arguments: &KeysArguments) -> Result<(), LookError> {
             "no table or key has `{wanted}` in its name; {help}"
         )));
     }
+    if is_tsv() {
+        let titles = ["key", "type", "default", "meaning", "allowed"];
+        return Ok(print_rows(titles, values)?);
+    }
     Ok(crate::cli::print(&text)?)
 }
 
@@ -95,12 +118,17 @@ fn of_section((study, section): (Option<&str>, &Section)) -> (String, Vec<String
     (section.path.to_owned(), vec![about])
 }
 
-/// A key with its type and default, what it is, and what it may be.
-fn of_key(key: &Key) -> (String, Vec<String>) {
-    let kind = match key.kind {
+/// What a key's values are.
+fn kind(key: &Key) -> &'static str {
+    match key.kind {
         Kind::Text if key.names.is_some() => "a name",
         kind => kind.words(),
-    };
+    }
+}
+
+/// A key with its type and default, what it is, and what it may be.
+fn of_key(key: &Key) -> (String, Vec<String>) {
+    let kind = kind(key);
     let default = match key.default() {
         Some(default) => format!(", default {default}"),
         None => String::new(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::paragraphs::{names, paragraph};
-use crate::cli::screen::{LookError, print_json};
+use crate::cli::screen::{LookError, are_records, print_json};
 use crate::sweep::InputFolders;
 use crate::workload::input_file;
 
@@ -181,14 +181,14 @@ pub fn execute(arguments: &KnownTracesArguments) -> Result<ExitCode, LookError> 
             .collect();
         let found: Vec<Found> = group.file.iter().map(|file| file.find(&places)).collect();
         is_wrong |= found.iter().any(|found| matches!(found, Found::Wrong(..)));
-        if arguments.json {
+        if are_records(arguments.json) {
             let files = group.file.iter().zip(&found);
             records.extend(files.map(|(file, found)| file.json(group, found)));
         } else {
             say_group(&mut text, group, folder.as_deref(), &found);
         }
     }
-    if arguments.json {
+    if are_records(arguments.json) {
         print_json(&records.into())?;
     } else {
         crate::cli::print(&text)?;

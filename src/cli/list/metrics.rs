@@ -1,7 +1,8 @@
 //! `bookahead list metrics [TEXT]`: every quantity that the store has of a point.
 
+use crate::cli::aligned::is_tsv;
 use crate::cli::paragraphs::{names, paragraph};
-use crate::cli::screen::LookError;
+use crate::cli::screen::{LookError, print_rows};
 use crate::cli::studies;
 use crate::scheduling::measures::Topic;
 use crate::store::METRICS;
@@ -91,12 +92,16 @@ pub fn execute(arguments: &MetricsArguments) -> Result<(), LookError> {
     let wanted = arguments.text.as_deref().unwrap_or_default();
     let all = all();
     let mut text = String::new();
+    let mut values = Vec::new();
     for (topic, about) in TOPICS {
         let rows: Vec<(String, Vec<String>)> = all
             .iter()
             .filter(|(name, of, _)| of == topic && name.contains(wanted))
             .map(|(name, _, meaning)| ((*name).to_owned(), vec![meaning.clone()]))
             .collect();
+        for (name, meaning) in &rows {
+            values.push(vec![name.clone(), (*about).to_owned(), meaning.join(" ")]);
+        }
         if !rows.is_empty() {
             let between = if text.is_empty() { "" } else { "\n" };
             text += between;
@@ -114,6 +119,9 @@ pub fn execute(arguments: &MetricsArguments) -> Result<(), LookError> {
         return Err(LookError::Use(format!(
             "no quantity has `{wanted}` in its name{near}"
         )));
+    }
+    if is_tsv() {
+        return Ok(print_rows(["metric", "topic", "meaning"], values)?);
     }
     Ok(crate::cli::print(&text)?)
 }

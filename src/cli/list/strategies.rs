@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use crate::cli::paragraphs::{names, paragraph};
-use crate::cli::screen::{LookError, print_json};
+use crate::cli::screen::{LookError, are_records, print_json};
 use crate::cli::studies;
 use crate::predictions::{CORRECTORS, PREDICTORS};
 use crate::scheduling::registry::PlanKind;
@@ -64,7 +64,7 @@ pub(in crate::cli) fn after_help() -> String {
 ///
 /// When standard output cannot be written.
 pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
-    if arguments.json {
+    if are_records(arguments.json) {
         let policies = studies().policies().map(|policy| {
             json!({
                 "name": policy.name, "summary": policy.summary, "study": null, "plans_with": plans_with(policy.plan),

@@ -224,7 +224,7 @@ impl Evaluation<'_> {
     ) -> Result<(), ReproduceError> {
         let cards: Vec<ScoreCard> = readings.concat();
         self.readings_page(session, &cards)?;
-        if session.args.json {
+        if session.prints_records() {
             let records: Vec<_> = cards.iter().flat_map(ScoreCard::records).collect();
             session.print_json(&records)?;
         } else {
@@ -442,7 +442,7 @@ impl<'p> Pass<'p> {
     }
 
     fn finish(&mut self, session: &mut Session<'_>, card: ScoreCard) -> Result<(), ReproduceError> {
-        if !session.args.json {
+        if !session.prints_records() {
             writeln!(session.output, "{}", card.terminal())?;
         }
         self.cards.push(card);

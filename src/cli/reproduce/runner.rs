@@ -6,8 +6,8 @@ use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::cli::studies;
-use crate::store::{RunSelector, Store, run_sweep};
-use crate::sweep::{Experiment, RunState, SweepOptions};
+use crate::store::{RunSelector, RunSummary, Store, dry_run, run_sweep};
+use crate::sweep::{Experiment, RunState, Sweep, SweepOptions};
 use crate::workload::TraceFolder;
 use bookahead_papers::findings::{FindingsFile, MeasuredCurves};
 use bookahead_report::{self, ReportExtras};
@@ -24,6 +24,50 @@ impl StoredRunner {
     pub fn new(options: SweepOptions) -> Self {
         Self { options }
     }
+
+    /// The newest run that holds every point of this sweep, all of them done with the detail that
+    /// is asked for: another one would only point to the same results.
+    fn standing(&self, sweep: &Sweep) -> Result<Option<RunSummary>, AnyError> {
+        if !self.options.store.exists() {
+            return Ok(None);
+        }
+        let mut runs = Store::open_read_only(studies(), &self.options.store)?.runs()?;
+        runs.retain(|run| {
+            let is_whole = run.state == "done" && run.points_done == run.points;
+            is_whole && run.configuration == sweep.text
+        });
+        if runs.is_empty() {
+            return Ok(None);
+        }
+        // What stands in the inputs is part of what a point is, so they are read.
+        let (sweep, plan) = dry_run(sweep.clone(), &self.options)?;
+        if plan.done < plan.points {
+            return Ok(None);
+        }
+        let wanted = sweep.points.iter().map(|point| point.id.as_str());
+        let wanted: Vec<String> = wanted.map(str::to_owned).collect();
+        let store = Store::open_read_only(studies(), &self.options.store)?;
+        for run in runs.into_iter().rev() {
+            if identities(&store, &run)? == wanted {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The content hashes of a run's points, in the order of the sweep.
+fn identities(store: &Store, run: &RunSummary) -> Result<Vec<String>, AnyError> {
+    let mut identities = Vec::new();
+    let question = format!(
+        "SELECT identity FROM v_point WHERE run = {} ORDER BY place",
+        run.id.0
+    );
+    store.query(&question, &mut |_| Ok(()), &mut |row| {
+        identities.extend(row.first().map(ToString::to_string));
+        Ok(true)
+    })?;
+    Ok(identities)
 }
 
 impl SweepRunner for StoredRunner {
@@ -45,6 +89,20 @@ impl SweepRunner for StoredRunner {
         .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let replications = experiment.sweep.replications;
+        if let Some(run) = self.standing(&experiment.sweep)? {
+            crate::cli::say(format_args!(
+                "nothing to do: the results of run {} stand",
+                run.id.0
+            ));
+            return Ok(SweepOutcome {
+                experiment: name,
+                run: run.id.0,
+                replications,
+                done: run.points_done,
+                failed: 0,
+                interrupted: false,
+            });
+        }
         let summary = run_sweep(experiment.sweep, &self.options)?;
         Ok(SweepOutcome {
             experiment: name,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bookahead_core::printable::one_line;
 
-use crate::cli::aligned::{Aligned, Heading, screen};
+use crate::cli::aligned::{Aligned, Heading, form};
 use crate::cli::output::{people, take_away};
 use crate::cli::screen::{LookError, age, now, span};
 use crate::cli::studies;
@@ -75,7 +75,7 @@ fn draw(runs: &[RunProgress], before: usize) -> io::Result<usize> {
     ];
     let headings = headings
         .map(|(title, right, dispensable)| Heading::new(title, right).dispensable(dispensable));
-    let mut table = Aligned::new(&mut text, headings.into(), screen());
+    let mut table = Aligned::new(&mut text, headings.into(), form());
     let now = now();
     for run in runs.iter().take(MOST_ROWS) {
         let [done, failed, points] = [run.points_done, run.points_failed, run.points];

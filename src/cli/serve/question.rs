@@ -16,6 +16,7 @@ use super::example_questions::EXAMPLE_QUESTIONS;
 use super::page_request::PageRequest;
 use super::pages::{self, PageFailure};
 use super::work::in_background;
+use crate::cli::aligned::Form;
 use crate::cli::screen::LookError;
 use crate::cli::sql::{Question, RowFormat, answer as written};
 use crate::cli::studies;
@@ -94,7 +95,7 @@ pub(super) fn write_rows(
         parameters: &[],
     };
     let store = Store::open_read_only(studies(), store)?;
-    match written(&store, &question, RowFormat::Csv, target, None) {
+    match written(&store, &question, RowFormat::Csv, target, Form::Whole) {
         Ok(_) => Ok(()),
         Err(LookError::Query(error)) => Err(error.into()),
         Err(error) => Err(PageFailure::wrong(error.to_string())),

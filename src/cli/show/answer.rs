@@ -5,20 +5,20 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::LookError;
-use crate::cli::screen::axes_json;
+use crate::cli::screen::{axes_json, print_table};
 use crate::store::{DecisionTiming, RunSelector, RunSummary, Store};
 use bookahead_report::situation::{Fixed, ScreenAnswer, SituationError};
-use bookahead_report::{RuleAnswer, Table, TableFormat as _, Terminal};
+use bookahead_report::{RuleAnswer, Table, Terminal};
 
-/// The sentences and the table of a situation.
-pub(super) fn at(store: &Store, run: &RunSummary, fixed: &[Fixed]) -> Result<String, LookError> {
+/// Prints the sentences and the table of a situation.
+pub(super) fn at(store: &Store, run: &RunSummary, fixed: &[Fixed]) -> Result<(), LookError> {
     let answer = read(store, run, fixed)?;
     let at: Vec<String> = fixed.iter().map(Fixed::to_string).collect();
     let mut text = format!("run {} {}, at {}\n", run.id.0, run.name, at.join(", ")).into_bytes();
     text.extend(sentences(&answer)?);
     text.push(b'\n');
-    Terminal::default().write(&answer.table, &mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    crate::cli::print(&String::from_utf8_lossy(&text))?;
+    Ok(print_table(&answer.table)?)
 }
 
 /// Where the answer of a whole run changes.

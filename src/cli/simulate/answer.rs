@@ -99,7 +99,7 @@ impl Answer {
 
     pub(super) fn json(&self) -> String {
         // Names and numbers only: there is nothing that JSON could not hold.
-        crate::cli::output::json(self).unwrap_or_default()
+        crate::cli::output::records(self).unwrap_or_default()
     }
 
     pub(super) fn text(&self) -> String {

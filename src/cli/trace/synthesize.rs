@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
-use super::{Answer, demand_of, factor, write};
+use super::load::LoadArguments;
+use super::{Answer, demand_of, write};
 use crate::units::Nodes;
 use crate::workload::{CleaningRules, JobStream, TraceFolder, WorkloadSource, arminius, load};
 
@@ -25,9 +26,8 @@ pub(super) struct SynthesizeArguments {
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Scale arrivals so that the estimates offer this load (1 = the whole machine)
-    #[arg(long, value_name = "LOAD")]
-    target_load: Option<f64>,
+    #[command(flatten)]
+    load: LoadArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -75,12 +75,11 @@ pub(super) fn synthesize(
     let records = || trace.records.iter().copied().map(Ok);
     let jobs = || JobStream::new(records(), CleaningRules::default());
     let demand = demand_of(&mut jobs(), machine)?;
-    let factor = factor(None, arguments.target_load, &trace.label, &demand, machine)?;
+    let factor = arguments.load.factor(&trace.label, &demand, machine)?;
     let mut header = trace.header.clone();
-    if let (Some(factor), Some(load)) = (factor, arguments.target_load) {
+    if let (Some(factor), Some(words)) = (factor, arguments.load.in_words(machine)) {
         header.note(&format!(
-            "submit times rebased to the first job and multiplied by {factor}, so that the estimates offer a load of \
-             {load} on {nodes} nodes"
+            "submit times rebased to the first job and multiplied by {factor}, so that {words}"
         ));
     }
     write(&arguments.out, &header, &mut jobs(), factor)?;

@@ -59,7 +59,7 @@ fn info_prints_loads_accuracy_and_what_cleaning_drops() {
 #[test]
 fn convert_writes_scaled_jobs_below_the_old_header_and_new_notes() {
     let (_folder, input, output) = log();
-    let said = run(&["convert", &input, &output, "--target-load", "1.5"]).unwrap();
+    let said = run(&["convert", &input, &output, "--load", "1.5"]).unwrap();
     assert!(said.data.contains("compression  0.5") && said.messages.contains("wrote"));
     let trace = ParsedTrace::read(Path::new(&output)).unwrap();
     assert_eq!(
@@ -113,14 +113,7 @@ fn synthesized_traces_offer_the_load_asked_for() {
         &["--model", "uniform-ratio", "--nodes", "64"],
         &["--model", "arminius"],
     ] {
-        let mut all = vec![
-            "synthesize",
-            &output,
-            "--jobs",
-            "1500",
-            "--target-load",
-            "2",
-        ];
+        let mut all = vec!["synthesize", &output, "--jobs", "1500", "--load", "2"];
         all.extend(arguments);
         run(&all).unwrap();
         let json = run(&["info", &output, "--json"]).unwrap().data;
@@ -342,4 +335,25 @@ fn failures_are_counted_by_system_cause_and_hour() {
     assert_eq!(json["systems"][0]["failures"], 3);
     let error = run(&["failures", &input, "--systems", "7"]).unwrap_err();
     assert!(error.to_string().contains("no failures of system 7"));
+}
+
+#[test]
+fn convert_counts_the_time_of_jobs_that_the_load_is_by() {
+    let (_folder, input, output) = log();
+    let converted = |more: &[&str]| {
+        let all = [&["convert", &input, &output], more].concat();
+        run(&all).unwrap().data
+    };
+    // The estimates offer 75 %, run times 26.25 %.
+    assert!(converted(&["--load", "0.375"]).contains("compression  2\n"));
+    let by_estimates = converted(&["--load", "0.375", "--load-by", "estimates"]);
+    assert!(by_estimates.contains("compression  2\n"));
+    let by_runtimes = converted(&["--load", "0.525", "--load-by", "runtimes"]);
+    assert!(by_runtimes.contains("compression  0.5\n"), "{by_runtimes}");
+    let trace = ParsedTrace::read(Path::new(&output)).unwrap();
+    let notes = trace.header.lines.join("\n");
+    assert!(
+        notes.contains("with this factor the run times offer a load of 0.525 on 8 nodes"),
+        "{notes}"
+    );
 }

@@ -358,6 +358,7 @@ impl<'s> Found<'s, '_> {
             return None;
         }
         let size = changed(Some(more), 1, "%");
+        let caution = |quantities: &[usize]| self.gains.settings().short_caution(quantities);
         Some(match more.mean > 0.0 {
             true => Recommendation {
                 what: format!(
@@ -366,9 +367,10 @@ impl<'s> Found<'s, '_> {
                 ),
                 effect: format!(
                     "The gain of a planner changes by {size} over weeks, beside one that keeps all requested time free; {} % of what it accepts fails. \
-                     It is the lowest of {} thresholds that is not significantly worse than the best, chosen on the weeks that judge it.",
+                     It is the lowest of {} thresholds that is not significantly worse than the best, chosen on the weeks that judge it.{}",
                     said(self.value(chosen, FAILED), 2),
-                    own.len()
+                    own.len(),
+                    caution(&[GAIN, FAILED])
                 ),
                 how: "Slurm cannot be set to do that: it promises no ends. It needs a planner that promises.".to_owned(),
                 section: "threshold",
@@ -376,8 +378,9 @@ impl<'s> Found<'s, '_> {
             false => Recommendation {
                 what: "Do not overbook: keep all requested time free.".to_owned(),
                 effect: format!(
-                    "Even at its best threshold, {}, the gain of a planner that overbooks differs by {size} over weeks.",
-                    chosen.key[1]
+                    "Even at its best threshold, {}, the gain of a planner that overbooks differs by {size} over weeks.{}",
+                    chosen.key[1],
+                    caution(&[GAIN])
                 ),
                 how: "Slurm does so.".to_owned(),
                 section: "threshold",

@@ -282,9 +282,11 @@ fn worth<'s>(
         answer.push_str(&sentence);
         tables.extend(more);
     }
-    if let Some((sentence, table)) = ties::answer(store, source, subject)? {
-        answer.push_str(&sentence);
-        tables.push(table);
+    let mut moved = String::new();
+    if let Some(ties) = ties::answer(store, source, subject)? {
+        answer.push_str(&ties.sentence);
+        tables.push(ties.table);
+        moved = ties.in_short;
     }
     Ok(Section {
         id: "worth",
@@ -296,8 +298,8 @@ fn worth<'s>(
         tables,
         figures: Vec::new(),
         recommendations: [
-            requests(source, found, requested, perfect),
-            learned.and_then(|learned| predictions(found, requested, learned)),
+            requests(source, found, requested, perfect, &moved),
+            learned.and_then(|learned| predictions(found, requested, learned, &moved)),
         ]
         .into_iter()
         .flatten()
@@ -324,8 +326,9 @@ fn margin(found: &Settings, requested: &Group) -> Option<Recommendation> {
         ),
         effect: format!(
             "As they are reserved, {} % of the jobs that are told a start begin later; with the margin nine in ten have begun by then \
-             (counted over the whole log, without an interval).",
-            said(Some(late), 1)
+             (counted over the whole log, without an interval).{}",
+            said(Some(late), 1),
+            found.short_caution(&[LATE])
         ),
         how:
             "In Slurm `squeue --start` shows what is reserved; the margin is for whoever reads it."
@@ -335,7 +338,12 @@ fn margin(found: &Settings, requested: &Group) -> Option<Recommendation> {
 }
 
 /// To plan with predictions, where waits become shorter by it.
-fn predictions(found: &Settings, requested: &Group, learned: &Group) -> Option<Recommendation> {
+fn predictions(
+    found: &Settings,
+    requested: &Group,
+    learned: &Group,
+    moved: &str,
+) -> Option<Recommendation> {
     let change = found.more_than(learned, requested, WAIT)?;
     if !change.is_significant() || change.mean >= 0.0 {
         return None;
@@ -346,10 +354,11 @@ fn predictions(found: &Settings, requested: &Group, learned: &Group) -> Option<R
                 .to_owned(),
         effect: format!(
             "With predictions that are learned from ended jobs the mean wait would change by {}, over weeks; {} % of the announced starts would come late, \
-             beside {} % with requests.",
+             beside {} % with requests.{}{moved}",
             changed(Some(change), 1, "min"),
             said(found.value(learned, LATE), 1),
-            said(found.value(requested, LATE), 1)
+            said(found.value(requested, LATE), 1),
+            found.short_caution(&[WAIT, LATE])
         ),
         how: "Slurm cannot be set to do that: it plans with `--time`, at which it also ends jobs."
             .to_owned(),
@@ -363,6 +372,7 @@ fn requests(
     found: &Settings,
     requested: &Group,
     perfect: Option<&Group>,
+    moved: &str,
 ) -> Option<Recommendation> {
     let change = found.more_than(perfect?, requested, WAIT)?;
     let users = &source.requests.users;
@@ -396,9 +406,10 @@ fn requests(
             named.join(", ")
         ),
         effect: format!(
-            "With the run times of all jobs in the place of requests the mean wait would change by {}, over weeks; these users are a part of that: {}.",
+            "With the run times of all jobs in the place of requests the mean wait would change by {}, over weeks; these users are a part of that: {}.{}{moved}",
             changed(Some(change), 1, "min"),
-            shares.join("; ")
+            shares.join("; "),
+            found.short_caution(&[WAIT])
         ),
         how: format!(
             "In Slurm a request is `--time`, which a `job_submit` plugin can lower.{limit}"

@@ -131,6 +131,21 @@ impl Settings {
         caution(own.iter().chain(&differences))
     }
 
+    /// The same in few words, of these quantities: for a recommendation, which is read without the
+    /// section that it follows from.
+    pub(super) fn short_caution(&self, quantities: &[usize]) -> &'static str {
+        let cautions = quantities.iter().map(|quantity| self.caution(*quantity));
+        // Intervals that are there, but may be too narrow, matter more than those that are not.
+        let rank = |caution: &&str| [TOO_FEW, ALIKE].iter().position(|known| known == caution);
+        match cautions.max_by_key(rank) {
+            Some(ALIKE) => {
+                " Caution: neighbouring weeks are alike, so the intervals may be too narrow."
+            }
+            Some(TOO_FEW) => " Caution: the weeks are too few for some of the intervals.",
+            _ => "",
+        }
+    }
+
     /// The weeks behind the intervals of a table.
     pub(super) fn table(&self, name: &str, sql: &str) -> Table {
         let mut rows = Vec::new();
@@ -175,12 +190,18 @@ impl Units {
     }
 }
 
+/// The caution where weeks are too few.
+const TOO_FEW: &str = " The weeks are too few for an interval.";
+
+/// The caution where neighbouring weeks are alike, and blocks of them are, too.
+const ALIKE: &str = " Neighbouring weeks are alike for long: intervals are widened for that, and may still be too narrow.";
+
 /// What a reader has to know of intervals that rest on these units.
 pub(super) fn caution<'u>(units: impl Iterator<Item = &'u Units> + Clone) -> &'static str {
     if units.clone().any(|units| units.count < FEWEST_BLOCKS) {
-        " The weeks are too few for an interval."
+        TOO_FEW
     } else if units.clone().any(|units| !units.blocks.are_independent()) {
-        " Neighbouring weeks are alike for long: intervals are widened for that, and may still be too narrow."
+        ALIKE
     } else {
         ""
     }
@@ -293,6 +314,31 @@ mod tests {
         let mean = settings.value(&settings.groups[0], 0).unwrap();
         assert_eq!((mean.mean, mean.interval), (1.5, None));
         assert!(settings.caution(0).contains("too few"));
+        assert!(settings.short_caution(&[0]).contains("too few"));
+    }
+
+    #[test]
+    fn where_neighbouring_weeks_are_alike_a_recommendation_says_so_in_few_words() {
+        // Waits that rise for half of the time and fall again: blocks of weeks are alike, too.
+        let of_week = |week: i64| (20 - (week - 20).abs()) * 10;
+        let answer: Vec<_> = (0..40)
+            .map(|week| row("a", week, SqlValue::Integer(of_week(week)), 1))
+            .collect();
+        let settings = Settings::of(&answer, 1, QUANTITIES);
+        assert_eq!(settings.caution(0), ALIKE);
+        assert_eq!(
+            settings.short_caution(&[0]),
+            " Caution: neighbouring weeks are alike, so the intervals may be too narrow."
+        );
+        // Weeks that have nothing to do with each other need none.
+        let answer: Vec<_> = (0..40)
+            .map(|week| row("a", week, SqlValue::Integer(week * 7919 % 101), 1))
+            .collect();
+        let settings = Settings::of(&answer, 1, QUANTITIES);
+        assert_eq!(
+            (settings.caution(0), settings.short_caution(&[0])),
+            ("", "")
+        );
     }
 
     #[test]

@@ -11,12 +11,21 @@ use bookahead_report::section::ReportError;
 use bookahead_report::sql::this_run;
 use bookahead_report::table::{Cell, Column, Table, grouped};
 
-/// The sentence and the table; nothing where the runs were not asked for.
+/// What the seconds of submission decide.
+pub(super) struct Ties {
+    /// For the section.
+    pub(super) sentence: String,
+    /// For a recommendation.
+    pub(super) in_short: String,
+    pub(super) table: Table,
+}
+
+/// The sentences and the table; nothing where the runs were not asked for.
 pub(super) fn answer(
     store: &Store,
     source: &AdviceSource<'_>,
     subject: &Subject,
-) -> Result<Option<(String, Table)>, ReportError> {
+) -> Result<Option<Ties>, ReportError> {
     let Some(run) = &source.ties else {
         return Ok(None);
     };
@@ -37,6 +46,11 @@ FROM v_measure WHERE measure = 'queue_wait_minutes' AND run = {} GROUP BY predic
         minutes(3),
         minutes(4),
         grouped(value(first, 1).unwrap_or(0.0), 0)
+    );
+    let in_short = format!(
+        " Moving every submission by up to a minute makes the wait with requests {} to {} min.",
+        minutes(3),
+        minutes(4)
     );
     let cells = found.iter().map(|row| {
         let number = |column| value(row, column).map_or(Cell::Missing, Cell::Number);
@@ -62,5 +76,9 @@ FROM v_measure WHERE measure = 'queue_wait_minutes' AND run = {} GROUP BY predic
         ),
         sql,
     };
-    Ok(Some((sentence, table)))
+    Ok(Some(Ties {
+        sentence,
+        in_short,
+        table,
+    }))
 }

@@ -196,7 +196,7 @@ impl MachineAnswer {
 
     pub(in crate::cli::simulate) fn json(&self) -> String {
         // Names and numbers only: there is nothing that JSON could not hold.
-        crate::cli::output::json(self).unwrap_or_default()
+        crate::cli::output::records(self).unwrap_or_default()
     }
 
     pub(in crate::cli::simulate) fn text(&self) -> String {
