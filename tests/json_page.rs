@@ -239,7 +239,20 @@ fn what_is_said_of_runs_is_what_the_page_says() {
     let store = rusqlite::Connection::open(path.join("s.db")).expect("a store");
     let failed = "UPDATE simulation SET state = 3, error = 'it panicked' WHERE id = 1";
     store.execute(failed, []).expect("written");
-    let shown = ["show 1 --store s.db", "show 1 --points --store s.db"];
+    fs::copy(
+        project().join("tests/goldens/experiments/selection.toml"),
+        path.join("selection.toml"),
+    )
+    .expect("a copy");
+    call(
+        path,
+        "run selection.toml --quiet --no-report --store rule.db",
+    );
+    let shown = [
+        "show 1 --store s.db",
+        "show 1 --points --store s.db",
+        "show 1 --store rule.db",
+    ];
     hold(
         "bookahead show RUN --json",
         &shown.map(|command| json(path, command)),

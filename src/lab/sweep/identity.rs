@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::digest::digest;
+use super::digest::Digest;
 use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
 use crate::study::inputs::{ContentHashes, RunInput, write_sorted};
 
@@ -46,14 +46,16 @@ impl Sweep {
                 let known = kind.take_if(|known| std::ptr::eq(known.spec, spec_of_kind));
                 let known = kind.insert(known.unwrap_or_else(|| Kind::of(spec_of_kind)));
                 let text = known.text(spec.replication, &content);
-                simulation_ids.push(digest(&text));
+                // A point's text begins with its simulation's.
+                let text = Digest::of(&text);
+                simulation_ids.push(text.identity());
                 let points = &mut self.points;
                 while let Some(place) =
                     order.next_if(|place| points[*place as usize].simulation == number)
                 {
                     let point = &mut points[place as usize];
                     let ratio = json!({ "penalty_ratio": point.penalty_ratio });
-                    point.id = digest(&format!("{text}{}", sorted(&ratio)));
+                    point.id = text.identity_with(&sorted(&ratio));
                 }
                 for input in known.inputs(spec, &content) {
                     read.insert(input);
