@@ -343,13 +343,14 @@ fn counted<'r>(title: &str, rows: impl Iterator<Item = &'r Row>) -> String {
 const INTRODUCTION: &str = "\
 # What the works describe, and what of it works
 
-The five works behind this program ([works.md](works.md)), thing by thing, in the order in which
-they describe them: what of it works, what it is called here, and which test or experiment holds it.
-The page is made from the table [coverage.tsv](coverage.tsv), which is easier to search and sort. A
-test holds that everything that it names exists: keys ([configuration.md](configuration.md)),
-commands ([commands.md](commands.md)), strategies ([strategies.md](strategies.md)), quantities and
-tables of a store ([schema.md](schema.md)), pages, tests and experiments. How well the numbers of
-the works are met is on another page ([fidelity.md](fidelity.md)).
+The five works that this program began with, of those that are reproduced ([works.md](works.md)),
+thing by thing in the order in which they describe them: what of it works, what it is called here,
+and which test or experiment checks it. The page is made from the table
+[coverage.tsv](coverage.tsv), which is easier to search and sort. A test holds that everything that
+it names exists: keys ([configuration.md](configuration.md)), commands ([commands.md](commands.md)),
+strategies ([strategies.md](strategies.md)), quantities and tables of a store
+([schema.md](schema.md)), pages, tests and experiments. How well the numbers of the works are met is
+on another page ([fidelity.md](fidelity.md)).
 
 * **Works**: it can be run today, and something checks it.
 * **In part**: the note says what is missing.
