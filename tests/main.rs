@@ -10,6 +10,7 @@ mod calibrated_promises;
 mod checkpoints;
 mod cluster_excerpts;
 mod convolution;
+mod coverage;
 mod cross_checks;
 mod documents;
 mod durability;
