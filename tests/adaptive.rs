@@ -239,6 +239,101 @@ fn a_rule_that_cannot_be_followed_here_is_refused_before_the_first_point() {
 }
 
 #[test]
+fn a_sweep_with_a_rule_is_not_submitted_in_shares() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "shares", SELECTION);
+    let submit = "submit --engine slurm --shards 2 --dir shares shares.toml";
+    let arguments: Vec<&str> = submit.split(' ').collect();
+    let ended = output(program(path, &arguments));
+    let told = text(&ended.stderr);
+    assert!(!ended.status.success());
+    assert!(told.contains("needs one store"), "{told}");
+    assert!(!path.join("shares").exists(), "nothing was written");
+}
+
+#[test]
+fn two_programs_on_one_store_decide_what_one_does_and_run_no_simulation_twice() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "alone", SELECTION);
+    succeeds(path, "alone", "2");
+    write(path, "shared", SELECTION);
+    for mut child in [begin(path, "shared"), begin(path, "shared")] {
+        assert!(child.wait().expect("a child").success());
+    }
+    let runs = rows(path, "shared", "SELECT id FROM run");
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    assert_eq!(decisions(path, "shared"), decisions(path, "alone"));
+    assert_eq!(digest(path, "shared"), digest(path, "alone"));
+    let attempts = "SELECT count(*), sum(attempts) FROM simulation";
+    assert_eq!(
+        rows(path, "shared", attempts),
+        rows(path, "alone", attempts)
+    );
+}
+
+#[test]
+fn a_selection_under_way_says_that_it_has_not_decided_yet() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "open", SELECTION);
+    succeeds(path, "open", "2");
+    // As a kill after the first rung would leave it.
+    let store = rusqlite::Connection::open(path.join("open.db")).expect("a store");
+    let undone = "UPDATE run SET ended = NULL, state = (SELECT code FROM run_state WHERE name = 'interrupted');
+                  DELETE FROM decision WHERE rung > 1";
+    store.execute_batch(undone).expect("written");
+    drop(store);
+    let shown = output(program(path, &["show", "latest", "--store", "open.db"]));
+    let shown = text(&shown.stdout);
+    assert!(
+        shown.contains("values are in after 10 replications"),
+        "{shown}"
+    );
+    assert!(shown.contains("not decided yet"), "{shown}");
+    for wrong in ["undefined", "more of what was selected", "has no value"] {
+        assert!(!shown.contains(wrong), "{wrong}: {shown}");
+    }
+}
+
+#[test]
+fn points_of_a_selection_are_one_table_of_tab_separated_values() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "points", SELECTION);
+    succeeds(path, "points", "2");
+    let show = "show 1 --points --tsv --store points.db";
+    let arguments: Vec<&str> = show.split(' ').collect();
+    let shown = output(program(path, &arguments));
+    let shown = text(&shown.stdout);
+    let heads = shown.lines().next().expect("a header");
+    assert!(heads.starts_with("place\t"), "{heads}");
+    let tabs = |line: &str| line.matches('\t').count();
+    assert!(shown.lines().count() > 120, "{shown}");
+    for line in shown.lines() {
+        assert_eq!(tabs(line), tabs(heads), "{line}");
+    }
+}
+
+#[test]
+fn selections_of_other_jobs_are_not_compared_by_means_over_different_values() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "seeds", SELECTION);
+    for seed in ["1", "2"] {
+        let ended = output(run(path, "seeds", &["--seed", seed, "--no-report"]));
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+    }
+    let compared = output(program(path, &["compare", "1", "2", "--store", "seeds.db"]));
+    // Lines are filled up to the width of the screen.
+    let said = text(&compared.stdout).replace('\n', " ");
+    assert!(said.contains("significance cannot be tested"), "{said}");
+    assert!(said.contains("of the first run lacks"), "{said}");
+    assert!(!said.contains("95 %, n ="), "no interval: {said}");
+}
+
+#[test]
 fn check_says_the_least_and_the_most_that_a_rule_may_run() {
     let folder = folder();
     let path = folder.path();

@@ -149,7 +149,12 @@ fn check_experiment(
     rows.push(("varies".to_owned(), axes.collect()));
     rows.push((
         "replications".to_owned(),
-        vec![format!("{}, seed {}", sweep.replications, sweep.seed)],
+        vec![format!(
+            "{}{}, seed {}",
+            sweep.rule.as_ref().map_or("", |_| "at most "),
+            sweep.replications,
+            sweep.seed
+        )],
     ));
     rows.push(("reads".to_owned(), inputs));
     names(&mut text, &rows);

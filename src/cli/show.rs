@@ -14,6 +14,7 @@ use super::screen::{
     LookError, age, are_records, axes_json, axes_text, cell, json as value_json, now, print_json,
     print_table, ranges, run_json, span, took,
 };
+use crate::cli::aligned::is_tsv;
 use crate::cli::studies;
 use crate::store::{
     DecisionTiming, ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail,
@@ -100,7 +101,8 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
             answer::decided_within(&timing)
         );
     }
-    let rule_tables = match run.has_rule {
+    // Tab-separated values are one table: the points.
+    let rule_tables = match run.has_rule && !is_tsv() {
         true => answer::of_rule(&store, &run, &mut text)?,
         false => Vec::new(),
     };

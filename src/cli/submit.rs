@@ -23,7 +23,7 @@ use super::durability::DurabilityArgument;
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
 use crate::cli::studies;
-use crate::sweep::{Experiment, Shard};
+use crate::sweep::{Experiment, Shard, require_shares};
 
 pub use self::engine::Engine;
 pub(super) use self::engine::{CONFIGURATION, shell};
@@ -109,6 +109,7 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
             return Ok(ExitCode::from(2));
         }
     };
+    require_shares(&experiment.sweep).map_err(|error| LookError::Use(error.to_string()))?;
     if arguments.outcomes == Outcomes::None {
         return Err(LookError::Use(
             "with --outcomes none a share would leave nothing to join: allowed are all and metrics"

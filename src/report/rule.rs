@@ -257,9 +257,9 @@ impl<'p> RuleAnswer<'p> {
                 Some(format!(", {more} more than {}", self.value_of(&baseline)))
             });
         let verdict = match decision.verdict {
-            Verdict::Selected => String::new(),
+            Verdict::Selected => "is selected".to_owned(),
             _ => format!(
-                " (not decided after {} replications: {} values survive, and it has the best mean)",
+                "has the best mean, which does not decide after {} replications ({} values survive)",
                 decision.replications,
                 situation.survivors()
             ),
@@ -273,7 +273,7 @@ impl<'p> RuleAnswer<'p> {
             ))
         });
         let (surplus, place) = (surplus.unwrap_or_default(), place.unwrap_or_default());
-        format!("{value}{verdict}: {worth}{surplus}{place}")
+        format!("{value} {verdict}: {worth}{surplus}{place}")
     }
 
     /// The axis values of what a value is compared with.
@@ -355,9 +355,13 @@ impl<'p> RuleAnswer<'p> {
             last.insert(decision.place, decision.replications);
         }
         let (least, most) = (last.values().min(), last.values().max());
-        let confirming = match self.rule.confirming.len() {
-            0 => String::new(),
-            count => format!(", and {count} more of what was selected"),
+        let mut verdicts = self.decisions.iter().map(|stored| stored.decision.verdict);
+        let confirming = match verdicts.any(|verdict| verdict == Verdict::Confirmed) {
+            false => String::new(),
+            true => format!(
+                ", and {} more of what was selected",
+                self.rule.confirming.len()
+            ),
         };
         let (least, most) = (least.copied().unwrap_or(0), most.copied().unwrap_or(0));
         let counts = match least == most {
@@ -418,10 +422,24 @@ fn texts(axes: &[(String, AxisValue)]) -> Vec<(String, String)> {
 }
 
 impl Situation<'_> {
+    /// Whether a replication without a value ended it.
+    fn is_undefined(&self) -> bool {
+        let mut last = self.last.iter();
+        last.any(|stored| stored.decision.verdict == Verdict::Undefined)
+    }
+
+    /// What became of it, in a word or three.
+    fn verdict(&self) -> &'static str {
+        match self.chosen() {
+            Some(chosen) => chosen.decision.verdict.name(),
+            None if self.is_undefined() => Verdict::Undefined.name(),
+            None => "not decided yet",
+        }
+    }
+
     /// Where nothing is selected: why.
     fn open_in_words(&self) -> String {
-        let mut last = self.last.iter();
-        if last.any(|stored| stored.decision.verdict == Verdict::Undefined) {
+        if self.is_undefined() {
             return "nothing is selected, because a replication has no value".to_owned();
         }
         let counts = self.last.iter().map(|stored| stored.decision.replications);

@@ -54,8 +54,8 @@ impl Rule {
 pub struct StopRule {
     /// The quantities whose intervals must all be narrow enough.
     pub quantities: Vec<String>,
-    /// When they are.
-    pub narrow: Narrowness,
+    /// Half of the width at which they are; a share is one of the mean.
+    pub narrow: Margin,
     /// How often an interval holds the truth.
     pub confidence: f64,
     /// How it allows for repeated looks.
@@ -68,34 +68,6 @@ pub struct StopRule {
     pub most: u32,
 }
 
-/// Half of an interval's width that is narrow enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Narrowness {
-    /// In the unit of the quantity.
-    Absolute(f64),
-    /// As a share of the absolute value of the mean.
-    Relative(f64),
-}
-
-impl Narrowness {
-    /// As the experiment file has it.
-    #[must_use]
-    pub fn number(self) -> f64 {
-        match self {
-            Self::Absolute(number) | Self::Relative(number) => number,
-        }
-    }
-
-    /// The width that is wanted at this mean.
-    #[must_use]
-    pub fn at(self, mean: f64) -> f64 {
-        match self {
-            Self::Absolute(width) => width,
-            Self::Relative(share) => share * mean.abs(),
-        }
-    }
-}
-
 /// `[select]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectRule {
@@ -105,8 +77,9 @@ pub struct SelectRule {
     pub axes: Vec<String>,
     /// Whether smaller values of the quantity are better.
     pub smallest: bool,
-    /// Differences that do not matter.
-    pub zone: Zone,
+    /// Differences that do not matter; a share is one of the best mean over the first
+    /// replications.
+    pub zone: Margin,
     /// How often the selected value is within that of the best.
     pub probability: f64,
     /// Replications of each value before any is eliminated.
@@ -123,16 +96,17 @@ pub struct SelectRule {
     pub refined: bool,
 }
 
-/// The indifference zone.
+/// A difference that counts as small: half of an interval that is narrow enough, or the
+/// indifference zone of a selection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Zone {
+pub enum Margin {
     /// In the unit of the quantity.
     Absolute(f64),
-    /// As a share of the absolute value of the best mean over the first replications.
+    /// As a share of the absolute value of a mean.
     Relative(f64),
 }
 
-impl Zone {
+impl Margin {
     /// As the experiment file has it.
     #[must_use]
     pub fn number(self) -> f64 {
@@ -141,12 +115,18 @@ impl Zone {
         }
     }
 
-    /// The zone where the best mean over the first replications is this.
+    /// Whether it is a share.
     #[must_use]
-    pub fn at(self, best: f64) -> f64 {
+    pub fn is_relative(self) -> bool {
+        matches!(self, Self::Relative(_))
+    }
+
+    /// The margin at this mean, in the unit of the quantity.
+    #[must_use]
+    pub fn at(self, mean: f64) -> f64 {
         match self {
             Self::Absolute(difference) => difference,
-            Self::Relative(share) => share * best.abs(),
+            Self::Relative(share) => share * mean.abs(),
         }
     }
 }

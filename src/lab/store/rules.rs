@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::curves::quantity;
 use super::runs::{axis_value, immediate};
 use super::{RunId, Store, StoreError};
-use crate::adaptive::{Narrowness, Rule, Zone};
+use crate::adaptive::Rule;
 use crate::study::Studies;
 use crate::sweep::{AxisValue, Decision, Identity, Sweep, Verdict, replication_order};
 
@@ -72,7 +72,7 @@ impl StoredRule {
                 smallest: false,
                 baseline: None,
                 width: rule.narrow.number(),
-                is_relative: matches!(rule.narrow, Narrowness::Relative(_)),
+                is_relative: rule.narrow.is_relative(),
                 probability: rule.confidence,
                 least: rule.least,
                 rung: rule.rung,
@@ -86,7 +86,7 @@ impl StoredRule {
                 smallest: rule.smallest,
                 baseline: rule.baseline.clone(),
                 width: rule.zone.number(),
-                is_relative: matches!(rule.zone, Zone::Relative(_)),
+                is_relative: rule.zone.is_relative(),
                 probability: rule.probability,
                 least: rule.least,
                 rung: rule.rung,

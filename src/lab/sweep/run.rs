@@ -22,7 +22,7 @@ use crate::study::inputs::parallel::map_in_parallel;
 use crate::study::inputs::{InputError, InputFolders, InputSources, Inputs};
 
 use plan::require_results;
-pub use plan::{Known, Plan, about, plan};
+pub use plan::{Known, Plan, about, plan, require_shares};
 pub use summary::SweepSummary;
 
 /// How a sweep is run; nothing here changes a result.

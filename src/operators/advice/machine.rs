@@ -152,7 +152,7 @@ pub(super) fn section<'s>(
                 said(Some(simulated), 0),
                 changed(value(MORE), 0, "min"),
                 said(value(APART), 0),
-                found.caution(MORE)
+                found.caution(MORE).in_full()
             )
         }
         _ => "The log records no waits, so nothing can be said.".to_owned(),

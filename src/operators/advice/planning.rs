@@ -97,7 +97,7 @@ impl Gains {
 
     /// What has to be known of its interval.
     pub(super) fn caution(&self) -> &'static str {
-        self.settings.caution(GAIN)
+        self.settings.caution(GAIN).in_full()
     }
 
     fn mean(&self, group: &Group) -> f64 {

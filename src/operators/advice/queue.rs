@@ -184,7 +184,7 @@ fn starts<'s>(
         row.push(group.constant(MARGIN).map_or(Cell::Missing, Cell::Number));
         row
     });
-    answer.push_str(found.caution(ERROR));
+    answer.push_str(found.caution(ERROR).in_full());
     let table = Table {
         name: "announced-starts".to_owned(),
         title: "Announced and real starts, by what the queue plans with".to_owned(),
@@ -248,7 +248,7 @@ fn worth<'s>(
         ));
     }
     answer.push('.');
-    answer.push_str(found.caution(WAIT));
+    answer.push_str(found.caution(WAIT).in_full());
     let rows_of_queue = found.groups.iter().map(|group| {
         let difference = |column| {
             let differs =

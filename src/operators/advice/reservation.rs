@@ -5,7 +5,7 @@ mod trials;
 use std::collections::BTreeMap;
 
 use self::trials::{DAY, HOUR, Kind, Trial, query};
-use super::samples::{Units, WEEK, caution, number, rows, weeks_row, weeks_table};
+use super::samples::{Caution, Units, WEEK, number, rows, weeks_row, weeks_table};
 use super::{AdviceRun, AdviceSource, Section, said};
 use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::store::Store;
@@ -240,9 +240,8 @@ impl Week<'_> {
             grouped(share, 1),
             grouped(held_hours, 0),
         );
-        text.push_str(caution(
-            Units::of(&[&self.weekly(self.of(lead)).costs]).iter(),
-        ));
+        let units = Units::of(&[&self.weekly(self.of(lead)).costs]);
+        text.push_str(Caution::of(units.iter()).in_full());
         if let (Some(least), Some(most)) = (parts.first(), parts.last()) {
             text.push_str(&format!(" Least: {}; most: {}. ", least.1, most.1));
         }

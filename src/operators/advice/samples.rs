@@ -125,25 +125,17 @@ impl Settings {
         Weekly::parts(&weekly.collect::<Vec<_>>())
     }
 
-    /// What a reader has to know of the intervals of this quantity, where there is something.
-    pub(super) fn caution(&self, quantity: usize) -> &'static str {
+    /// What a reader has to know of the intervals of this quantity.
+    pub(super) fn caution(&self, quantity: usize) -> Caution {
         let (own, differences) = self.units(quantity);
-        caution(own.iter().chain(&differences))
+        Caution::of(own.iter().chain(&differences))
     }
 
     /// The same in few words, of these quantities: for a recommendation, which is read without the
     /// section that it follows from.
     pub(super) fn short_caution(&self, quantities: &[usize]) -> &'static str {
         let cautions = quantities.iter().map(|quantity| self.caution(*quantity));
-        // Intervals that are there, but may be too narrow, matter more than those that are not.
-        let rank = |caution: &&str| [TOO_FEW, ALIKE].iter().position(|known| known == caution);
-        match cautions.max_by_key(rank) {
-            Some(ALIKE) => {
-                " Caution: neighbouring weeks are alike, so the intervals may be too narrow."
-            }
-            Some(TOO_FEW) => " Caution: the weeks are too few for some of the intervals.",
-            _ => "",
-        }
+        cautions.max().unwrap_or(Caution::None).in_short()
     }
 
     /// The weeks behind the intervals of a table.
@@ -190,20 +182,50 @@ impl Units {
     }
 }
 
-/// The caution where weeks are too few.
-const TOO_FEW: &str = " The weeks are too few for an interval.";
+/// What a reader has to know of intervals over weeks. Intervals that are there, but may be too
+/// narrow, matter more than those that are not: they are the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Caution {
+    /// Nothing.
+    None,
+    /// Weeks are too few.
+    TooFew,
+    /// Neighbouring weeks are alike, and blocks of them are, too.
+    Alike,
+}
 
-/// The caution where neighbouring weeks are alike, and blocks of them are, too.
-const ALIKE: &str = " Neighbouring weeks are alike for long: intervals are widened for that, and may still be too narrow.";
+impl Caution {
+    /// That of intervals that rest on these units.
+    pub(super) fn of<'u>(units: impl Iterator<Item = &'u Units> + Clone) -> Self {
+        if units.clone().any(|units| units.count < FEWEST_BLOCKS) {
+            Self::TooFew
+        } else if units.clone().any(|units| !units.blocks.are_independent()) {
+            Self::Alike
+        } else {
+            Self::None
+        }
+    }
 
-/// What a reader has to know of intervals that rest on these units.
-pub(super) fn caution<'u>(units: impl Iterator<Item = &'u Units> + Clone) -> &'static str {
-    if units.clone().any(|units| units.count < FEWEST_BLOCKS) {
-        TOO_FEW
-    } else if units.clone().any(|units| !units.blocks.are_independent()) {
-        ALIKE
-    } else {
-        ""
+    /// A sentence below the intervals.
+    pub(super) fn in_full(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::TooFew => " The weeks are too few for an interval.",
+            Self::Alike => {
+                " Neighbouring weeks are alike for long: intervals are widened for that, and may still be too narrow."
+            }
+        }
+    }
+
+    /// A sentence for a reader who does not see the intervals.
+    fn in_short(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::TooFew => " Caution: the weeks are too few for some of the intervals.",
+            Self::Alike => {
+                " Caution: neighbouring weeks are alike, so the intervals may be too narrow."
+            }
+        }
     }
 }
 
@@ -298,7 +320,7 @@ mod tests {
         // Half of what is compared varies as the whole does.
         let half = mean.half_width().unwrap() / 2.0;
         assert!((difference.half_width().unwrap() - half).abs() < 1e-12);
-        assert_eq!(settings.caution(0), "");
+        assert_eq!(settings.caution(0), Caution::None);
         let weeks = settings.table("weeks", "").rows;
         let text = |row: &[Cell]| row.iter().map(|cell| cell.text(2)).collect::<Vec<_>>();
         assert_eq!(text(&weeks[0]), ["mean", "5", "-0.70", "1", "5", "-0.70"]);
@@ -313,7 +335,7 @@ mod tests {
         let settings = Settings::of(&answer, 1, QUANTITIES);
         let mean = settings.value(&settings.groups[0], 0).unwrap();
         assert_eq!((mean.mean, mean.interval), (1.5, None));
-        assert!(settings.caution(0).contains("too few"));
+        assert_eq!(settings.caution(0), Caution::TooFew);
         assert!(settings.short_caution(&[0]).contains("too few"));
     }
 
@@ -325,7 +347,7 @@ mod tests {
             .map(|week| row("a", week, SqlValue::Integer(of_week(week)), 1))
             .collect();
         let settings = Settings::of(&answer, 1, QUANTITIES);
-        assert_eq!(settings.caution(0), ALIKE);
+        assert_eq!(settings.caution(0), Caution::Alike);
         assert_eq!(
             settings.short_caution(&[0]),
             " Caution: neighbouring weeks are alike, so the intervals may be too narrow."
@@ -337,7 +359,7 @@ mod tests {
         let settings = Settings::of(&answer, 1, QUANTITIES);
         assert_eq!(
             (settings.caution(0), settings.short_caution(&[0])),
-            ("", "")
+            (Caution::None, "")
         );
     }
 

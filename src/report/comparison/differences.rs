@@ -108,16 +108,31 @@ impl<'p> Difference<'p> {
     /// Two independent sets of replications.
     fn unpaired(quantity: &Quantity, group: &Group<'p>) -> Self {
         let is_refused = group.is_refused();
-        let of = |side: usize| {
+        let of = |side: usize, whose: &str| {
             let mut sets = Set::default();
+            let mut combinations: BTreeMap<u32, Combinations<'_>> = BTreeMap::new();
             let points = group.matching.iter().flat_map(|matching| &matching[side]);
-            points
-                .filter(|_| !is_refused)
-                .for_each(|point| sets.add(point, quantity.of(point)));
-            sets.means()
+            for point in points.filter(|_| !is_refused) {
+                let value = quantity.of(point);
+                if value.is_some() {
+                    let own = combinations.entry(point.replication).or_default();
+                    own.insert(combination(point), point);
+                }
+                sets.add(point, value);
+            }
+            let found = combinations
+                .iter()
+                .map(|(replication, own)| (*replication, own));
+            (sets.means(), gaps(whose, found))
         };
-        let (first, second) = (of(0), of(1));
+        let (first, mut gaps) = of(0, " of the first run");
+        let (second, more) = of(1, " of the second run");
+        gaps.extend(more);
         let welch = Welch::of(&first, &second);
+        let difference = welch.as_ref().map(|welch| match gaps.is_empty() {
+            true => welch.difference,
+            false => Estimate::without_interval(welch.difference.count, welch.difference.mean),
+        });
         let count = |values: &[f64]| u32::try_from(values.len()).unwrap_or(u32::MAX);
         let mean = |values: &[f64]| Estimate::of(values).map(|estimate| estimate.mean);
         let all: Vec<f64> = first.iter().chain(&second).copied().collect();
@@ -128,14 +143,14 @@ impl<'p> Difference<'p> {
             unchanged: BTreeSet::new(),
             first: mean(&first),
             second: mean(&second),
-            difference: welch.map(|welch| welch.difference),
+            difference,
             log: None,
             replications: [count(&first), count(&second)],
             method: group.method.clone(),
             is_refused,
-            gaps: Vec::new(),
+            p_unpaired: (welch.filter(|_| gaps.is_empty())).and_then(|welch| welch.p_value),
+            gaps,
             largest: None,
-            p_unpaired: welch.and_then(|welch| welch.p_value),
             tested: all.into_iter().map(|value| value - middle).collect(),
         }
     }
@@ -261,11 +276,17 @@ impl<'p> Set<'p> {
     }
 }
 
+/// What tells a point's combination of axis values from others of its run: their places follow one
+/// another, by replication.
+fn combination(point: &MeasuredPoint) -> i64 {
+    point.place - i64::from(point.replication)
+}
+
 /// What one replication has.
 #[derive(Default)]
 struct Replication<'p> {
     /// Its points of the first run by their combination of axis values.
-    points: BTreeMap<u32, &'p MeasuredPoint>,
+    points: Combinations<'p>,
     /// The values of both runs, one pair a result.
     values: Vec<(f64, f64)>,
     /// Where each of these results was first: the same in a replication that repeats another one.
@@ -284,7 +305,8 @@ struct Replications<'p> {
 impl<'p> Replications<'p> {
     fn add(&mut self, pair: &Pair<'p>, values: (f64, f64)) {
         let replication = self.found.entry(pair.one.replication).or_default();
-        replication.points.insert(pair.combination, pair.one);
+        let combination = i64::from(pair.combination);
+        replication.points.insert(combination, pair.one);
         if self.results.insert(pair.result) {
             replication.values.push(values);
             let originals = (pair.one.original, pair.two.original);
@@ -310,20 +332,36 @@ impl<'p> Replications<'p> {
     }
 
     fn gaps(&self) -> Vec<String> {
-        let found = self.found.values();
-        let all: BTreeMap<u32, &MeasuredPoint> = found.flat_map(|own| own.points.clone()).collect();
-        let mut gaps = Vec::new();
-        for (replication, found) in &self.found {
-            let others = all.iter();
-            let mut lacking: Vec<&MeasuredPoint> = others
-                .filter(|(combination, _)| !found.points.contains_key(combination))
-                .map(|(_, point)| *point)
-                .collect();
-            lacking.sort_unstable_by_key(|point| point.place);
-            gaps.extend(lacking.iter().map(|point| {
-                format!("replication {replication} lacks {}", axes_text(&point.axes))
-            }));
-        }
-        gaps
+        let found = self.found.iter();
+        gaps(
+            "",
+            found.map(|(replication, own)| (*replication, &own.points)),
+        )
     }
+}
+
+/// Points of one combination of axis values each, by what tells the combination from others.
+type Combinations<'p> = BTreeMap<i64, &'p MeasuredPoint>;
+
+/// Points that some replications lack and others have; `whose` follows the replication.
+fn gaps<'a, 'p: 'a>(
+    whose: &str,
+    found: impl Iterator<Item = (u32, &'a Combinations<'p>)> + Clone,
+) -> Vec<String> {
+    let of_all = found.clone().flat_map(|(_, points)| points);
+    let all: Combinations<'_> = of_all.map(|(key, point)| (*key, *point)).collect();
+    let mut gaps = Vec::new();
+    for (replication, points) in found {
+        let others = all.iter();
+        let mut lacking: Vec<&MeasuredPoint> = others
+            .filter(|(combination, _)| !points.contains_key(combination))
+            .map(|(_, point)| *point)
+            .collect();
+        lacking.sort_unstable_by_key(|point| point.place);
+        gaps.extend(lacking.iter().map(|point| {
+            let axes = axes_text(&point.axes);
+            format!("replication {replication}{whose} lacks {axes}")
+        }));
+    }
+    gaps
 }

@@ -62,11 +62,7 @@ impl RuleAnswer<'_> {
                 .map(|(key, _)| cell(key))
                 .collect();
             let decision = chosen.map(|chosen| &chosen.decision);
-            row.push(Cell::Text(
-                decision
-                    .map_or("undefined", |decision| decision.verdict.name())
-                    .to_owned(),
-            ));
+            row.push(Cell::Text(situation.verdict().to_owned()));
             row.push(
                 chosen
                     .and_then(|chosen| self.confirmed(&chosen.axes))

@@ -155,7 +155,8 @@ impl Store {
             .connection
             .prepare(
                 "SELECT DISTINCT m.workload_label FROM run_point rp JOIN point p ON p.id = rp.point
-                 JOIN simulation m ON m.id = p.simulation WHERE rp.run = ?1 ORDER BY 1",
+                 JOIN simulation m ON m.id = p.simulation
+                 WHERE rp.run = ?1 AND m.workload_label <> '' ORDER BY 1",
             )
             .map_err(sql)?;
         statement

@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use crate::adaptive::{Narrowness, Rule, SelectRule, StopRule, Zone};
+use crate::adaptive::{Margin, Rule, SelectRule, StopRule};
 use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -85,8 +85,8 @@ fn stop(spanned: &Spanned<RawStop>, problems: &mut Problems) -> Option<StopRule>
     let absolute = raw.half_width().checked(problems)?;
     let relative = raw.relative_half_width().checked(problems)?;
     let narrow = match (absolute, relative) {
-        (Some(width), None) => Some(Narrowness::Absolute(width)),
-        (None, Some(share)) => Some(Narrowness::Relative(share)),
+        (Some(width), None) => Some(Margin::Absolute(width)),
+        (None, Some(share)) => Some(Margin::Relative(share)),
         (given, _) => {
             let (kind, message) = match given {
                 None => (
@@ -180,8 +180,8 @@ fn select(
             );
             return None;
         }
-        (Some(difference), None) => Zone::Absolute(difference),
-        (None, _) => Zone::Relative(raw.relative_indifference().or_default(problems)?),
+        (Some(difference), None) => Margin::Absolute(difference),
+        (None, _) => Margin::Relative(raw.relative_indifference().or_default(problems)?),
     };
     let goal = raw.goal().name(problems)?;
     let (least, rung, most) = counts(

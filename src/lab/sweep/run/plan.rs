@@ -271,17 +271,28 @@ pub(super) fn require_results(sweep: &Sweep, options: &SweepOptions) -> Result<(
     if sweep.rule.is_none() {
         return Ok(());
     }
-    let refused = |reason: &str| Err(SweepError::Rule(reason.to_owned()));
     if options.shard.is_some() {
-        return refused(
-            "a sweep that stops by a rule needs one store that all its results come to: run it without shares \
-             (several programs may work on it with the same --store)",
-        );
+        return require_shares(sweep);
     }
     if options.outcomes == OutcomeDetail::None {
-        return refused(
-            "a sweep that stops by a rule reads its results: keep them with --outcomes metrics or all",
-        );
+        let reason = "a sweep that stops by a rule reads its results: keep them with --outcomes metrics or all";
+        return Err(SweepError::Rule(reason.to_owned()));
     }
     Ok(())
+}
+
+/// Whether a sweep can be divided into shares, each with a store of its own.
+///
+/// # Errors
+///
+/// When it stops by a rule.
+pub fn require_shares(sweep: &Sweep) -> Result<(), SweepError> {
+    match sweep.rule {
+        None => Ok(()),
+        Some(_) => Err(SweepError::Rule(
+            "a sweep that stops by a rule needs one store that all its results come to: run it without shares \
+             (several programs may work on it with the same --store)"
+                .to_owned(),
+        )),
+    }
 }
