@@ -14,7 +14,7 @@ use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::Job;
 use bookahead_overbooking::Work;
 use bookahead_overbooking::registry;
-use bookahead_overbooking::{learn_from_batteries, replay};
+use bookahead_overbooking::{learn_from_batteries, replay, with_learned};
 use proptest::prelude::*;
 
 use crate::support::{Draw, crowd, draws};
@@ -53,9 +53,8 @@ fn run(
     before: &[(Arc<[Job]>, Arc<FailureTrace>)],
     jobs: &[Job],
 ) -> Vec<JobOutcome> {
-    let failures = FailureTrace::default();
-    let make = || made(settings, model);
-    replay(make, NODES, before, Work::Jobs(jobs.into()), &failures).outcomes
+    let machine = with_learned(|| made(settings, model), NODES, before);
+    replay(machine, Work::Jobs(jobs.into()), &Arc::default()).outcomes
 }
 
 fn made(settings: &PolicySpec, model: &Arc<EstimateModel>) -> Box<dyn Policy> {

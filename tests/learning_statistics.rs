@@ -14,7 +14,7 @@ use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::Job;
 use bookahead_overbooking::Work;
 use bookahead_overbooking::registry;
-use bookahead_overbooking::replay;
+use bookahead_overbooking::{replay, with_learned};
 use proptest::prelude::*;
 
 use crate::support::{Draw, crowd, draws};
@@ -51,12 +51,11 @@ fn predicted_by(name: &str) -> Option<PredictionSettings> {
 }
 
 fn run(settings: &PolicySpec, model: EstimateModel, jobs: &[Job]) -> Vec<JobOutcome> {
-    let failures = FailureTrace::default();
     let model = Some(Arc::new(model));
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
     let make = || (strategy.build)(NODES, settings, model.clone());
-    let jobs = Work::Jobs(jobs.into());
-    replay(make, NODES, &[], jobs, &failures).outcomes
+    let machine = with_learned(make, NODES, &[]);
+    replay(machine, Work::Jobs(jobs.into()), &Arc::default()).outcomes
 }
 
 fn learned(jobs: &[Job], settings: &EstimateSettings) -> EstimateModel {

@@ -24,6 +24,7 @@ mod settings;
 mod simulation;
 mod spec;
 pub mod stream;
+pub mod victims;
 
 pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE, Tested};
 pub use checkpoint::{

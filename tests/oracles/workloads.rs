@@ -123,13 +123,10 @@ impl Case {
         let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
         let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
         let (nodes, model) = (Nodes(self.nodes), Arc::new(model));
-        replay(
-            || (strategy.build)(nodes, settings, Some(Arc::clone(&model))),
-            nodes,
-            &[],
-            Work::Jobs(self.jobs.as_slice().into()),
-            &self.failures,
-        )
+        let policy = (strategy.build)(nodes, settings, Some(model));
+        let jobs = Work::Jobs(self.jobs.as_slice().into());
+        let failures = Arc::new(self.failures.clone());
+        replay(ClusterMachine::new(nodes, policy), jobs, &failures)
     }
 }
 

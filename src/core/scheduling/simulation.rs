@@ -3,28 +3,31 @@
 
 use std::sync::Arc;
 
-use super::cluster::{ClusterInput, ClusterMachine};
+use super::cluster::{ClusterInput, ClusterMachine, ClusterOutput};
 use super::outcome::{JobOutcome, SimulationMetrics};
 use super::policy::Policy;
 use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
-use crate::kernel::{Listed, Played, Scene, drive};
+use crate::kernel::{Listed, Machine, Played, Scene, drive};
 use crate::units::Nodes;
 use crate::workload::Job;
 
 /// The scene with a client that submits these jobs, whatever becomes of them; they are in order of
 /// submission, with ids from 0.
 #[must_use]
-pub fn with_jobs(scene: Scene<ClusterMachine>, jobs: Arc<[Job]>) -> Scene<ClusterMachine> {
+pub fn with_jobs<M>(scene: Scene<M>, jobs: Arc<[Job]>) -> Scene<M>
+where
+    M: Machine<Input = ClusterInput>,
+{
     let hand = |input: &mut ClusterInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
     scene.with("client", Listed::new(jobs, |job: &Job| job.submit, hand))
 }
 
 /// The scene with an injector of these failures. It comes last: who submits is asked first.
 #[must_use]
-pub fn with_failures(
-    scene: Scene<ClusterMachine>,
-    failures: &Arc<FailureTrace>,
-) -> Scene<ClusterMachine> {
+pub fn with_failures<M>(scene: Scene<M>, failures: &Arc<FailureTrace>) -> Scene<M>
+where
+    M: Machine<Input = ClusterInput>,
+{
     let hand = |input: &mut ClusterInput, events: &[NodeEvent]| {
         input.node_events.extend_from_slice(events);
     };
@@ -35,7 +38,10 @@ pub fn with_failures(
 
 /// Takes the outcomes out of what was played, in order of job id.
 #[must_use]
-pub fn outcomes_by_job(played: &mut Played<ClusterMachine>) -> Vec<JobOutcome> {
+pub fn outcomes_by_job<M>(played: &mut Played<M>) -> Vec<JobOutcome>
+where
+    M: Machine<Output = ClusterOutput>,
+{
     let outputs = std::mem::take(&mut played.outputs).into_iter();
     by_job(outputs.flat_map(|output| output.outcomes).collect())
 }

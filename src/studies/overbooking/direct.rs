@@ -14,6 +14,7 @@ use bookahead_core::scheduling::{
 use bookahead_core::units::Nodes;
 use bookahead_core::workload::Job;
 
+use crate::best_effort::BestEffortMachine;
 use crate::client::ClosedLoop;
 use crate::registry;
 
@@ -40,6 +41,17 @@ pub fn cluster_scene(
     with_failures(scene, failures)
 }
 
+/// A cluster whose idle nodes go to jobs without promises, with the failures of its nodes.
+#[must_use]
+pub fn best_effort_scene(
+    machine: BestEffortMachine,
+    jobs: Arc<[Job]>,
+    failures: &Arc<FailureTrace>,
+) -> Scene<BestEffortMachine> {
+    let scene = Scene::new("cluster", machine);
+    with_failures(with_jobs(scene, jobs), failures)
+}
+
 /// What one simulation of a policy on its cluster produced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterRun {
@@ -47,8 +59,8 @@ pub struct ClusterRun {
     pub metrics: SimulationMetrics,
     /// One outcome a job in order of job id; empty unless they were kept.
     pub outcomes: Vec<JobOutcome>,
-    /// What clients did that wait for answers.
-    pub of_clients: Measured,
+    /// What clients did that wait for answers, or jobs without promises.
+    pub of_others: Measured,
 }
 
 impl ClusterRun {
@@ -61,7 +73,18 @@ impl ClusterRun {
         Self {
             metrics,
             outcomes,
-            of_clients: clients.map(|it| it.measures()).unwrap_or_default(),
+            of_others: clients.map(|it| it.measures()).unwrap_or_default(),
+        }
+    }
+
+    /// What a [`best_effort_scene`] came to; outcomes are those of jobs that were promised their
+    /// slots.
+    #[must_use]
+    pub fn beside_best_effort(played: &mut Played<BestEffortMachine>) -> Self {
+        Self {
+            metrics: played.machine.metrics(),
+            outcomes: outcomes_by_job(played),
+            of_others: played.machine.measures(),
         }
     }
 }
@@ -115,32 +138,53 @@ pub struct Replay {
     pub allocations: Vec<Allocation>,
 }
 
-/// As [`simulate_policy`] after [`learn_from_batteries`], with jobs or with clients that wait for
-/// answers; writes down which nodes jobs held and when.
+/// A machine of this policy that has run these batteries before ([`learn_from_batteries`]).
 #[must_use]
-pub fn replay(
+pub fn with_learned(
     make: impl Fn() -> Box<dyn Policy>,
     nodes: Nodes,
     before: &[(Arc<[Job]>, Arc<FailureTrace>)],
-    work: Work,
-    failures: &FailureTrace,
-) -> Replay {
+) -> ClusterMachine {
     let learned = learn_from_batteries(&make, nodes, before);
     let mut policy = make();
     if let (Some(known), Some(learned)) = (policy.learned(), learned) {
         *known = learned;
     }
-    let mut machine = ClusterMachine::new(nodes, policy);
+    ClusterMachine::new(nodes, policy)
+}
+
+/// Plays this machine ([`with_learned`]) with jobs or with clients that wait for answers, and
+/// writes down which nodes jobs held and when.
+#[must_use]
+pub fn replay(mut machine: ClusterMachine, work: Work, failures: &Arc<FailureTrace>) -> Replay {
     machine.record_allocations();
-    let failures = Arc::new(failures.clone());
-    let mut played = play(machine, work, &failures);
-    let mut allocations = played.machine.take_allocations();
-    allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
-    let run = ClusterRun::of(played);
-    Replay {
-        metrics: run.metrics,
-        outcomes: run.outcomes,
-        allocations,
+    let mut played = play(machine, work, failures);
+    let allocations = played.machine.take_allocations();
+    Replay::of(ClusterRun::of(played), allocations)
+}
+
+/// The same of a machine whose idle nodes go to jobs without promises; they are among the
+/// allocations.
+#[must_use]
+pub fn replay_beside_best_effort(
+    mut machine: BestEffortMachine,
+    jobs: Arc<[Job]>,
+    failures: &Arc<FailureTrace>,
+) -> Replay {
+    machine.record_allocations();
+    let mut played = drive(best_effort_scene(machine, jobs, failures), true);
+    let allocations = played.machine.take_allocations();
+    Replay::of(ClusterRun::beside_best_effort(&mut played), allocations)
+}
+
+impl Replay {
+    fn of(run: ClusterRun, mut allocations: Vec<Allocation>) -> Self {
+        allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
+        Self {
+            metrics: run.metrics,
+            outcomes: run.outcomes,
+            allocations,
+        }
     }
 }
 

@@ -32,6 +32,7 @@
 //! assert_eq!(outcomes[1].start, Some(hour * 2));
 //! ```
 
+pub mod best_effort;
 mod client;
 mod direct;
 pub mod policies;
@@ -40,4 +41,7 @@ pub mod stream;
 pub mod study;
 
 pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
-pub use direct::{ClusterRun, Replay, Work, cluster_scene, learn_from_batteries, replay, simulate};
+pub use direct::{
+    ClusterRun, Replay, Work, best_effort_scene, cluster_scene, learn_from_batteries, replay,
+    replay_beside_best_effort, simulate, with_learned,
+};

@@ -3,20 +3,24 @@
 mod keys;
 pub mod measures;
 mod node_rates;
+mod resolve;
 mod settings;
+mod tables;
 #[cfg(test)]
 mod tests;
 pub mod view;
 
 use std::sync::Arc;
 
-use self::keys::{RawClient, RawReleases};
 pub use self::measures::MEASURES;
+use self::resolve::{best_effort, client, releases};
 use self::settings::per_job;
 pub use self::settings::*;
+pub use self::tables::BestEffortRows as Rows;
+use crate::best_effort::{BestEffortMachine, BestEffortSettings};
 use crate::{
-    ClientSettings, ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, cluster_scene,
-    learn_from_batteries, registry, replay,
+    ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, best_effort_scene, cluster_scene,
+    registry, replay, replay_beside_best_effort, with_learned,
 };
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
@@ -33,12 +37,9 @@ use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
 use bookahead_lab::study::{
     Asked, CommonSettings, JOB_BYTES, NodeReplay, ReplayFailure, Simulation, SimulationResult,
-    Starter, Strategy, Study,
+    Starter, Strategy, Study, StudyRows,
 };
-use bookahead_lab::tables::{Definition, Outcomes};
-
-/// None of its own.
-pub type Rows = ();
+use bookahead_lab::tables::Definition;
 
 /// The jobs of a battery and the failures that it meets.
 pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
@@ -65,9 +66,42 @@ pub struct PolicySimulation {
     /// Users whose submissions follow from what becomes of them; `None` where the jobs are
     /// submitted as they are listed.
     pub clients: Option<ClosedLoop>,
+    /// How jobs run that are promised nothing, and how many of the jobs, those with the lowest ids,
+    /// are promised their slots; `None` where all are.
+    pub best_effort: Option<(BestEffortSettings, u32)>,
 }
 
 impl PolicySimulation {
+    /// The cluster, whose policy has learned what it learns beforehand.
+    fn machine(&self, strategy: &registry::Strategy) -> ClusterMachine {
+        let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
+        with_learned(make, self.nodes, &self.before)
+    }
+
+    /// Plays the simulation with this machine, which has learned what it learns beforehand.
+    fn play(
+        &self,
+        machine: ClusterMachine,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<(ClusterRun, StudyRows), SimulationError> {
+        let name = &self.policy.strategy;
+        if let Some((settings, promised)) = &self.best_effort {
+            let machine = BestEffortMachine::new(machine, *promised, settings);
+            let scene = best_effort_scene(machine, Arc::clone(&self.jobs), &self.failures);
+            let mut played = player.play(scene, keep_outcomes, name)?;
+            let run = ClusterRun::beside_best_effort(&mut played);
+            return Ok((run, StudyRows::of(Rows(played.machine.outcomes()))));
+        }
+        let work = match &self.clients {
+            None => Work::Jobs(Arc::clone(&self.jobs)),
+            Some(clients) => Work::Clients(Box::new(clients.clone())),
+        };
+        let scene = cluster_scene(machine, work, &self.failures);
+        let played = player.play(scene, keep_outcomes, name)?;
+        Ok((ClusterRun::of(played), StudyRows::default()))
+    }
+
     /// The policy's entry in the registry, where there is all that it needs.
     fn usable_strategy(&self) -> Result<&'static registry::Strategy, SimulationError> {
         let name = &self.policy.strategy;
@@ -91,25 +125,12 @@ impl Simulation for PolicySimulation {
         keep_outcomes: bool,
         player: &Player,
     ) -> Result<SimulationResult, SimulationError> {
-        let name = &self.policy.strategy;
         let strategy = self.usable_strategy()?;
-        let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
-        let mut policy = make();
-        let learned = learn_from_batteries(make, self.nodes, &self.before);
-        if let (Some(known), Some(learned)) = (policy.learned(), learned) {
-            *known = learned;
-        }
-        let machine = ClusterMachine::new(self.nodes, policy);
-        let work = match &self.clients {
-            None => Work::Jobs(Arc::clone(&self.jobs)),
-            Some(clients) => Work::Clients(Box::new(clients.clone())),
-        };
-        let scene = cluster_scene(machine, work, &self.failures);
-        let played = player.play(scene, keep_outcomes, name)?;
-        let run = ClusterRun::of(played);
+        let machine = self.machine(strategy);
+        let (run, rows) = self.play(machine, keep_outcomes, player)?;
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
-        measured.extend(&run.of_clients);
+        measured.extend(&run.of_others);
         measured.extend(&run.metrics.checkpoints.measures());
         measured.extend(&run.metrics.late.measures());
         let accepted = run.metrics.accepted as usize;
@@ -125,6 +146,7 @@ impl Simulation for PolicySimulation {
             outcomes: run.outcomes,
             failures: Arc::clone(&self.recorded),
             estimates: self.estimates.clone(),
+            rows,
             ..SimulationResult::default()
         })
     }
@@ -147,14 +169,7 @@ impl Study for OverbookingStudy {
 
     const MEASURES: &'static [Measure] = measures::MEASURES;
 
-    const TABLES: Definition = Definition {
-        outcomes: Outcomes {
-            reservations: Some(FIXED_JOBS),
-            nodes_fail: true,
-            ..Outcomes::NONE
-        },
-        ..Definition::NONE
-    };
+    const TABLES: Definition = tables::TABLES;
 
     const STARTER: Starter = Starter {
         keys: &[
@@ -180,10 +195,12 @@ impl Study for OverbookingStudy {
     }
 
     fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let client = client(&keys.client, problems)?;
         Some(Self {
             requests: asked.requests.cloned(),
             releases: releases(&keys.releases, problems)?,
-            client: client(&keys.client, problems)?,
+            best_effort: best_effort(&keys.best_effort, &client, problems)?,
+            client,
         })
     }
 
@@ -199,6 +216,7 @@ impl Study for OverbookingStudy {
             .filter(|requests| requests.share_percent != 0.0);
         self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
+        self.best_effort = self.best_effort.filter(|jobs| jobs.share_percent != 0.0);
         let given = std::mem::take(common.scheduling);
         let strategy = common.studies.policy(&given.strategy);
         if !strategy.is_none_or(|strategy| strategy.overbooks) {
@@ -269,17 +287,18 @@ impl Study for OverbookingStudy {
         let strategy = read
             .strategy
             .ok_or_else(|| SimulationError::UnknownStrategy(read.policy.strategy.clone()))?;
-        let work = match read.clients {
-            None => Work::Jobs(read.jobs),
-            Some(clients) => Work::Clients(Box::new(clients)),
+        let machine = read.machine(strategy);
+        let jobs = Arc::clone(&read.jobs);
+        let replay = match (&read.best_effort, read.clients) {
+            (Some((settings, promised)), _) => {
+                let machine = BestEffortMachine::new(machine, *promised, settings);
+                replay_beside_best_effort(machine, jobs, &read.failures)
+            }
+            (None, Some(clients)) => {
+                replay(machine, Work::Clients(Box::new(clients)), &read.failures)
+            }
+            (None, None) => replay(machine, Work::Jobs(jobs), &read.failures),
         };
-        let replay = replay(
-            || (strategy.build)(read.nodes, &read.policy, read.estimates.clone()),
-            read.nodes,
-            &read.before,
-            work,
-            &read.failures,
-        );
         Ok(Some(NodeReplay {
             nodes: read.nodes,
             failures: read.failures,
@@ -298,6 +317,7 @@ const MOST_BATTERIES_BEFORE: u32 = 20;
 /// failures: those of the replications before, and, for what promises are worth, before the first
 /// one the end of what estimates are learned from. No replication is before a fresh one.
 fn batteries_before(
+    study: &OverbookingStudy,
     spec: &SimulationSpec,
     inputs: &Inputs,
     workload: &PreparedWorkload,
@@ -324,6 +344,10 @@ fn batteries_before(
         };
         if let Some(jobs) = jobs {
             let failures = inputs.failures_with(spec, &jobs, replication)?;
+            let jobs = match &study.best_effort {
+                None => jobs,
+                Some(settings) => promised_only(settings, spec, inputs, &jobs),
+            };
             let failures = node_rates::renumbered(spec, inputs, failures)?;
             batteries.push((jobs, failures));
         }
@@ -412,61 +436,45 @@ fn with_inputs(
     let jobs = jobs(study, spec, inputs, &workload)?;
     let ties = ties(study, spec, inputs, &jobs)?;
     let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
+    let (jobs, best_effort) = match study.best_effort {
+        None => (jobs, None),
+        Some(settings) => {
+            let (jobs, promised) = split(&settings, spec, inputs, &jobs);
+            (jobs.into(), Some((settings, promised)))
+        }
+    };
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
         strategy: inputs.studies().policy(&spec.scheduling.strategy),
         policy: node_rates::knowing_nodes(spec, inputs)?,
-        before: batteries_before(spec, inputs, &workload)?,
+        before: batteries_before(study, spec, inputs, &workload)?,
         failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
         recorded,
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
+        best_effort,
         estimates: inputs.estimates(spec)?,
     })
 }
 
-/// Fixed reservations are jobs whose window every policy keeps, or refuses at once.
-const FIXED_JOBS: &str = "
-    SELECT m.id, o.job, NULL, 1, NULL, j.trace_number, j.user, j.nodes, j.submit, j.release, j.deadline, j.estimate,
-        j.runtime, CASE v.outcome WHEN 'dropped' THEN 'rejected' WHEN 'failed' THEN 'lost' ELSE 'granted' END, v.name,
-        coalesce(o.calibrated_pof, 1.0 - o.available * o.executable * o.survives), j.release + o.start, j.release + o.\"end\",
-        CASE v.outcome WHEN 'successful' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END,
-        CASE v.outcome WHEN 'failed' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END
-    FROM simulation m
-    CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
-    CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
-    JOIN verdict v ON v.code = o.verdict";
-
-fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
-    let share_percent = raw.share_percent().or_default(problems);
-    let spread = raw
-        .spread_hours()
-        .limited(|hours| hours <= 1e4)
-        .or_default(problems);
-    let settings = ReleaseSettings {
-        share_percent: share_percent?,
-        spread: Seconds::from_hours(spread?),
-    };
-    Some((!settings.is_none()).then_some(settings))
+/// The jobs, those that ask for promises with the lowest ids, and how many these are.
+fn split(
+    settings: &BestEffortSettings,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+) -> (Vec<Job>, u32) {
+    let mut draws = inputs.seed(spec).stream(BestEffortSettings::STREAM);
+    settings.split(jobs, &mut draws)
 }
 
-fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {
-    let after = raw
-        .resubmit_after_minutes()
-        .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
-        .or_default(problems);
-    let gap = raw
-        .session_gap_minutes()
-        .limited(|minutes| minutes <= 1e6)
-        .or_default(problems);
-    let patience = raw.patience_hours().limited(|hours| hours <= 1e6);
-    let minutes = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
-    Some(ClientSettings {
-        resubmit_rejected: raw.resubmit_rejected().or_default(problems)?,
-        resubmit_failed: raw.resubmit_failed().or_default(problems)?,
-        resubmit_after: minutes(after?),
-        dependencies: raw.dependencies.unwrap_or_default(),
-        session_gap: minutes(gap?),
-        patience: patience.checked(problems)?.map(Seconds::from_hours),
-    })
+/// The jobs of a battery that ask for promises: nothing is learned from others.
+fn promised_only(
+    settings: &BestEffortSettings,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+) -> Arc<[Job]> {
+    let (jobs, promised) = split(settings, spec, inputs, jobs);
+    jobs.into_iter().filter(|job| job.id.0 < promised).collect()
 }

@@ -120,7 +120,7 @@ fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutc
     );
     assert!(played.is_over);
     let run = ClusterRun::of(played);
-    (run.metrics, run.outcomes, run.of_clients)
+    (run.metrics, run.outcomes, run.of_others)
 }
 
 fn clients(case: &Case) -> ClosedLoop {

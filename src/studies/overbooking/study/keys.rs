@@ -1,12 +1,14 @@
-//! Keys of the users of a cluster, and of when their jobs may start.
+//! Keys of the users of a cluster, of when their jobs may start, and of jobs without promises.
 
 use crate::Dependencies;
+use crate::best_effort::{BestEffortStart, WhenStopped};
 use bookahead_lab::keys::declaration::{Given, integer_within, named, real};
 use bookahead_lab::{section, tables};
 
 tables! {
     releases: RawReleases = RELEASES,
     client: RawClient = CLIENT,
+    best_effort: RawBestEffort = BEST_EFFORT,
 }
 
 section! {
@@ -47,5 +49,24 @@ section! {
         /// How long users wait for a start.
         patience_hours: Given<f64> = real().above(0.0)
             .note(" hours in the mean that a user waits for the first start before taking a job back (default: for ever)"),
+    }
+}
+
+section! {
+    /// Jobs that are promised nothing and run where the others leave nodes; by default all jobs ask
+    /// for promises.
+    BEST_EFFORT = "best_effort", RawBestEffort {
+        /// How many jobs ask for no promise.
+        share_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": jobs that ask for no promise and no deadline; a larger share contains the smaller one")
+            .default_is("0"),
+        /// When such a job starts.
+        start: Option<BestEffortStart> = named::<BestEffortStart>(),
+        /// What becomes of such a job when others need its nodes.
+        when_stopped: Option<WhenStopped> = named::<WhenStopped>(),
+        /// What they pay.
+        fee_per_node_hour: Given<f64> = real().from(0.0)
+            .note(" VC for a node-hour that was used and not lost; one that is booked costs jobs with promises 1 VC")
+            .default_is("0.5"),
     }
 }

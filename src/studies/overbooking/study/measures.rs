@@ -31,5 +31,13 @@ pub const MEASURES: &[Measure] = &[
     measure("lateness_hours", "h", "Mean lateness of late jobs (h)", 3, Topic::Jobs),
     measure("late_forfeited_vc", "VC", "Penalties of late jobs at ratio 1 (VC)", 1, Topic::Money).of_kind(QuantityKind::SkewedSum),
     measure("refunds_vc", "VC", "Fees paid back to late jobs (VC)", 1, Topic::Money).of_kind(QuantityKind::SkewedSum),
+    measure("best_effort_jobs", "", "Jobs without promises", 0, Topic::Jobs),
+    measure("best_effort_done_percent", "%", "Of them done when the last promise ended (%)", 2, Topic::Jobs),
+    measure("best_effort_wait_hours", "h", "Mean wait of jobs without promises (h)", 2, Topic::Waits),
+    measure("best_effort_stops", "", "Times that jobs without promises gave way", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("best_effort_node_hours", "node h", "Used by jobs without promises (node h)", 1, Topic::Machine),
+    measure("best_effort_lost_node_hours", "node h", "Lost with jobs that gave way (node h)", 1, Topic::Machine).of_kind(QuantityKind::SkewedSum),
+    measure("best_effort_fees_vc", "VC", "Fees of jobs without promises (VC)", 1, Topic::Money),
+    measure("promised_fees_vc", "VC", "Fees of jobs with promises (VC)", 1, Topic::Money),
     measure("restart_node_hours", "node h", "Checkpoints read (node h)", 1, Topic::Machine),
 ];

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ClientSettings;
+use crate::best_effort::BestEffortSettings;
 use bookahead_core::estimates::EstimateSettings;
 use bookahead_core::failures::{FailureSettings, FailureSource};
 use bookahead_core::scheduling::registry::{PlanKind, Strategy};
@@ -35,6 +36,10 @@ pub struct OverbookingStudy {
     /// How users react to what becomes of their jobs.
     #[serde(default, skip_serializing_if = "ClientSettings::is_open_loop")]
     pub client: ClientSettings,
+    /// Jobs that are promised nothing and run where the others leave nodes; `None` where all are
+    /// promised their slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_effort: Option<BestEffortSettings>,
 }
 
 /// How much longer a job takes than with the default settings, about: measured on CTC SP2 in

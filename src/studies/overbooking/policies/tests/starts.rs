@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::scheduling::{
-    Bandwidth, CheckpointInterval, CheckpointSettings, DownHorizon, PolicySpec, Reliability,
-    Verdict,
+    Bandwidth, CheckpointInterval, CheckpointSettings, ClusterMachine, DownHorizon, PolicySpec,
+    Reliability, Verdict,
 };
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -27,9 +27,9 @@ fn played(nodes: u32, settings: &PolicySpec, jobs: &[Job], down: Option<(i64, i6
     });
     let failures = FailureTrace::from_outages(outage).expect("it ends");
     let strategy = registry::strategy(&settings.strategy).expect("a registered strategy");
-    let make = || (strategy.build)(Nodes(nodes), settings, None);
-    let work = Work::Jobs(Arc::from(jobs));
-    replay(make, Nodes(nodes), &[], work, &failures)
+    let policy = (strategy.build)(Nodes(nodes), settings, None);
+    let machine = ClusterMachine::new(Nodes(nodes), policy);
+    replay(machine, Work::Jobs(Arc::from(jobs)), &Arc::new(failures))
 }
 
 /// The nodes of each job, by id; each job starts once.

@@ -1,0 +1,79 @@
+//! The keys of users and of jobs without promises, checked and with their defaults.
+
+use super::keys::{RawBestEffort, RawClient, RawReleases};
+use crate::ClientSettings;
+use crate::best_effort::BestEffortSettings;
+use bookahead_core::units::Seconds;
+use bookahead_core::workload::ReleaseSettings;
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
+
+pub(super) fn releases(
+    raw: &RawReleases,
+    problems: &mut Problems,
+) -> Option<Option<ReleaseSettings>> {
+    let share_percent = raw.share_percent().or_default(problems);
+    let spread = raw
+        .spread_hours()
+        .limited(|hours| hours <= 1e4)
+        .or_default(problems);
+    let settings = ReleaseSettings {
+        share_percent: share_percent?,
+        spread: Seconds::from_hours(spread?),
+    };
+    Some((!settings.is_none()).then_some(settings))
+}
+
+pub(super) fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {
+    let after = raw
+        .resubmit_after_minutes()
+        .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let gap = raw
+        .session_gap_minutes()
+        .limited(|minutes| minutes <= 1e6)
+        .or_default(problems);
+    let patience = raw.patience_hours().limited(|hours| hours <= 1e6);
+    let minutes = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
+    Some(ClientSettings {
+        resubmit_rejected: raw.resubmit_rejected().or_default(problems)?,
+        resubmit_failed: raw.resubmit_failed().or_default(problems)?,
+        resubmit_after: minutes(after?),
+        dependencies: raw.dependencies.unwrap_or_default(),
+        session_gap: minutes(gap?),
+        patience: patience.checked(problems)?.map(Seconds::from_hours),
+    })
+}
+
+pub(super) fn best_effort(
+    raw: &RawBestEffort,
+    clients: &ClientSettings,
+    problems: &mut Problems,
+) -> Option<Option<BestEffortSettings>> {
+    let default = BestEffortSettings::default();
+    let share_percent = raw.share_percent().or_default(problems);
+    let fee = raw
+        .fee_per_node_hour()
+        .limited(|fee| fee <= 1e6)
+        .or_default(problems);
+    let settings = BestEffortSettings {
+        share_percent: share_percent?,
+        start: raw.start.unwrap_or(default.start),
+        when_stopped: raw.when_stopped.unwrap_or(default.when_stopped),
+        fee_per_node_hour: fee?,
+    };
+    let is_none = settings.share_percent == 0.0;
+    if let Some(share) = raw.share_percent.as_ref()
+        && !is_none
+        && !clients.is_open_loop()
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "best_effort.share_percent",
+            share.span(),
+            "jobs without promises are submitted as they are listed, and `[client]` submits jobs by what becomes of others",
+            "leave out one of the two tables",
+        );
+        return None;
+    }
+    Some((!is_none).then_some(settings))
+}
