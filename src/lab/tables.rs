@@ -136,7 +136,8 @@ pub const MACHINE_COLUMNS: [&str; 4] = ["simulation", "machine", "name", "nodes"
 /// on how many nodes. Where a time is missing, nothing was held.
 pub const HELD_COLUMNS: [&str; 6] = ["simulation", "machine", "kind", "start", "end", "nodes"];
 
-/// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`).
+/// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`). A
+/// job that started and has no end was ended before it was done.
 pub const JOB_COLUMNS: [&str; 13] = [
     "simulation",
     "cluster",

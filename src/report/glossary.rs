@@ -85,6 +85,12 @@ pub const TERMS: &[Term] = &[
         "docs/statistics.md",
     ),
     term(
+        "best-effort job",
+        &["job without a promise", "job without promises"],
+        "A job that was promised nothing: it runs where nothing more important needs the nodes, gives way at once, and is owed nothing.",
+        "docs/model.md",
+    ),
+    term(
         "calibration",
         &["calibration error"],
         "Whether promised risks come true: of the jobs that were promised a probability of failure of 10 %, a tenth fails. The calibration error is the mean distance between both.",

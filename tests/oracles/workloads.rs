@@ -8,7 +8,7 @@ use bookahead::estimates::{
 };
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
+    Acceptance, ClusterMachine, JobOutcome, PolicySpec, Reliability, SimulationMetrics, Verdict,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId};

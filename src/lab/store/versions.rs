@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use self::steps::{TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16};
+use self::steps::{TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16, TO_17};
 use super::StoreError;
 use super::tables::{definitions, views};
 use crate::study::Studies;
@@ -35,7 +35,9 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16],
+    steps: &[
+        TO_8, TO_9, TO_10, TO_11, TO_12, TO_13, TO_14, TO_15, TO_16, TO_17,
+    ],
 };
 
 impl Versions<'_> {

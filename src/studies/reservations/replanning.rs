@@ -22,5 +22,5 @@ pub use scene::{
 };
 pub use settings::{
     Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningSettings,
-    preemptible_jobs,
+    StoppedFirst, preemptible_jobs,
 };

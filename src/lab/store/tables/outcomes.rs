@@ -113,7 +113,7 @@ fn all_jobs(studies: Studies) -> String {
     let shows = own.iter().map(|(name, _, only)| {
         format!(
             " UNION ALL SELECT {OF_SIMULATION}, q.cluster, q.simulation, q.job, q.trace_number, q.user, q.application, q.nodes,
-                q.estimate, q.runtime, q.submit, q.submit, NULL, 0, CASE WHEN q.start IS NOT NULL THEN 'successful' END,
+                q.estimate, q.runtime, q.submit, q.submit, NULL, 0, CASE WHEN q.\"end\" IS NOT NULL THEN 'successful' WHEN q.start IS NOT NULL THEN 'failed' END,
                 CASE WHEN q.start IS NULL THEN 'not started' ELSE 'not promised' END, NULL, NULL, 0, NULL, NULL, NULL, q.start,
                 q.\"end\", q.waiting, NULL, NULL, 0, 0
              FROM v_run_simulation s CROSS JOIN \"{name}\" q ON q.simulation = s.simulation

@@ -1,6 +1,42 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// Jobs that were promised nothing and ran where others left nodes.
+pub(super) const TO_17: &str = "
+CREATE TABLE best_effort_fate (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE best_effort_job (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    release INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    fate INTEGER NOT NULL REFERENCES best_effort_fate (code),
+    stops INTEGER NOT NULL,
+    node_failures INTEGER NOT NULL,
+    PRIMARY KEY (simulation, job)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE best_effort_run (
+    simulation INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    kept INTEGER NOT NULL CHECK (kept IN (0, 1)),
+    PRIMARY KEY (simulation, job, run),
+    FOREIGN KEY (simulation, job) REFERENCES best_effort_job (simulation, job)
+) STRICT, WITHOUT ROWID;
+";
+
 /// The rule by which a run stops, the order in which it takes replications, and what was decided.
 pub(super) const TO_16: &str = "
 CREATE TABLE run_rule (

@@ -18,7 +18,7 @@ pub(super) const TABLES: Definition = Definition {
     outcomes: Outcomes {
         jobs: Some(
             "SELECT q.simulation, NULL, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
-                q.\"end\", q.waiting
+                CASE q.fate WHEN 'done' THEN q.\"end\" END, q.waiting
              FROM v_best_effort_job q",
         ),
         reservations: Some(FIXED_JOBS),

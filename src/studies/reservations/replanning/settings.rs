@@ -37,6 +37,30 @@ pub struct ReplanningSettings {
     /// admission does that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub preemptible_percent: f64,
+    /// Which of them are stopped.
+    #[serde(default, skip_serializing_if = "StoppedFirst::is_default")]
+    pub stopped_first: StoppedFirst,
+}
+
+/// Which of the running jobs that may be stopped for a reservation are (Heine 2005, §2, ends jobs
+/// by an equation in nodes and used time that is not printed).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoppedFirst {
+    /// Who started last, then the higher id.
+    #[default]
+    StartedLast,
+    /// Those with which the fewest node-seconds are lost when the reservation begins
+    /// ([`least_lost`](bookahead_core::scheduling::victims::least_lost)).
+    LeastLost,
+}
+
+impl StoppedFirst {
+    /// Whether it is the rule that is not written down.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The name of the stream that says which jobs are preemptible.

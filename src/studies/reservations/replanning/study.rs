@@ -137,6 +137,9 @@ impl Study for ReservationsStudy {
             .take()
             .filter(|requests| requests.share_percent > 0.0);
         let default = ReplanningSettings::default();
+        if !self.machine.admission.preempts() || self.machine.preemptible_percent == 0.0 {
+            self.machine.stopped_first = default.stopped_first;
+        }
         if self.requests.is_none() {
             self.machine = ReplanningSettings {
                 order: self.machine.order,
@@ -273,5 +276,6 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         same_instant: raw.same_instant.unwrap_or_default(),
         displacement: raw.displacement.unwrap_or_default(),
         preemptible_percent: preemptible?,
+        stopped_first: raw.stopped_first.unwrap_or_default(),
     })
 }

@@ -2,12 +2,14 @@
 
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
+use bookahead_core::scheduling::victims::{Stoppable, least_lost};
 use bookahead_core::scheduling::{Cluster, JobOutcome, bounded_slowdown};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
 use super::Replanning;
 use crate::replanning::outcome::RequestVerdict;
+use crate::replanning::settings::StoppedFirst;
 
 /// A preemptible job that runs.
 struct Candidate {
@@ -16,6 +18,32 @@ struct Candidate {
     /// Until when it holds its nodes in the plan.
     until: Seconds,
     nodes: Nodes,
+}
+
+/// Of these jobs, those with which the least work is lost if they end at the
+/// start of a window of `nodes` nodes that needs room; `None` where all of them would not make it.
+fn stopped_by_loss(
+    free: &Profile,
+    candidates: &[Candidate],
+    (start, end): (Seconds, Seconds),
+    nodes: Nodes,
+) -> Option<Vec<JobId>> {
+    let running = candidates.iter().map(|candidate| Stoppable {
+        job: candidate.job,
+        nodes: candidate.nodes,
+        since: candidate.start,
+        lost: candidate.nodes.for_span(start - candidate.start),
+    });
+    let stopped = least_lost(running.collect(), |stopped| {
+        let mut free = free.clone();
+        for candidate in candidates {
+            if stopped.iter().any(|it| it.job == candidate.job) {
+                free.release(start, candidate.until, candidate.nodes.0);
+            }
+        }
+        free.min_free(start, end) >= nodes.0 as i32
+    })?;
+    Some(stopped.into_iter().map(|it| it.job).collect())
 }
 
 impl Replanning {
@@ -34,7 +62,8 @@ impl Replanning {
     /// The running jobs that have to be stopped at `start` so that `nodes` nodes are free on
     /// `[start, end)`, beside all jobs that do not give way. Waiting preemptible jobs give way
     /// first. Of the running ones, the job that started last is stopped first (ties: the higher
-    /// id). No job is stopped that holds no node in a second with too few.
+    /// id), or they are chosen by least lost work ([`StoppedFirst`]). No job is stopped that holds
+    /// no node in a second with too few.
     ///
     /// # Errors
     /// Why it cannot be granted even if all of them are stopped.
@@ -66,6 +95,10 @@ impl Replanning {
             return Err(RequestVerdict::ConflictsWithFixed);
         }
         let mut free = self.profile_without_preempted();
+        if self.settings.stopped_first == StoppedFirst::LeastLost {
+            return stopped_by_loss(&free, &candidates, (start, end), nodes)
+                .ok_or(RequestVerdict::ConflictsWithPlanned);
+        }
         let mut stopped = Vec::new();
         loop {
             let lacking = free.first_below(start, nodes.0);

@@ -1,6 +1,6 @@
 //! Keys of reservations on one machine.
 
-use crate::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd};
+use crate::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd, StoppedFirst};
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::workload::SameInstant;
 use bookahead_lab::keys::declaration::{Given, named, real};
@@ -22,6 +22,8 @@ section! {
         preemptible_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": how many of the jobs may be stopped for a reservation, under the rules truncate and requeue")
             .default_is("0"),
+        /// Which of these are stopped.
+        stopped_first: Option<StoppedFirst> = named::<StoppedFirst>().decides("Heine 2005 §2"),
         /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is no longer displaced (default: never)")

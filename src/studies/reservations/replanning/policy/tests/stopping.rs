@@ -15,7 +15,8 @@ use self::twin::{Asked, JobEnd, Stage, Twin};
 use super::oracle::{NEVER, Oracle, jobs, plan_slowly, policies, requests};
 use super::*;
 use crate::replanning::{
-    Admission, EarlyEnd, ReplanningRun, preemptible_jobs, replanning_scene, reservation_measures,
+    Admission, EarlyEnd, ReplanningRun, StoppedFirst, preemptible_jobs, replanning_scene,
+    reservation_measures,
 };
 
 fn simulate_replanning_with(
@@ -222,6 +223,35 @@ fn of_those_in_the_way_who_started_last_is_stopped() {
     );
     assert_eq!(ran.jobs[0].end, Some(Seconds(20)));
     assert_eq!(ran.jobs[1].end, Some(Seconds(8)));
+}
+
+#[test]
+fn those_are_stopped_with_which_the_least_work_is_lost_where_that_is_asked_for() {
+    // At 24 s: 2 nodes for 24 s, 4 for 8 s, 2 for 4 s; four of the eight are wanted. Who started
+    // last is the third, then the second; the second alone is enough.
+    let jobs = [
+        job(0, 0, 2, 90, 90),
+        job(1, 16, 4, 90, 90),
+        job(2, 20, 2, 90, 90),
+    ];
+    let stopped = |stopped_first| {
+        let settings = ReplanningSettings {
+            stopped_first,
+            ..settings(Admission::Requeue)
+        };
+        let ran = simulate_replanning_with(
+            Nodes(8),
+            &settings,
+            &jobs,
+            &[request(0, 21, 4, 5, 24)],
+            vec![true, true, true].into(),
+            &FailureTrace::default(),
+        );
+        (ran.totals.requeued, ran.totals.lost_to_preemption)
+    };
+    // 4 × 8 + 2 × 4 and 4 × 8 node-seconds.
+    assert_eq!(stopped(StoppedFirst::StartedLast), (2, NodeSeconds(40)));
+    assert_eq!(stopped(StoppedFirst::LeastLost), (1, NodeSeconds(32)));
 }
 
 /// Node 0 is down from 4 to 30 s.
