@@ -222,7 +222,8 @@ fn as_json(summary: &bookahead_report::ReportSummary) -> serde_json::Value {
 pub fn print_best(summary: &bookahead_report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();
-        terminal().write(&summary.on_screen, &mut text)?;
+        let screen = terminal();
+        screen.write(&summary.on_screen.page_on(&screen), &mut text)?;
         for remark in &summary.remarks {
             Terminal::default().write_sentence(remark, &mut text)?;
         }
