@@ -1,13 +1,15 @@
 //! Figures as SVG, written by hand: no font, script or network needed.
 //!
 //! Colours are classes, so that a page can give them other values in dark mode. A file has those of
-//! light paper alone, whoever looks: what is printed must be what was seen.
+//! light paper alone, whoever looks: what is printed must be what was seen. Figures as PDF (`pdf`)
+//! are made of these files.
 
 mod canvas;
 mod cells;
 mod colours;
 mod extent;
 mod marks;
+mod pdf;
 mod published;
 mod scale;
 
@@ -20,6 +22,7 @@ pub use colours::COLOURS;
 use extent::Extent;
 use marks::{Pen, dashes};
 pub use marks::{told_marks, told_steps};
+pub(super) use pdf::pdf;
 pub use scale::{Axis, round_ticks, time_step};
 
 /// In a page, where two stand beside each other, or one on a phone.
@@ -265,7 +268,7 @@ pub(super) fn place_name_or_digits(scale: &Scale, at: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Mark, Section, Series};
+    use super::super::figure::{BoxMark, HeatCell, Mark, Section, Series, Sign, Standing};
     use super::*;
 
     fn figure(kind: ScaleKind, marks: Marks) -> Figure {
@@ -395,6 +398,47 @@ mod tests {
                 .count()
         };
         assert!(ticks(FigureWidth::OneColumn) < ticks(FigureWidth::TwoColumns));
+    }
+
+    #[test]
+    fn every_kind_of_marks_becomes_a_page_of_pdf() {
+        let wide = |x| Mark {
+            low: 1.0,
+            high: 9.0,
+            ..mark(x, 5.0)
+        };
+        let marks = vec![wide(1.0), wide(2.0)];
+        let boxed = BoxMark {
+            x: 1.0,
+            quantiles: [1.0, 2.0, 3.0, 4.0, 5.0],
+            mean: 3.0,
+            count: 9,
+        };
+        let cell = |x, standing, surplus| HeatCell {
+            mark: mark(x, 5.0),
+            row: 1.0,
+            standing,
+            surplus,
+        };
+        for marks in [
+            Marks::Curve(marks.clone()),
+            Marks::Whiskers(marks.clone()),
+            Marks::Front(marks.clone()),
+            Marks::Points(marks.clone()),
+            Marks::Named(vec![(mark(1.0, 5.0), "α ≤ 1".to_owned())]),
+            Marks::Steps(vec![(1.0, 0.5), (2.0, 1.0)]),
+            Marks::Boxes(vec![boxed]),
+            Marks::Bars(marks),
+            Marks::Cells(vec![
+                cell(1.0, Standing::Best, Some(Sign::Plus)),
+                cell(2.0, Standing::NotWorse, Some(Sign::Minus)),
+                cell(3.0, Standing::Other, None),
+            ]),
+        ] {
+            let drawing = file(&figure(ScaleKind::Linear, marks), FigureWidth::OneColumn);
+            let page = pdf(&drawing).unwrap_or_else(|error| panic!("{error}: {drawing}"));
+            assert!(page.starts_with(b"%PDF-") && page.ends_with(b"%%EOF"));
+        }
     }
 
     #[test]
