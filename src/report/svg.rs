@@ -13,14 +13,17 @@ mod pdf;
 mod published;
 mod scale;
 
+use std::fmt::Write as _;
+
 use super::figure::{Figure, Marks, Scale, ScaleKind, Series};
 use super::table::grouped;
 pub use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
+pub(crate) use canvas::{Fine, Px};
 pub use colours::COLOURS;
 use extent::Extent;
-use marks::{Pen, dashes};
+use marks::{DASHES, Pen, dashes};
 pub use marks::{told_marks, told_steps};
 pub(super) use pdf::pdf;
 pub use scale::{Axis, round_ticks, time_step};
@@ -37,11 +40,20 @@ const COLUMN_HEIGHT: f64 = 190.0;
 /// The styles of a figure's classes, in the page and in files.
 pub fn style(scope: &str) -> String {
     let mut light = format!(
-        "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4}}{scope} .edge{{stroke:#57606a}}\
+        "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4;fill:none}}{scope} .edge{{stroke:#57606a;fill:none}}\
          {scope} .paper{{fill:#ffffff}}"
     );
     for (index, (by_day, _)) in COLOURS.iter().enumerate() {
         light.push_str(&colour_rules(scope, index, by_day));
+    }
+    // Intervals, lines and their dashes.
+    let _ = write!(
+        light,
+        "{scope} .w{{stroke-width:1.3}}{scope} .band{{fill-opacity:0.16}}{scope} .t{{stroke-width:2}}"
+    );
+    for (class, dashes) in DASHES.iter().filter(|(class, _)| !class.is_empty()) {
+        let class = class.trim_start();
+        let _ = write!(light, "{scope} .{class}{{stroke-dasharray:{dashes}}}");
     }
     // Only a page has a switch; it stands at its root.
     if scope.is_empty() {
@@ -182,7 +194,15 @@ fn draw(figure: &Figure, place: Place<'_>, of_file: FigureWidth) -> String {
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
         let (shift, room) = offset.of(index);
-        canvas.begin("class=\"series\"", &series.label);
+        let mut attributes = "class=\"series\"".to_owned();
+        if let (Some(name), false) = (&series.reference, is_map) {
+            let _ = write!(attributes, " data-r=\"{}\"", escape(name));
+        }
+        let count = series.marks.common_count();
+        if let Some(count) = count {
+            let _ = write!(attributes, " data-n=\"{count}\"");
+        }
+        canvas.begin(&attributes, &series.label);
         Pen {
             canvas: &mut canvas,
             figure,
@@ -192,6 +212,7 @@ fn draw(figure: &Figure, place: Place<'_>, of_file: FigureWidth) -> String {
             x: &x,
             y: &y,
             shift,
+            count,
             width: room,
             edge: width,
         }
@@ -392,11 +413,7 @@ mod tests {
             assert_eq!(svg.contains(title), is_titled, "{width:?}");
             assert!(svg.contains("<style>"));
         }
-        let ticks = |width| {
-            file(&figure, width)
-                .matches("text-anchor=\"middle\"")
-                .count()
-        };
+        let ticks = |width| file(&figure, width).matches("</text><text").count();
         assert!(ticks(FigureWidth::OneColumn) < ticks(FigureWidth::TwoColumns));
     }
 
@@ -451,6 +468,6 @@ mod tests {
             file(&figure, FigureWidth::Screen).contains("<style>")
                 && !inline(&figure).contains("<style>")
         );
-        assert!(inline(&figure).contains("class=\"s1\""));
+        assert!(inline(&figure).contains("class=\"s1 d1 t\""));
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn pdf(svg: &str) -> io::Result<Vec<u8>> {
             }
             Event::Empty(start) => {
                 let (name, attributes) = element(&start)?;
-                page.shape(&name, &attributes)?;
+                page.shape(&name, &within(&open, attributes))?;
             }
             Event::Text(piece) => text.push_str(&piece.xml_content(XmlVersion::Implicit1_0)),
             Event::GeneralRef(reference) => {
@@ -58,7 +58,7 @@ pub(crate) fn pdf(svg: &str) -> io::Result<Vec<u8>> {
                 }
             }
             Event::End(_) => match open.pop() {
-                Some((name, attributes)) => page.end(&name, &attributes, &text)?,
+                Some((name, attributes)) => page.end(&name, &within(&open, attributes), &text)?,
                 None => return Err(unknown("an end without a beginning")),
             },
             Event::Eof => break,
@@ -66,6 +66,14 @@ pub(crate) fn pdf(svg: &str) -> io::Result<Vec<u8>> {
         }
     }
     Ok(page.finish())
+}
+
+/// Attributes with those of the groups around them.
+fn within(open: &[(String, Attributes)], attributes: Attributes) -> Attributes {
+    let groups = open.iter().filter(|(name, _)| name == "g");
+    let mut all: Attributes = groups.flat_map(|(_, group)| group.clone()).collect();
+    all.extend(attributes);
+    all
 }
 
 /// A page that is being drawn.
@@ -433,7 +441,8 @@ mod tests {
         let page = drawn("<text x=\"50\" y=\"40\" text-anchor=\"end\">10⁶</text>");
         let text = "1 0 0 -1 32.3 40 Tm\n/F1 12 Tf\n0 Ts\n(10) Tj\n/F1 7.8";
         assert!(page.contains(text), "{page}");
-        let page = drawn("<text x=\"5\" y=\"40\">ρ &lt; 1</text>");
+        let page = drawn("<g class=\"f0\"><text x=\"5\" y=\"40\">ρ &lt; 1</text></g>");
+        assert!(page.contains("1 0 0 rg\nBT\n1 0 0 -1 5 40 Tm\n"), "{page}");
         assert!(
             page.contains("/F2 12 Tf\n0 Ts\n(r) Tj\n/F1 12 Tf\n0 Ts\n( < 1) Tj"),
             "{page}"
