@@ -246,7 +246,7 @@
   const drawing = (svg) => {
     const copy = svg.cloneNode(true), style = document.createElementNS("http://www.w3.org/2000/svg", "style");
     const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText);
-    style.textContent = rules.filter((rule) => /^(figure|\.gantt) /.test(rule)).map((rule) => rule.replace(/^figure /, "")).join("\n") + "svg{font:12px system-ui,sans-serif}.gone{display:none}.off{opacity:.35}";
+    style.textContent = rules.filter((rule) => /^(figure|\.gantt) \./.test(rule)).map((rule) => rule.replace(/^figure /, "")).join("\n") + "svg{font:12px system-ui,sans-serif}.gone{display:none}.off{opacity:.35}";
     copy.prepend(style);
     return new XMLSerializer().serializeToString(copy);
   };
