@@ -130,22 +130,23 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
     // Values under the keyboard's focus, and what is behind a mark.
     let mark = "document.querySelector('#figure-gain-by-acceptance-pof-max .m')";
     browser.ask(&format!("{mark}.focus()"));
-    let tip = browser.ask(
-        "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent",
-    );
+    let tip =
+        "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent";
+    let told = browser.ask(tip);
     assert!(
-        tip.as_str()
-            .is_some_and(|tip| tip.contains("pof_max") && tip.contains("n = 4")),
-        "{tip}"
+        told.as_str()
+            .is_some_and(|tip| tip.contains("pof_max") && tip.contains("], n = 4")),
+        "{told}"
     );
     // A strategy says how much more it earns than its baseline, replication by replication.
-    let compared = browser.ask(
-        "document.querySelector('#headline .series[data-s=heuristic-overbooking] .m').dataset.t",
+    browser.ask(
+        "document.querySelector('#headline .series[data-s=heuristic-overbooking] .m').focus()",
     );
+    let compared = browser.ask(tip);
     assert!(
-        compared
-            .as_str()
-            .is_some_and(|text| text.contains("against heuristic-planning, paired")),
+        compared.as_str().is_some_and(|text| {
+            text.contains(", n = 4\n") && text.ends_with("] against heuristic-planning, paired")
+        }),
         "{compared}"
     );
     browser.ask(&format!(

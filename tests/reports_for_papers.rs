@@ -54,18 +54,20 @@ fn a_report_has_its_tables_as_latex_and_its_figures_for_a_column_where_that_is_a
         for part in ["\\caption{", "\\label{tab:", "\\toprule", "\\midrule"] {
             assert!(body.contains(part), "{name}: {part}");
         }
-        // As many columns in every row as the table has.
-        let columns = body.lines().find_map(|line| {
+        // As many columns in every row as its part of the table has.
+        let mut columns = 0;
+        for line in body.lines() {
             let kinds = line
                 .strip_prefix("\\begin{tabular}{")
                 .or_else(|| line.strip_prefix("\\begin{longtable}{"));
-            kinds?.strip_suffix('}')
-        });
-        let columns = columns.expect("a table").len();
-        for row in body.lines().filter(|line| line.contains(" & ")) {
-            assert_eq!(row.split(" & ").count(), columns, "{name}: {row}");
-            assert!(row.ends_with(" \\\\"), "{name}: {row}");
+            if let Some(kinds) = kinds.and_then(|kinds| kinds.strip_suffix('}')) {
+                columns = kinds.len();
+            } else if line.contains(" & ") {
+                assert_eq!(line.split(" & ").count(), columns, "{name}: {line}");
+                assert!(line.ends_with(" \\\\"), "{name}: {line}");
+            }
         }
+        assert!(columns > 0, "{name}");
     }
     let best = fs::read_to_string(at("tables/best.tex")).unwrap();
     assert!(
@@ -78,11 +80,51 @@ fn a_report_has_its_tables_as_latex_and_its_figures_for_a_column_where_that_is_a
             figure.contains(" width=\"336\"") && !figure.contains("dark"),
             "{name}"
         );
+        let float = fs::read_to_string(at(&format!("plots/{name}.tex"))).unwrap();
+        assert!(float.is_ascii() && !float.contains("U+"), "{float}");
+        assert!(float.contains(&format!("]{{{name}.pdf}}")), "{float}");
+        assert!(
+            fs::read(at(&format!("plots/{name}.pdf")))
+                .unwrap()
+                .starts_with(b"%PDF-1.4")
+        );
     }
 
     // The next report takes away what is no part of it.
     printed(folder.path(), &report);
-    assert!(stems(&at("tables"), ".tex").is_empty());
+    for (folder, ending) in [("tables", ".tex"), ("plots", ".tex"), ("plots", ".pdf")] {
+        assert!(stems(&at(folder), ending).is_empty(), "{folder}, {ending}");
+    }
+}
+
+/// The fonts of a PDF lack what they write as its number: `[U+4E16]`, or the same in hexadecimal
+/// digits where another letter of the text is not ASCII.
+#[test]
+fn no_figure_of_any_study_has_a_character_that_a_pdf_has_no_letter_for() {
+    let experiments = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/experiments");
+    let mut figures = 0;
+    for name in stems(Path::new(experiments), ".toml") {
+        let folder = folder();
+        let file = format!("{experiments}/{name}.toml");
+        fs::copy(file, folder.path().join("small.toml")).unwrap();
+        assert!(run(folder.path(), "small", &[]).status().unwrap().success());
+        let paper = ["report", "1", "--store", "small.db", "--out", "paper"];
+        printed(
+            folder.path(),
+            &[&paper[..], &["--format", "latex"]].concat(),
+        );
+        let plots = folder.path().join("paper/plots");
+        for figure in stems(&plots, ".pdf") {
+            let page = fs::read(plots.join(format!("{figure}.pdf"))).unwrap();
+            let page = text(&page);
+            assert!(
+                !page.contains("[U+") && !page.contains("5B552B"),
+                "{name}: {figure}"
+            );
+            figures += 1;
+        }
+    }
+    assert!(figures > 50, "{figures}");
 }
 
 #[test]

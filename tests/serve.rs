@@ -507,7 +507,14 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
             let number = rest.split_once('<').expect("a number").0;
             done.push(number.parse().expect("a number"));
             // Other pages are answered meanwhile.
-            assert!(matches!(server.get("/runs/2").status, 200));
+            let page = server.get("/runs/2");
+            assert_eq!(page.status, 200);
+            if done.len() == 1 {
+                assert!(
+                    page.body
+                        .contains("id=\"news\" role=\"status\" data-run=\"2\"")
+                );
+            }
             assert_eq!(asked(&server, "SELECT count(*) FROM v_run", "").status, 200);
         }
         if event.contains("\"running\":0") && !done.is_empty() {
@@ -517,6 +524,7 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
     assert!(sweep.wait().expect("it ran").success());
     assert!(done.is_sorted() && done.len() >= 2, "{done:?}");
     assert_eq!(done.last(), Some(&800));
+    assert!(!server.get("/runs/2").body.contains("id=\"news\""));
     assert!(done.iter().any(|done| *done < 800), "{done:?}");
 }
 

@@ -30,7 +30,8 @@ pub struct ReportArguments {
     /// The folder to write [default: reports/ and the experiment's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write tables in this format, too; every report has them as CSV and Parquet
+    /// Write tables and figures in this format, too; every report has tables as CSV and Parquet,
+    /// and figures as SVG
     #[arg(long, value_name = "FORMAT")]
     pub format: Vec<FurtherFormat>,
     /// Draw the figures in `plots` for a paper in two columns, without titles: its captions have
@@ -56,7 +57,8 @@ pub struct ReportArguments {
 /// A format that only some readers want tables in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FurtherFormat {
-    /// For papers; needs the LaTeX package booktabs, and longtable for tables of over 40 rows
+    /// For papers: tables and, with a PDF each, figures; needs the LaTeX packages booktabs,
+    /// graphicx, and longtable for tables of over 45 lines
     Latex,
 }
 
@@ -222,7 +224,8 @@ fn as_json(summary: &bookahead_report::ReportSummary) -> serde_json::Value {
 pub fn print_best(summary: &bookahead_report::ReportSummary, quiet: bool) -> io::Result<()> {
     if !quiet {
         let mut text = Vec::new();
-        terminal().write(&summary.on_screen, &mut text)?;
+        let screen = terminal();
+        screen.write(&summary.on_screen.page_on(&screen), &mut text)?;
         for remark in &summary.remarks {
             Terminal::default().write_sentence(remark, &mut text)?;
         }

@@ -234,6 +234,25 @@ pub enum Marks {
     Cells(Vec<HeatCell>),
 }
 
+impl Marks {
+    /// Over how many replications each mean is, where all are over as many.
+    pub(super) fn common_count(&self) -> Option<u64> {
+        let (Self::Curve(marks)
+        | Self::Whiskers(marks)
+        | Self::Front(marks)
+        | Self::Points(marks)
+        | Self::Bars(marks)) = self
+        else {
+            return None;
+        };
+        let count = marks.first()?.count;
+        marks
+            .iter()
+            .all(|mark| mark.count == count)
+            .then_some(count)
+    }
+}
+
 /// A cell of a heat map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {

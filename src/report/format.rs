@@ -13,6 +13,7 @@ use std::io;
 pub use csv::Csv;
 pub(super) use csv::inert;
 pub use latex::Latex;
+pub(crate) use latex::write_float;
 pub use markdown::Markdown;
 pub use parquet::{ColumnKind, Parquet, ParquetRows};
 pub use terminal::Terminal;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 pub(super) use self::zooming_page::{PAGE_STYLE, SCRIPT, zooming_page};
-use super::svg::{Canvas, Picture, Place, Side, Swatch, escape, time_step};
+use super::svg::{Canvas, Fine, Picture, Place, Px, Side, Swatch, escape, time_step};
 use super::table::grouped;
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::scheduling::{Allocation, JobOutcome, Verdict};
@@ -230,13 +230,13 @@ impl Gantt<'_> {
             if until > self.from && since < self.to {
                 let _ = writeln!(
                     svg,
-                    "<rect class=\"down\" data-t=\"node {node} down\n{} to {}\" x=\"{:.1}\" y=\"{:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>",
+                    "<rect class=\"down\" data-t=\"node {node} down\n{} to {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
                     moment(since),
                     moment(until),
-                    self.x(since),
-                    self.y(f64::from(node)),
-                    (self.x(until) - self.x(since)).max(0.6),
-                    (self.y(f64::from(node) + 1.0) - self.y(f64::from(node))).max(0.6)
+                    Px(self.x(since)),
+                    Fine(self.y(f64::from(node))),
+                    Px((self.x(until) - self.x(since)).max(0.6)),
+                    Fine((self.y(f64::from(node) + 1.0) - self.y(f64::from(node))).max(0.6))
                 );
             }
         };
@@ -263,21 +263,20 @@ impl Gantt<'_> {
             let kind = self.kind(allocation);
             let _ = write!(
                 svg,
-                "<g class=\"{}\" data-t=\"{}\">",
+                "<path class=\"{}\" data-t=\"{}\" d=\"",
                 kind.class(),
                 escape(&self.words(allocation, kind))
             );
+            let left = self.x(allocation.start);
+            let right = left + (self.x(allocation.end) - left).max(0.5);
+            let (left, right) = (Px(left), Px(right));
             for (first, last) in ranges {
                 let top = self.y(f64::from(*first));
-                let _ = write!(
-                    svg,
-                    "<rect x=\"{:.1}\" y=\"{top:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>",
-                    self.x(allocation.start),
-                    (self.x(allocation.end) - self.x(allocation.start)).max(0.5),
-                    (self.y(f64::from(*last) + 1.0) - top).max(0.5)
-                );
+                let bottom = top + (self.y(f64::from(*last) + 1.0) - top).max(0.5);
+                let (top, bottom) = (Fine(top), Fine(bottom));
+                let _ = write!(svg, "M{left} {top}H{right}V{bottom}H{left}Z");
             }
-            let _ = writeln!(svg, "</g>");
+            let _ = writeln!(svg, "\"/>");
             self.promise(svg, allocation, ranges);
         }
     }
@@ -300,40 +299,47 @@ impl Gantt<'_> {
         let (top, bottom) = (self.y(f64::from(*first)), self.y(f64::from(*last) + 1.0));
         let _ = writeln!(
             svg,
-            "<rect class=\"promise\" x=\"{:.1}\" y=\"{top:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>\
-             <path class=\"gap\" d=\"M{:.1} {:.2}H{:.1}\"/>",
-            self.x(promise.start),
-            (self.x(promise.end) - self.x(promise.start)).max(0.5),
-            bottom - top,
-            self.x(promise.end),
-            f64::midpoint(top, bottom),
-            self.x(promise.start + estimate)
+            "<rect class=\"promise\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
+             <path class=\"gap\" d=\"M{} {}H{}\"/>",
+            Px(self.x(promise.start)),
+            Fine(top),
+            Px((self.x(promise.end) - self.x(promise.start)).max(0.5)),
+            Fine(bottom - top),
+            Px(self.x(promise.end)),
+            Fine(f64::midpoint(top, bottom)),
+            Px(self.x(promise.start + estimate))
         );
     }
 
     fn words(&self, allocation: &Allocation, kind: Kind) -> String {
         let mut words = format!(
-            "job {} on {} nodes: {}\nran {} to {}",
+            "job {} on {} nodes",
             allocation.job.0,
-            allocation.nodes.count().0,
-            kind.words(),
+            allocation.nodes.count().0
+        );
+        // The usual kind needs no words.
+        if kind != Kind::Planned {
+            let _ = write!(words, ": {}", kind.words());
+        }
+        let _ = write!(
+            words,
+            "\nran {} to {}",
             moment(allocation.start),
             moment(allocation.end)
         );
         if let Some(outcome) = self.outcome(allocation) {
             let _ = write!(
                 words,
-                "\nestimate {}, outcome: {}",
+                "\nestimate {}, {}",
                 span(outcome.job.estimate.0 as f64),
                 outcome.verdict.name()
             );
             if let Some(promise) = outcome.promise {
-                let _ = write!(
-                    words,
-                    "\npromised {} to {}",
-                    moment(promise.start),
-                    moment(promise.end)
-                );
+                let _ = match promise.start == allocation.start {
+                    true => write!(words, "\npromised that start"),
+                    false => write!(words, "\npromised {}", moment(promise.start)),
+                };
+                let _ = write!(words, " to {}", moment(promise.end));
                 if let Some(pof) = promise.pof() {
                     let _ = write!(words, ", PoF {pof:.3}");
                 }
@@ -388,12 +394,13 @@ impl Gantt<'_> {
                     let top = self.y(row as f64 * per_row);
                     let _ = write!(
                         svg,
-                        "<rect class=\"{}\" fill-opacity=\"{:.2}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+                        "<rect class=\"{}\" fill-opacity=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
                         Kind::ALL[kind].class(),
-                        f64::from(level) / 8.0,
-                        LEFT + begin as f64 * width,
-                        (end - begin) as f64 * width + 0.1,
-                        self.y((row as f64 + 1.0) * per_row) - top + 0.1
+                        Fine(f64::from(level) / 8.0),
+                        Px(LEFT + begin as f64 * width),
+                        Px(top),
+                        Px((end - begin) as f64 * width + 0.1),
+                        Px(self.y((row as f64 + 1.0) * per_row) - top + 0.1)
                     );
                 }
                 begin = end;
@@ -458,5 +465,17 @@ pub(super) fn span(seconds: f64) -> String {
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
         seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
         seconds => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::STYLE;
+
+    /// A rule for all rectangles of the field took the outlines of promised slots away.
+    #[test]
+    fn no_rule_of_the_style_is_for_rectangles_of_every_kind() {
+        assert!(STYLE.contains(".gantt .promise{fill:none;stroke:#24292f"));
+        assert!(!STYLE.contains("rect"), "{STYLE}");
     }
 }

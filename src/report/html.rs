@@ -78,6 +78,13 @@ pub(super) fn way_back(served: Option<&Served>) -> Markup {
                 @for (address, name) in &served.links { a href=(address) { (name) } " " }
             } "\n"
             p.note { code { (served.command) } " writes this page into a folder, with all figures as SVG and all tables as Parquet." } "\n"
+            @if let Some(run) = served.under_way {
+                // The page's script says how far it is, and keeps saying it.
+                p.note {
+                    span id="news" role="status" data-run=(run) { "The run is under way." }
+                    " " a href="" { "Show what it has now" }
+                } "\n"
+            }
         }
     }
 }
@@ -115,7 +122,7 @@ impl Content<'_> {
                     (self.sections(&beside))
                     @if !self.plans.is_empty() {
                         (chapter("plans", "The plan, seen", &count(self.plans.len(), "drawing"), html! {
-                            @for (plan, _) in &self.plans { (plan_html(plan)) }
+                            @for plan in plans_html(&self.plans) { (plan) }
                         }))
                     }
                     @for table in results {
@@ -294,25 +301,46 @@ pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } "\n" (body) } "\n" }
 }
 
+/// The drawings, of which one has the style for all of their kind.
+fn plans_html(plans: &[(PlanSection, String)]) -> impl Iterator<Item = Markup> {
+    let style = format!("<style>{}</style>\n", super::gantt::STYLE);
+    let mut has_style = false;
+    plans.iter().map(move |(plan, _)| {
+        let mut plan = plan.clone();
+        if has_style {
+            plan.svg = plan.svg.replace(&style, "");
+        }
+        has_style |= plan.svg.contains(&style);
+        plan_html(&plan)
+    })
+}
+
 fn plan_html(plan: &PlanSection) -> Markup {
     html! {
         figure.plan {
             figcaption { h3 { (plan.title) } }
             div.scroll { (PreEscaped(&plan.svg)) }
-            p.note { (plan.note) " " (save("svg", "plan")) " A page that zooms: " code { (plan.page) } " in the report's folder." }
+            p.note { (plan.note) " " (save("svg", Some("plan"))) " A page that zooms: " code { (plan.page) } " in the report's folder." }
         } "\n"
     }
 }
 
 /// A button that saves what it stands beside as a file of this kind.
-fn save(kind: &str, name: &str) -> Markup {
-    html! { button.save type="button" data-kind=(kind) data-name=(name) { (kind.to_uppercase()) } }
+///
+/// Within a figure it is named as the figure.
+fn save(kind: &str, name: Option<&str>) -> Markup {
+    html! { button.save data-name=[name] { (kind.to_uppercase()) } }
+}
+
+/// Text between tags, where quotation marks and `>` stay as they are.
+fn plain(text: &str) -> PreEscaped<String> {
+    PreEscaped(text.replace('&', "&amp;").replace('<', "&lt;"))
 }
 
 fn sql_html(sql: &str) -> Markup {
     html! {
         @if !sql.is_empty() {
-            details { summary { "SQL" } button type="button" class="copy" { "copy" } pre { (sql) } } "\n"
+            details { summary { "SQL" } button.copy { "copy" } pre { (plain(sql)) } } "\n"
         }
     }
 }
@@ -331,7 +359,7 @@ pub fn table_html(table: &Table) -> Markup {
                         tr { "\n"
                             @for (index, column) in table.columns.iter().enumerate() {
                                 th scope="col" class=[numeric_class(table, index)] data-key=(column.key) {
-                                    button type="button" { (column.title) }
+                                    button { (column.title) }
                                 }
                             }
                         }
@@ -345,7 +373,7 @@ pub fn table_html(table: &Table) -> Markup {
                 } "\n"
             }
             p.note {
-                (table.note) " " (save("csv", &table.name))
+                (table.note) " " (save("csv", Some(&table.name)))
                 " All digits: " code { "tables/" (table.name) ".parquet" } " in the report's folder."
             } "\n"
         }
@@ -383,7 +411,11 @@ fn rows_html(table: &Table, most: usize, stacks: bool) -> Markup {
                 @for ((cell, text), column) in row.iter().zip(texts).zip(&table.columns) {
                     @let label = stacks.then_some(&column.title);
                     @match value(cell) {
-                        Some(value) => td.n data-l=[label] data-v=[sorted_by(value, &text)] { (text) },
+                        // What sorts by a value is set as a number.
+                        Some(value) => @match sorted_by(value, &text) {
+                            Some(value) => td data-l=[label] data-v=(value) { (text) },
+                            None => td.n data-l=[label] { (text) },
+                        },
                         None => td data-l=[label] { (text) },
                     }
                 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::gantt::{self, moment, span};
 use super::svg::{
-    BELOW_AXIS, COLOURS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, round_ticks,
-    style, time_step,
+    BELOW_AXIS, COLOURS, Canvas, Picture, Place, Px, Side, Swatch, escape, legend_height,
+    round_ticks, style, time_step,
 };
 use super::table::grouped;
 use bookahead_core::units::Seconds;
@@ -194,15 +194,15 @@ impl Profile<'_> {
     fn outline(&self, above: &[f64], below: &[f64], y: impl Fn(f64) -> f64) -> String {
         let edge = |column: usize| self.x(self.from + Seconds(column as i64 * self.width()));
         let mut path = format!(
-            "M{:.1} {:.1}",
-            edge(0),
-            y(below.first().copied().unwrap_or(0.0))
+            "M{} {}",
+            Px(edge(0)),
+            Px(y(below.first().copied().unwrap_or(0.0)))
         );
         for (column, nodes) in above.iter().enumerate() {
-            let _ = write!(path, "V{:.1}H{:.1}", y(*nodes), edge(column + 1));
+            let _ = write!(path, "V{}H{}", Px(y(*nodes)), Px(edge(column + 1)));
         }
         for (column, nodes) in below.iter().enumerate().rev() {
-            let _ = write!(path, "V{:.1}H{:.1}", y(*nodes), edge(column));
+            let _ = write!(path, "V{}H{}", Px(y(*nodes)), Px(edge(column)));
         }
         path
     }
@@ -288,10 +288,7 @@ mod tests {
         let machine = machine(&[("jobs", 0, 10, 10), ("parts", 0, 10, 5)]);
         let svg = profile(&machine, 0, 10).svg();
         // The field reaches from 44 to 464: ten of fifteen nodes are two thirds of its height.
-        assert!(
-            svg.contains("class=\"edge\" x1=\"84.0\" y1=\"184.0\""),
-            "{svg}"
-        );
+        assert!(svg.contains("class=\"edge\" d=\"M84 184L"), "{svg}");
         for part in [">jobs</text>", ">parts</text>", "jobs: 10.0 of 10 nodes"] {
             assert!(svg.contains(part), "{part}");
         }

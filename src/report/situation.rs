@@ -156,8 +156,10 @@ pub enum SituationError {
 pub struct ScreenAnswer {
     /// What came out, sentence by sentence.
     pub sentences: Vec<String>,
-    /// The table with the main result; where several axes remain, one block of it.
+    /// The table with the main result, whole.
     pub table: Table,
+    /// Whether several axes remain, so that a screen has one block of the table.
+    is_of_several_axes: bool,
 }
 
 impl ScreenAnswer {
@@ -225,8 +227,14 @@ impl ScreenAnswer {
             format!("{} {answer}", statement.question)
         });
         let mut sentences: Vec<String> = statements.chain(shares).collect();
-        if !has_several_situations(analysis) {
-            return Self { sentences, table };
+        let is_of_several_axes = has_several_situations(analysis);
+        let whole = |sentences| Self {
+            sentences,
+            table,
+            is_of_several_axes,
+        };
+        if !is_of_several_axes {
+            return whole(sentences);
         }
         let given = analysis.given_axes();
         let axes = given.iter().map(|axis| &analysis.axes[*axis]);
@@ -237,15 +245,23 @@ impl ScreenAnswer {
                 run.id.0, axis.key
             ));
         }
-        Self {
-            sentences,
-            table: one_block(table, &Terminal::default()),
+        whole(sentences)
+    }
+
+    /// As much of the table as this screen shows at once: where several axes remain, its first rows
+    /// and as many columns as stand side by side; its title says how much is left out.
+    #[must_use]
+    pub fn table_on(&self, screen: &Terminal) -> Table {
+        match self.is_of_several_axes {
+            true => one_block(self.table.clone(), screen),
+            false => self.table.clone(),
         }
     }
 
-    /// The table with the sentences above it.
-    pub(super) fn with_heading(self) -> Table {
-        let mut table = self.table;
+    /// The same with the sentences above it.
+    #[must_use]
+    pub fn page_on(&self, screen: &Terminal) -> Table {
+        let mut table = self.table_on(screen);
         if !self.sentences.is_empty() {
             table.title = format!("{}\n\n{}", self.sentences.join("\n"), table.title);
         }
@@ -413,6 +429,24 @@ mod tests {
             format!(
                 "Best (left out here: 6 of 30 rows and {gone} of 10 columns; the report has all)"
             )
+        );
+        let answer = |is_of_several_axes| ScreenAnswer {
+            sentences: vec!["What came out?".to_owned()],
+            table: table.clone(),
+            is_of_several_axes,
+        };
+        let narrow = Terminal { width: Some(60) };
+        assert_eq!(answer(true).table_on(&narrow), cut);
+        assert_eq!(answer(false).table_on(&narrow), table);
+        // What `--wide` asks for.
+        let all = Terminal {
+            width: Some(u16::MAX),
+        };
+        let all = answer(true).page_on(&all);
+        assert_eq!(all.columns, table.columns);
+        assert_eq!(
+            all.title,
+            "What came out?\n\nBest (left out here: 6 of 30 rows; the report has all)"
         );
         let mut short = table;
         short.rows.truncate(2);

@@ -1,25 +1,31 @@
 //! Figures as SVG, written by hand: no font, script or network needed.
 //!
 //! Colours are classes, so that a page can give them other values in dark mode. A file has those of
-//! light paper alone, whoever looks: what is printed must be what was seen.
+//! light paper alone, whoever looks: what is printed must be what was seen. Figures as PDF (`pdf`)
+//! are made of these files.
 
 mod canvas;
 mod cells;
 mod colours;
 mod extent;
 mod marks;
+mod pdf;
 mod published;
 mod scale;
+
+use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind, Series};
 use super::table::grouped;
 pub use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
+pub(crate) use canvas::{Fine, Px};
 pub use colours::COLOURS;
 use extent::Extent;
-use marks::{Pen, dashes};
+use marks::{DASHES, Pen, dashes};
 pub use marks::{told_marks, told_steps};
+pub(super) use pdf::pdf;
 pub use scale::{Axis, round_ticks, time_step};
 
 /// In a page, where two stand beside each other, or one on a phone.
@@ -34,11 +40,20 @@ const COLUMN_HEIGHT: f64 = 190.0;
 /// The styles of a figure's classes, in the page and in files.
 pub fn style(scope: &str) -> String {
     let mut light = format!(
-        "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4}}{scope} .edge{{stroke:#57606a}}\
+        "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4;fill:none}}{scope} .edge{{stroke:#57606a;fill:none}}\
          {scope} .paper{{fill:#ffffff}}"
     );
     for (index, (by_day, _)) in COLOURS.iter().enumerate() {
         light.push_str(&colour_rules(scope, index, by_day));
+    }
+    // Intervals, lines and their dashes.
+    let _ = write!(
+        light,
+        "{scope} .w{{stroke-width:1.3}}{scope} .band{{fill-opacity:0.16}}{scope} .t{{stroke-width:2}}"
+    );
+    for (class, dashes) in DASHES.iter().filter(|(class, _)| !class.is_empty()) {
+        let class = class.trim_start();
+        let _ = write!(light, "{scope} .{class}{{stroke-dasharray:{dashes}}}");
     }
     // Only a page has a switch; it stands at its root.
     if scope.is_empty() {
@@ -179,7 +194,15 @@ fn draw(figure: &Figure, place: Place<'_>, of_file: FigureWidth) -> String {
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
         let (shift, room) = offset.of(index);
-        canvas.begin("class=\"series\"", &series.label);
+        let mut attributes = "class=\"series\"".to_owned();
+        if let (Some(name), false) = (&series.reference, is_map) {
+            let _ = write!(attributes, " data-r=\"{}\"", escape(name));
+        }
+        let count = series.marks.common_count();
+        if let Some(count) = count {
+            let _ = write!(attributes, " data-n=\"{count}\"");
+        }
+        canvas.begin(&attributes, &series.label);
         Pen {
             canvas: &mut canvas,
             figure,
@@ -189,6 +212,7 @@ fn draw(figure: &Figure, place: Place<'_>, of_file: FigureWidth) -> String {
             x: &x,
             y: &y,
             shift,
+            count,
             width: room,
             edge: width,
         }
@@ -265,7 +289,7 @@ pub(super) fn place_name_or_digits(scale: &Scale, at: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Mark, Section, Series};
+    use super::super::figure::{BoxMark, HeatCell, Mark, Section, Series, Sign, Standing};
     use super::*;
 
     fn figure(kind: ScaleKind, marks: Marks) -> Figure {
@@ -389,12 +413,49 @@ mod tests {
             assert_eq!(svg.contains(title), is_titled, "{width:?}");
             assert!(svg.contains("<style>"));
         }
-        let ticks = |width| {
-            file(&figure, width)
-                .matches("text-anchor=\"middle\"")
-                .count()
-        };
+        let ticks = |width| file(&figure, width).matches("</text><text").count();
         assert!(ticks(FigureWidth::OneColumn) < ticks(FigureWidth::TwoColumns));
+    }
+
+    #[test]
+    fn every_kind_of_marks_becomes_a_page_of_pdf() {
+        let wide = |x| Mark {
+            low: 1.0,
+            high: 9.0,
+            ..mark(x, 5.0)
+        };
+        let marks = vec![wide(1.0), wide(2.0)];
+        let boxed = BoxMark {
+            x: 1.0,
+            quantiles: [1.0, 2.0, 3.0, 4.0, 5.0],
+            mean: 3.0,
+            count: 9,
+        };
+        let cell = |x, standing, surplus| HeatCell {
+            mark: mark(x, 5.0),
+            row: 1.0,
+            standing,
+            surplus,
+        };
+        for marks in [
+            Marks::Curve(marks.clone()),
+            Marks::Whiskers(marks.clone()),
+            Marks::Front(marks.clone()),
+            Marks::Points(marks.clone()),
+            Marks::Named(vec![(mark(1.0, 5.0), "α ≤ 1".to_owned())]),
+            Marks::Steps(vec![(1.0, 0.5), (2.0, 1.0)]),
+            Marks::Boxes(vec![boxed]),
+            Marks::Bars(marks),
+            Marks::Cells(vec![
+                cell(1.0, Standing::Best, Some(Sign::Plus)),
+                cell(2.0, Standing::NotWorse, Some(Sign::Minus)),
+                cell(3.0, Standing::Other, None),
+            ]),
+        ] {
+            let drawing = file(&figure(ScaleKind::Linear, marks), FigureWidth::OneColumn);
+            let page = pdf(&drawing).unwrap_or_else(|error| panic!("{error}: {drawing}"));
+            assert!(page.starts_with(b"%PDF-") && page.ends_with(b"%%EOF"));
+        }
     }
 
     #[test]
@@ -407,6 +468,6 @@ mod tests {
             file(&figure, FigureWidth::Screen).contains("<style>")
                 && !inline(&figure).contains("<style>")
         );
-        assert!(inline(&figure).contains("class=\"s1\""));
+        assert!(inline(&figure).contains("class=\"s1 d1 t\""));
     }
 }

@@ -32,9 +32,8 @@ pub struct ReportSummary {
     pub run: RunSummary,
     /// The table with the main result.
     pub best: Table,
-    /// What the screen shows: the answer in sentences above a table, which is one block of rows
-    /// where there are several axes.
-    pub on_screen: Table,
+    /// What the screen shows: the answer in sentences above a table.
+    pub on_screen: ScreenAnswer,
     /// The sentences below "Can I trust it?" on the page: about the choice of the best, about what
     /// replications share, and about promised risks.
     pub remarks: Vec<String>,
@@ -94,7 +93,7 @@ pub fn write(
     let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     let kept = folder.finish()?;
-    let on_screen = content.on_screen().with_heading();
+    let on_screen = content.on_screen();
     Ok(ReportSummary {
         remarks: trust::remarks(&content),
         kept,

@@ -1,6 +1,7 @@
 //! Which axis a report says matters.
 
 use super::*;
+use bookahead_report::Terminal;
 use bookahead_report::situation::{Fixed, ScreenAnswer};
 use bookahead_report::variance::AxisShares;
 
@@ -144,7 +145,7 @@ fn the_screen_says_where_the_answer_changes_and_a_situation_has_its_own_answer()
     write_grid(&path, |_, _, _| false);
     let out = folder.path().join("report");
     let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
-    let shown = summary.on_screen;
+    let shown = summary.on_screen.page_on(&Terminal::default());
     for said in [
         "heuristic-overbooking earns most in 4 of 4 situations",
         "policy 92 %, penalty_ratio 8 %, clusters 0 %",

@@ -87,13 +87,15 @@ fn links(more: &[(String, &str)]) -> Vec<(String, String)> {
 }
 
 fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
-    let run = Store::open_read_only(studies(), store)?
-        .run(&selector(run))?
-        .id;
+    let opened = Store::open_read_only(studies(), store)?;
+    let run = opened.run(&selector(run))?.id;
+    let progress = opened.run_progress()?;
+    let is_under_way = progress.iter().any(|one| one.id == run && one.is_running());
     let extras = ReportExtras {
         served: Some(bookahead_report::Served {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
             command: format!("bookahead report {} --store {}", run.0, store.display()),
+            under_way: is_under_way.then_some(run.0),
         }),
         views: crate::cli::program().views,
         ..ReportExtras::default()
@@ -123,6 +125,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
             words.join(" "),
             path.display()
         ),
+        under_way: None,
     };
     Ok(comparison::page(&runs, &served))
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::LookError;
-use crate::cli::screen::{axes_json, print_table};
+use crate::cli::aligned::is_tsv;
+use crate::cli::screen::{axes_json, print_table, terminal};
 use crate::store::{DecisionTiming, RunSelector, RunSummary, Store};
 use bookahead_report::situation::{Fixed, ScreenAnswer, SituationError};
 use bookahead_report::{RuleAnswer, Table, Terminal};
@@ -18,7 +19,12 @@ pub(super) fn at(store: &Store, run: &RunSummary, fixed: &[Fixed]) -> Result<(),
     text.extend(sentences(&answer)?);
     text.push(b'\n');
     crate::cli::print(&String::from_utf8_lossy(&text))?;
-    Ok(print_table(&answer.table)?)
+    // Programs get every row.
+    let table = match is_tsv() {
+        true => answer.table,
+        false => answer.table_on(&terminal()),
+    };
+    Ok(print_table(&table)?)
 }
 
 /// Where the answer of a whole run changes.

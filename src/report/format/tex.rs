@@ -14,6 +14,11 @@ use super::inline::with_code;
 /// ```
 #[must_use]
 pub fn text(text: &str) -> String {
+    as_text(text, false)
+}
+
+/// As [`text`]; quotation marks of code stay straight.
+fn as_text(text: &str, is_code: bool) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut before = None;
     for letter in one_line(text).chars() {
@@ -21,7 +26,10 @@ pub fn text(text: &str) -> String {
         if before == Some(letter) && matches!(letter, '-' | '\'' | ',') {
             safe.push_str("{}");
         }
-        push(letter, &mut safe);
+        match letter {
+            '"' if !is_code => safe.push_str(quotation_mark(before)),
+            _ => push(letter, &mut safe),
+        }
         before = Some(letter);
     }
     safe
@@ -30,7 +38,17 @@ pub fn text(text: &str) -> String {
 /// A sentence with names in it: as [`text`], but single backticks in pairs make code.
 #[must_use]
 pub fn sentence(sentence: &str) -> String {
-    with_code(sentence, text, |code| format!("\\texttt{{{}}}", text(code)))
+    with_code(sentence, text, |code| {
+        format!("\\texttt{{{}}}", as_text(code, true))
+    })
+}
+
+/// A quotation mark behind this character: the fonts of old have no straight one.
+fn quotation_mark(before: Option<char>) -> &'static str {
+    match before {
+        Some(letter) if letter != ' ' && letter != '(' => "\\textquotedblright{}",
+        _ => "\\textquotedblleft{}",
+    }
 }
 
 /// A number of a table: `12.5`, `-3`, `12 ± 3`, `12 [9, 17]`, `0 (< 0.37)`, each perhaps with the
@@ -278,6 +296,10 @@ mod tests {
             ("[1, 2]*", "{[}1, 2{]}{*}"),
             ("--out it''s", "-{}-out it'{}'s"),
             ("a\nb\u{1b}", "a b?"),
+            (
+                "the table \"best\" (\"1\")",
+                r"the table \textquotedblleft{}best\textquotedblright{} (\textquotedblleft{}1\textquotedblright{})",
+            ),
         ] {
             assert_eq!(text(given), safe);
         }
@@ -301,6 +323,7 @@ mod tests {
             assert_eq!(text(given), safe);
         }
         assert_eq!(sentence("see `a_b`, 5 %"), r"see \texttt{a\_b}, 5 \%");
+        assert_eq!(sentence("`a \"b\"`"), r"\texttt{a {\char34}b{\char34}}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::first_screen::given_json;
-use super::{save, sql_html};
+use super::{plain, save, sql_html};
 use crate::figure::{Figure, Marks};
 use crate::svg;
 use crate::table::short;
@@ -93,10 +93,10 @@ fn figure_html(figure: &Figure, has_points: bool) -> Markup {
             data-given=(given_json(&figure.given)) data-x=(figure.x.title) { "\n"
             figcaption { h3 { (figure.title) } } "\n"
             (PreEscaped(svg::inline(figure))) "\n"
-            p.note { (figure.note) " " (save("svg", &figure.name)) } "\n"
+            p.note { (figure.note) " " (save("svg", None)) } "\n"
             @if let Some(data) = data {
                 details {
-                    summary { "Data" @if is_thinned { " of the dots" } } (save("csv", &figure.name)) pre { (data) }
+                    summary { "Data" @if is_thinned { " of the dots" } } (save("csv", None)) pre { (plain(&data)) }
                 } "\n"
             }
             (sql_html(&figure.sql))

@@ -193,6 +193,11 @@
     remember();
     apply();
   };
+  for (const key of document.querySelectorAll(".key")) {
+    key.setAttribute("role", "button");
+    key.setAttribute("tabindex", "0");
+    key.dataset.s = key.textContent.trim();
+  }
   const legend = (event) => event.target.closest ? event.target.closest(".key") : null;
   document.addEventListener("click", (event) => { const key = legend(event); if (key) toggle(key); });
   document.addEventListener("keydown", (event) => {
@@ -241,7 +246,7 @@
   const drawing = (svg) => {
     const copy = svg.cloneNode(true), style = document.createElementNS("http://www.w3.org/2000/svg", "style");
     const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText);
-    style.textContent = rules.filter((rule) => rule.startsWith("figure .")).map((rule) => rule.slice(7)).join("\n") + ".gone{display:none}.off{opacity:.35}";
+    style.textContent = rules.filter((rule) => /^(figure|\.gantt) \./.test(rule)).map((rule) => rule.replace(/^figure /, "")).join("\n") + "svg{font:12px system-ui,sans-serif}.gone{display:none}.off{opacity:.35}";
     copy.prepend(style);
     return new XMLSerializer().serializeToString(copy);
   };
@@ -251,7 +256,8 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest ? event.target.closest(".save") : null;
     if (!button) return;
-    const { kind, name } = button.dataset, figure = button.closest("figure");
+    const figure = button.closest("figure"), kind = button.textContent.toLowerCase();
+    const name = button.dataset.name ?? figure.id.replace("figure-", "");
     if (kind === "svg") keep(`${name}.svg`, "image/svg+xml", drawing(figure.querySelector("svg")));
     else if (figure) keep(`${name}.csv`, "text/csv", button.parentElement.querySelector("pre").textContent);
     else keep(`${name}.csv`, "text/csv", rows(document.getElementById(`table-${name}`)));
@@ -261,9 +267,19 @@
   const tip = document.getElementById("tip");
   for (const mark of document.querySelectorAll(".m")) mark.setAttribute("tabindex", "0");
   const line = (mark) => mark.closest("g.series:not(.published)")?.dataset.s;
+  // The second line of a mean is its difference from the series that it is paired with.
+  const paired = (mark) => {
+    const reference = mark.dataset.t.includes("\n") && mark.closest("g.series")?.dataset.r;
+    return reference ? ` against ${reference}, paired` : "";
+  };
+  // Where all means of a line are over as many replications, the line says how many.
+  const counted = (mark) => {
+    const count = mark.closest("g.series")?.dataset.n;
+    return count === undefined ? mark.dataset.t : mark.dataset.t.replace(/\n|$/, (end) => `, n = ${count}${end}`);
+  };
   const told = (mark) => {
     const head = mark.dataset.x === undefined ? [] : [line(mark), `${mark.closest("figure").dataset.x}: ${place(mark)}`];
-    return [...head.filter((text) => text !== undefined), mark.dataset.t].join("\n");
+    return [...head.filter((text) => text !== undefined), counted(mark)].join("\n") + paired(mark);
   };
   const show = (mark) => {
     tip.textContent = told(mark);
@@ -301,6 +317,27 @@
     const mark = marked(event);
     if (mark && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); behind(mark); }
   });
+
+  // Of a run under way its server tells more, as long as the page is seen.
+  const news = document.getElementById("news");
+  let source = null;
+  const listen = () => {
+    if (!news || source || document.hidden) return;
+    source = new EventSource("/events");
+    source.addEventListener("runs", (event) => {
+      const told = JSON.parse(event.data).rows.find(({ run }) => String(run) === news.dataset.run);
+      if (!told) return;
+      const row = document.createElement("tbody");
+      row.innerHTML = told.row;
+      const cell = (name) => row.querySelector(`[data-l=${name}]`).textContent.trim();
+      news.textContent = `The run is ${cell("State") === "running" ? "under way" : cell("State")}: ${cell("Points")} points done by now, ${cell("Failed")} failed.`;
+    });
+  };
+  const stop = () => { source?.close(); source = null; };
+  document.addEventListener("visibilitychange", () => document.hidden ? stop() : listen());
+  addEventListener("pagehide", stop);
+  addEventListener("pageshow", listen);
+  listen();
 
   for (const button of document.querySelectorAll(".copy"))
     button.addEventListener("click", async () => {

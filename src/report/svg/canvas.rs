@@ -47,6 +47,34 @@ pub struct Picture<'p> {
     pub bottom: f64,
 }
 
+/// A place or length in a picture, to a tenth of a pixel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Px(pub(crate) f64);
+
+/// The same to a hundredth, for what would leave gaps otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fine(pub(crate) f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_short(formatter, format!("{:.1}", self.0))
+    }
+}
+
+impl fmt::Display for Fine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_short(formatter, format!("{:.2}", self.0))
+    }
+}
+
+/// A page has thousands of numbers: zeros behind the point say nothing.
+fn write_short(formatter: &mut fmt::Formatter<'_>, number: String) -> fmt::Result {
+    match number.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => formatter.write_str("0"),
+        short => formatter.write_str(short),
+    }
+}
+
 /// An axis: places and labels of its ticks, and what it shows.
 pub struct Side<'t> {
     /// Places in pixels, with what stands there.
@@ -108,9 +136,15 @@ impl<'p> Canvas<'p> {
             "" => String::new(),
             class => format!(" class=\"{class}\""),
         };
+        // The style of the page says so of its figures.
+        let alone = match place {
+            Place::Interactive => "",
+            Place::File(_) | Place::Paper(_) | Place::Page => {
+                " xmlns=\"http://www.w3.org/2000/svg\" font-family=\"system-ui,sans-serif\" font-size=\"12\""
+            }
+        };
         let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\"{class} viewBox=\"0 {top} {width} {0}\" width=\"{width}\" height=\"{0}\" \
-             font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{title}\">\n",
+            "<svg{alone}{class} viewBox=\"0 {top} {width} {0}\" width=\"{width}\" height=\"{0}\" role=\"img\" aria-label=\"{title}\">\n",
             height - top
         );
         let mut canvas = Self {
@@ -144,24 +178,32 @@ impl<'p> Canvas<'p> {
             bottom,
             ..
         } = self.picture;
-        for (place, label) in left.iter().flat_map(|side| &side.ticks) {
-            if left.is_some_and(|side| side.has_grid) {
-                self.line((from, *place), (to, *place), "grid");
+        let mut grid = String::new();
+        let mut edge = String::new();
+        if let Some(side) = left {
+            for (place, _) in side.ticks.iter().filter(|_| side.has_grid) {
+                let _ = write!(grid, "M{} {}H{}", Px(from), Px(*place), Px(to));
             }
-            self.text((from - 8.0, place + 4.0), "soft", "end", label);
+            let labels = side.ticks.iter();
+            let labels = labels.map(|(place, label)| ((from - 8.0, place + 4.0), label.as_str()));
+            self.labels("end", labels);
         }
-        for (place, label) in &below.ticks {
-            if below.has_grid {
-                self.line((*place, top), (*place, bottom), "grid");
-            } else {
-                self.line((*place, bottom), (*place, bottom + 5.0), "edge");
-            }
-            for (line, text) in label.lines().enumerate() {
-                let at = (*place, bottom + 19.0 + SECOND_LINE * line as f64);
-                self.text(at, "soft", "middle", text);
-            }
+        for (place, _) in &below.ticks {
+            let _ = match below.has_grid {
+                true => write!(grid, "M{} {}V{}", Px(*place), Px(top), Px(bottom)),
+                false => write!(edge, "M{} {}V{}", Px(*place), Px(bottom), Px(bottom + 5.0)),
+            };
         }
-        self.line((from, bottom), (to, bottom), "edge");
+        let _ = write!(edge, "M{} {}H{}", Px(from), Px(bottom), Px(to));
+        if !grid.is_empty() {
+            let _ = writeln!(self, "<path class=\"grid\" d=\"{grid}\"/>");
+        }
+        let lines = below.ticks.iter().flat_map(|(place, label)| {
+            let lines = label.lines().enumerate();
+            lines.map(|(line, text)| ((*place, bottom + 19.0 + SECOND_LINE * line as f64), text))
+        });
+        self.labels("middle", lines);
+        let _ = writeln!(self, "<path class=\"edge\" d=\"{edge}\"/>");
         self.text(
             (f64::midpoint(from, to), bottom + 38.0 + below.more()),
             "ink",
@@ -171,11 +213,21 @@ impl<'p> Canvas<'p> {
         if let Some(side) = left {
             let _ = writeln!(
                 self,
-                "<text class=\"ink\" transform=\"translate(18 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-                f64::midpoint(top, bottom),
+                "<text class=\"ink\" transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                Px(f64::midpoint(top, bottom)),
                 escape(side.title)
             );
         }
+    }
+
+    /// What stands at the ticks of an axis.
+    fn labels<'l>(&mut self, anchor: &str, labels: impl Iterator<Item = ((f64, f64), &'l str)>) {
+        let _ = write!(self, "<g class=\"soft\" text-anchor=\"{anchor}\">");
+        for ((x, y), label) in labels {
+            let (x, y) = (Px(x), Px(y));
+            let _ = write!(self, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape(label));
+        }
+        let _ = writeln!(self, "</g>");
     }
 
     /// Names in lines, the first of them at `top`.
@@ -184,17 +236,18 @@ impl<'p> Canvas<'p> {
         let places = legend_places(names.iter().copied(), self.picture.size.0);
         for ((swatch, name), (left, line)) in swatches.into_iter().zip(&names).zip(places) {
             let top = top + LEGEND_LINE * line as f64;
-            self.begin(
-                "class=\"key\" role=\"button\" tabindex=\"0\" aria-pressed=\"true\"",
-                name,
-            );
+            // The page's script makes buttons of them, for the series of their names.
+            if self.is_interactive {
+                let _ = write!(self, "<g class=\"key\">");
+            }
             let _ = match swatch {
                 Swatch::Line(class, before) => writeln!(
                     self,
-                    "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{2:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
+                    "<path class=\"s{class}{}\" stroke-width=\"3\" d=\"M{} {}H{}\"/>",
                     dashes(class, before),
-                    top - 4.0,
-                    left + 20.0
+                    Px(left),
+                    Px(top - 4.0),
+                    Px(left + 20.0)
                 ),
                 Swatch::Diamond => writeln!(
                     self,
@@ -213,13 +266,19 @@ impl<'p> Canvas<'p> {
                 ),
                 Swatch::Box(attributes) => writeln!(
                     self,
-                    "<rect {attributes} x=\"{left:.1}\" y=\"{:.1}\" width=\"20\" height=\"10\"/>",
-                    top - 9.0
+                    "<rect {attributes} x=\"{}\" y=\"{}\" width=\"20\" height=\"10\"/>",
+                    Px(left),
+                    Px(top - 9.0)
                 ),
             };
             self.text((left + 26.0, top), "ink", "start", name);
             self.end();
         }
+    }
+
+    /// Whether the page's script completes what marks say.
+    pub(super) fn is_interactive(&self) -> bool {
+        self.is_interactive
     }
 
     /// Begins what belongs to a series, for the page's script …
@@ -240,8 +299,11 @@ impl<'p> Canvas<'p> {
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let _ = writeln!(
             self,
-            "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
-            from.0, from.1, to.0, to.1
+            "<path class=\"{class}\" d=\"M{} {}L{} {}\"/>",
+            Px(from.0),
+            Px(from.1),
+            Px(to.0),
+            Px(to.1)
         );
     }
 
@@ -260,11 +322,15 @@ impl<'p> Canvas<'p> {
         content: &str,
     ) {
         let size = size.map_or(String::new(), |size| format!(" font-size=\"{size}\""));
+        let anchor = match anchor {
+            "start" => String::new(),
+            anchor => format!(" text-anchor=\"{anchor}\""),
+        };
         let _ = writeln!(
             self,
-            "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\"{size}>{}</text>",
-            at.0,
-            at.1,
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\"{anchor}{size}>{}</text>",
+            Px(at.0),
+            Px(at.1),
             escape(content)
         );
     }
@@ -273,7 +339,11 @@ impl<'p> Canvas<'p> {
     pub fn rectangle(&mut self, attributes: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let _ = writeln!(
             self,
-            "<rect {attributes} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+            "<rect {attributes} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+            Px(x),
+            Px(y),
+            Px(width),
+            Px(height)
         );
     }
 }
@@ -281,30 +351,35 @@ impl<'p> Canvas<'p> {
 /// The outline of the mark of a published value.
 pub(super) fn diamond(x: f64, y: f64) -> String {
     format!(
-        "M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z",
-        y - 6.0,
-        x + 6.0,
-        y + 6.0,
-        x - 6.0
+        "M{0} {2}L{4} {1}L{0} {5}L{3} {1}Z",
+        Px(x),
+        Px(y),
+        Px(y - 6.0),
+        Px(x - 6.0),
+        Px(x + 6.0),
+        Px(y + 6.0)
     )
 }
 
 /// The outline of the mark of a published bound: a bar, and a triangle on the side that is allowed.
 pub(super) fn bound((x, y): (f64, f64), is_most: bool) -> String {
     format!(
-        "M{:.1} {y:.1}H{:.1}M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}",
-        x - 8.0,
-        x + 8.0,
-        x - 4.0,
-        if is_most { y + 7.0 } else { y - 7.0 },
-        x + 4.0
+        "M{2} {1}H{3}M{4} {1}L{0} {6}L{5} {1}",
+        Px(x),
+        Px(y),
+        Px(x - 8.0),
+        Px(x + 8.0),
+        Px(x - 4.0),
+        Px(x + 4.0),
+        Px(if is_most { y + 7.0 } else { y - 7.0 })
     )
 }
 
 /// The outline of the mark of an interval that leaves the picture here, at the top or the bottom.
 pub(super) fn arrow((x, y): (f64, f64), is_up: bool) -> String {
     let back = if is_up { y + 8.0 } else { y - 8.0 };
-    format!("M{x:.1} {y:.1}L{:.1} {back:.1}H{:.1}Z", x + 5.0, x - 5.0)
+    let (x, y, back, left, right) = (Px(x), Px(y), Px(back), Px(x - 5.0), Px(x + 5.0));
+    format!("M{x} {y}L{right} {back}H{left}Z")
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::canvas::text_width;
+use super::canvas::{Px, text_width};
 use super::marks::{Pen, mean_words, words_of};
 use super::{place_name, short_number};
 use crate::figure::{HeatCell, Sign, Standing};
@@ -64,12 +64,12 @@ impl Pen<'_, '_> {
         if let Some(frame) = frame {
             let _ = writeln!(
                 self.canvas,
-                "<rect class=\"s{}\" pointer-events=\"none\" {frame} x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+                "<rect class=\"s{}\" pointer-events=\"none\" {frame} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
                 self.class,
-                x - width / 2.0 + 3.0,
-                y - height / 2.0 + 3.0,
-                width - 6.0,
-                height - 6.0
+                Px(x - width / 2.0 + 3.0),
+                Px(y - height / 2.0 + 3.0),
+                Px(width - 6.0),
+                Px(height - 6.0)
             );
         }
         let sign = match cell.surplus {

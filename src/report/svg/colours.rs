@@ -14,7 +14,9 @@ pub const COLOURS: [(&str, &str); 7] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::marks::dashes;
+    use std::collections::BTreeSet;
+
+    use super::super::marks::{DASHES, dashes};
     use super::COLOURS;
 
     /// How a colour (linear red, green, blue) looks to those who lack one kind of cone, by Machado,
@@ -113,7 +115,10 @@ mod tests {
             for other in 0..one {
                 assert_ne!(dashes(one, 0), dashes(other, 0), "{one} and {other}");
             }
+            assert_ne!(dashes(one, 0), dashes(one, 1), "{one}");
         }
+        let styles: BTreeSet<&str> = DASHES.iter().map(|(_, style)| *style).collect();
+        assert_eq!(styles.len(), DASHES.len());
     }
 
     /// A line of 3 : 1 against its paper is seen by those who see little (WCAG 2.2, 1.4.11).

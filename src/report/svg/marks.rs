@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::super::figure::{BoxMark, Figure, Mark, Marks, ScaleKind, Series};
-use super::canvas::{Canvas, arrow, escape, text_width};
+use super::canvas::{Canvas, Px, arrow, escape, text_width};
 use super::scale::Axis;
 use super::{PAGE_DIGITS, place_name, rounded, short_number};
 
@@ -77,18 +77,29 @@ impl Offsets {
     }
 }
 
-/// Lines differ by more than their colour, also from `before` others of the same colour.
+/// The dashes of lines by their colour, and those of a further line of a colour: the class and what
+/// it sets.
+pub(super) const DASHES: [(&str, &str); 8] = [
+    ("", ""),
+    (" d1", "7 3"),
+    (" d2", "2 3"),
+    (" d3", "9 3 2 3"),
+    (" d4", "12 3 2 3 2 3"),
+    (" d5", "4 4"),
+    (" d6", "5 2 1 2"),
+    (" d7", "16 4"),
+];
+
+/// The class of a line's dashes: lines differ by more than their colour, also from `before` others
+/// of the same colour.
 pub(super) fn dashes(class: usize, before: usize) -> &'static str {
-    match (before, class) {
-        (0, 1) => " stroke-dasharray=\"7 3\"",
-        (0, 2) => " stroke-dasharray=\"2 3\"",
-        (0, 3) => " stroke-dasharray=\"9 3 2 3\"",
-        (0, 4) => " stroke-dasharray=\"12 3 2 3 2 3\"",
-        (0, 5) => " stroke-dasharray=\"4 4\"",
-        (0, 6) => " stroke-dasharray=\"5 2 1 2\"",
-        (0, _) => "",
-        _ => " stroke-dasharray=\"16 4\"",
-    }
+    let further = DASHES.len() - 1;
+    let place = if before == 0 {
+        class.min(further)
+    } else {
+        further
+    };
+    DASHES[place].0
 }
 
 /// What draws the marks of one series.
@@ -98,10 +109,12 @@ pub(super) struct Pen<'d, 'p> {
     pub(super) series: &'d Series,
     /// The number of its colour.
     pub(super) class: usize,
-    /// The attribute that sets its line apart.
+    /// The class that sets its line apart.
     pub(super) dashes: &'static str,
     pub(super) x: &'d Axis,
     pub(super) y: &'d Axis,
+    /// The number of replications of every mark, where a page says it once.
+    pub(super) count: Option<u64>,
     /// How far its marks stand beside their places …
     pub(super) shift: f64,
     /// … and how wide they are.
@@ -185,7 +198,7 @@ impl Pen<'_, '_> {
         let points = path(upper.chain(lower));
         let _ = writeln!(
             self.canvas,
-            "<polygon class=\"band f{}\" fill-opacity=\"0.16\" points=\"{points}\"/>",
+            "<polygon class=\"band f{}\" points=\"{points}\"/>",
             self.class
         );
         for mark in marks {
@@ -207,7 +220,7 @@ impl Pen<'_, '_> {
     fn polyline(&mut self, points: Vec<(f64, f64)>) {
         let _ = writeln!(
             self.canvas,
-            "<polyline class=\"s{}\" stroke-width=\"2\"{} points=\"{}\"/>",
+            "<polyline class=\"s{}{} t\" points=\"{}\"/>",
             self.class,
             self.dashes,
             path(points.into_iter())
@@ -220,13 +233,13 @@ impl Pen<'_, '_> {
         for (number, (x, value)) in values.enumerate() {
             let (x, y) = (self.x.at(x), self.y.at(value));
             let _ = match number {
-                0 => write!(path, "M{x:.1} {y:.1}"),
-                _ => write!(path, "H{x:.1}V{y:.1}"),
+                0 => write!(path, "M{} {}", Px(x), Px(y)),
+                _ => write!(path, "H{}V{}", Px(x), Px(y)),
             };
         }
         let _ = writeln!(
             self.canvas,
-            "<path class=\"s{}\" stroke-width=\"2\"{} d=\"{path}\"/>",
+            "<path class=\"s{}{} t\" d=\"{path}\"/>",
             self.class, self.dashes
         );
     }
@@ -240,24 +253,32 @@ impl Pen<'_, '_> {
     fn dot(&mut self, at: f64, value: f64, radius: f64, words: &str) {
         let _ = writeln!(
             self.canvas,
-            "<circle class=\"f{} m\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"/>",
+            "<circle class=\"f{} m\" {} cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
             self.class,
             words_of(self.figure, at, words),
-            self.x.at(at) + self.shift,
-            self.y.at(value)
+            Px(self.x.at(at) + self.shift),
+            Px(self.y.at(value))
         );
     }
 
     /// A mean with its interval, and its difference from the reference.
     fn mean_words(&self, mark: &Mark) -> String {
-        let words = mean_words(mark);
+        let mut words = mean_words(mark);
+        if let (Some(count), true) = (self.count, self.canvas.is_interactive()) {
+            let said = format!(", n = {count}");
+            words = words.strip_suffix(&said).unwrap_or(&words).to_owned();
+        }
         match (mark.paired, &self.series.reference) {
             (Some(paired), Some(reference)) => {
                 let interval = paired.interval.map_or_else(String::new, |(low, high)| {
                     format!(" [{}, {}]", short_number(low), short_number(high))
                 });
+                let against = match self.canvas.is_interactive() {
+                    true => String::new(),
+                    false => format!(" against {reference}, paired"),
+                };
                 format!(
-                    "{words}\n{}{}{interval} against {reference}, paired",
+                    "{words}\n{}{}{interval}{against}",
                     if paired.mean > 0.0 { "+" } else { "" },
                     short_number(paired.mean)
                 )
@@ -290,9 +311,11 @@ impl Pen<'_, '_> {
         let words = format!("{name}: {}", short_number(mark.mean));
         let _ = write!(
             self.canvas,
-            "<circle class=\"s{} m\" stroke-width=\"2.2\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>",
+            "<circle class=\"s{} m\" stroke-width=\"2.2\" {} cx=\"{}\" cy=\"{}\" r=\"6\"/>",
             self.class,
-            words_of(self.figure, mark.x, &words)
+            words_of(self.figure, mark.x, &words),
+            Px(at),
+            Px(top)
         );
         let anchor = if label.is_right { "start" } else { "end" };
         self.canvas
@@ -308,9 +331,12 @@ impl Pen<'_, '_> {
     fn whisker(&mut self, place: f64, low: f64, high: f64, class: usize) {
         let _ = writeln!(
             self.canvas,
-            "<path class=\"s{class}\" stroke-width=\"1.3\" d=\"M{0:.1} {low:.1}H{1:.1}M{place:.1} {low:.1}V{high:.1}M{0:.1} {high:.1}H{1:.1}\"/>",
-            place - 4.0,
-            place + 4.0
+            "<path class=\"s{class} w\" d=\"M{0} {3}H{1}M{2} {3}V{4}M{0} {4}H{1}\"/>",
+            Px(place - 4.0),
+            Px(place + 4.0),
+            Px(place),
+            Px(low),
+            Px(high)
         );
     }
 
@@ -341,13 +367,16 @@ impl Pen<'_, '_> {
         );
         let _ = writeln!(
             self.canvas,
-            "<rect class=\"f{} m\" fill-opacity=\"0.55\" {} x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
-             <path class=\"ink edge\" stroke-width=\"2\" d=\"M{left:.1} {median:.1}H{right:.1}\"/>",
+            "<rect class=\"f{} m\" fill-opacity=\"0.55\" {} x=\"{left}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
+             <path class=\"ink edge\" stroke-width=\"2\" d=\"M{left} {}H{}\"/>",
             self.class,
             words_of(self.figure, mark.x, &value),
-            p75.min(p25),
-            self.width,
-            (p25 - p75).abs().max(1.0)
+            Px(p75.min(p25)),
+            Px(self.width),
+            Px((p25 - p75).abs().max(1.0)),
+            Px(median),
+            Px(right),
+            left = Px(left)
         );
     }
 }
@@ -427,6 +456,8 @@ pub(super) fn words_of(figure: &Figure, at: f64, value: &str) -> String {
 }
 
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
-    let pairs: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let pairs: Vec<String> = points
+        .map(|(x, y)| format!("{},{}", Px(x), Px(y)))
+        .collect();
     pairs.join(" ")
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::super::figure::PublishedMark;
-use super::canvas::{bound, diamond};
+use super::canvas::{Px, bound, diamond};
 use super::marks::{Pen, words_of};
 use super::{PUBLISHED, short_number};
 use crate::PublishedNumber;
@@ -33,8 +33,11 @@ impl Pen<'_, '_> {
             let (top, bottom) = (self.y.at(high), self.y.at(low));
             let _ = writeln!(
                 self.canvas,
-                "<path class=\"s{}\" stroke-width=\"7\" stroke-opacity=\"0.28\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/>",
-                self.class
+                "<path class=\"s{}\" stroke-width=\"7\" stroke-opacity=\"0.28\" d=\"M{} {}V{}\"/>",
+                self.class,
+                Px(x),
+                Px(top),
+                Px(bottom)
             );
         }
         let everywhere = self.everywhere(mark, y);
@@ -77,10 +80,11 @@ impl Pen<'_, '_> {
         };
         let _ = writeln!(
             self.canvas,
-            "<path class=\"s{}\" stroke-width=\"1.5\" stroke-dasharray=\"1 4\" d=\"M{:.1} {y:.1}H{:.1}\"/>",
+            "<path class=\"s{}\" stroke-width=\"1.5\" stroke-dasharray=\"1 4\" d=\"M{} {}H{}\"/>",
             self.class,
-            self.x.at(mark.x) + self.shift,
-            self.x.at(until) + self.shift
+            Px(self.x.at(mark.x) + self.shift),
+            Px(y),
+            Px(self.x.at(until) + self.shift)
         );
         " of all places"
     }

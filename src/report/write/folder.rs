@@ -9,7 +9,7 @@ use super::manifest::{FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest,
 use super::write_figure;
 use crate::figure::Figure;
 use crate::folder_fault::{FolderFault, briefly};
-use crate::format::{Csv, Latex, Parquet, TableFormat};
+use crate::format::{Csv, Latex, Parquet, TableFormat, write_float};
 use crate::labels::Labels;
 use crate::section::ReportError;
 use crate::svg::{self, FigureWidth};
@@ -149,13 +149,23 @@ impl<'p> Folder<'p> {
         Ok(())
     }
 
-    /// Adds a figure: its drawing, and its data.
+    /// Adds a figure: its drawing, and its data; where tables are written for LaTeX, a float of it
+    /// as well.
     pub fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
         let width = self.forms.figure_width;
-        let drawing = svg::file(&self.forms.labels.figure(figure), width);
+        let labelled = self.forms.labels.figure(figure).into_owned();
+        let drawing = svg::file(&labelled, width);
         self.file(&format!("plots/{}.svg", figure.name), |target| {
             target.write_all(drawing.as_bytes())
         })?;
+        if self.forms.more_tables.contains(&TableFile::Latex) {
+            self.file(&format!("plots/{}.pdf", figure.name), |target| {
+                target.write_all(&svg::pdf(&drawing)?)
+            })?;
+            self.file(&format!("plots/{}.tex", figure.name), |target| {
+                write_float(&labelled, width, target)
+            })?;
+        }
         self.file(&format!("plots/{}.csv", figure.name), |target| {
             write_figure(figure, target)
         })

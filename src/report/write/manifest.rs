@@ -16,7 +16,7 @@ pub(super) const MANIFEST: &str = ".files";
 pub(super) const FOLDERS: [&str; 3] = ["tables", "plots", "experiments"];
 
 /// How the names of a report's files end.
-const ENDINGS: [&str; 7] = ["csv", "html", "md", "parquet", "svg", "tex", "toml"];
+const ENDINGS: [&str; 8] = ["csv", "html", "md", "parquet", "pdf", "svg", "tex", "toml"];
 
 /// The longest list that is read. A line has about a hundred bytes, and the largest reports have a
 /// few thousand files.

@@ -32,7 +32,7 @@ fn each_axis_alone_is_the_mean_over_the_others_within_a_replication() {
     heine(&path, false);
     let summary = write(STUDIES, &path, &RunSelector::Latest, &out).unwrap();
     // In brief: the shares of rejected requests and the prices, each the first of its topic.
-    assert_eq!(summary.on_screen.columns.len(), 2 + 2);
+    assert_eq!(summary.on_screen.table.columns.len(), 2 + 2);
     let text = std::fs::read_to_string(out.join("tables/each-axis.csv")).unwrap();
     let mut rows = csv::Reader::from_reader(text.as_bytes());
     let headings = rows.headers().unwrap().clone();

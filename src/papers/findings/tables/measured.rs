@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Experiment, Layout, run};
 use crate::findings::MeasuredCurves;
+use bookahead_core::scheduling::measures::QuantityKind;
 use bookahead_lab::sweep::AxisValue;
-use bookahead_report::statistics::student_t_95;
+use bookahead_report::statistics;
 
 /// What is averaged over the batteries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,55 +80,32 @@ pub(super) struct Estimate {
 impl Estimate {
     /// Mean and 95 % interval of these values by Student's t; `None` where there are none.
     pub(super) fn of(values: &[f64]) -> Option<Self> {
-        let n = values.len();
-        if n == 0 {
-            return None;
-        }
-        let mean = values.iter().sum::<f64>() / n as f64;
-        if n == 1 {
-            return Some(Self {
-                mean,
-                low: f64::NEG_INFINITY,
-                high: f64::INFINITY,
-                n: 1,
-            });
-        }
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let error = (squares / (n - 1) as f64 / n as f64).sqrt();
-        let half = u32::try_from(n)
-            .ok()
-            .and_then(student_t_95)
-            .map_or(f64::INFINITY, |t| t * error);
-        Some(Self {
-            mean,
-            low: mean - half,
-            high: mean + half,
-            n: n as u64,
-        })
+        statistics::Estimate::of(values).map(Self::from)
     }
 
     /// The quotient of two means with its 95 % interval: Student's t over the deviations
     /// `part − quotient · whole` of each battery (the linearised variance of a ratio of sums).
     /// `None` where there are none, or the mean of the wholes is not above 0.
     pub(super) fn of_quotient(pairs: &[(f64, f64)]) -> Option<Self> {
-        let n = pairs.len() as f64;
-        let part: f64 = pairs.iter().map(|(part, _)| part).sum::<f64>() / n;
-        let whole: f64 = pairs.iter().map(|(_, whole)| whole).sum::<f64>() / n;
-        if pairs.is_empty() || whole <= 0.0 {
-            return None;
+        statistics::Estimate::quotient(pairs, QuantityKind::Signed).map(Self::from)
+    }
+}
+
+impl From<statistics::Estimate> for Estimate {
+    fn from(over: statistics::Estimate) -> Self {
+        let (low, high) = match over.interval {
+            Some(interval) => (interval.low, interval.high),
+            // One battery says nothing about others.
+            None if over.count == 1 => (f64::NEG_INFINITY, f64::INFINITY),
+            // All batteries gave the same.
+            None => (over.mean, over.mean),
+        };
+        Self {
+            mean: over.mean,
+            low,
+            high,
+            n: u64::from(over.count),
         }
-        let quotient = part / whole;
-        let deviations: Vec<f64> = pairs
-            .iter()
-            .map(|(own, all)| (own - quotient * all) / whole)
-            .collect();
-        let spread = Self::of(&deviations)?;
-        Some(Self {
-            mean: quotient,
-            low: quotient + spread.low,
-            high: quotient + spread.high,
-            n: spread.n,
-        })
     }
 }
 

@@ -36,7 +36,6 @@ impl PaperPage<'_> {
                     p.lead { (self.title()) ". Made by " code { (self.command) } " from the score cards of its traces." } "\n"
                     p.headline { (self.headline()) } "\n"
                     p { (self.rest()) } "\n"
-                    @if let Some(missing) = self.missing() { p.banner { (in_code(&missing)) } "\n" }
                     @if let Some(text) = self.judgements() { p.note { (text) } "\n" }
                     nav aria-label="sections" {
                         a href="#traces" { "By trace" } " "
@@ -125,6 +124,7 @@ impl PaperPage<'_> {
                         }
                     }
                 } "\n"
+                @if let Some(missing) = self.missing() { p.note { (in_code(&missing)) } "\n" }
                 p.note { "Every claim with what was published and measured: " a href="claims.csv" { "claims.csv" } } "\n"
             } "\n"
         }
