@@ -211,12 +211,6 @@ fn rebase(jobs: &[Job], factor: f64) -> Arc<[Job]> {
         .collect()
 }
 
-/// `o + ⌊laxity · x⌋`; the largest number of seconds where that is too much for one.
-pub(super) fn deadline(submit: Seconds, estimate: Seconds, laxity: f64) -> Seconds {
-    let window = (estimate.0 as f64 * laxity).floor() as i64;
-    Seconds(submit.0.saturating_add(window))
-}
-
 fn factor_for(
     offered: Option<f64>,
     target: f64,

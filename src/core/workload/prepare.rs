@@ -193,3 +193,6 @@ pub fn prepare_usable(
         acknowledgement: usable.acknowledgement.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests;
