@@ -1,8 +1,8 @@
 //! How tight estimates are: jobs whose users estimate better than those of the log (Birkenheuer
 //! 2012, §4.3 and §8.2: paying users would).
 //!
-//! The rule stands here, and what of it a workload's deadlines and load follow. Who applies it to
-//! the jobs of a workload is `prepare`, before they are split into learning and evaluation.
+//! Here stand the rule, and which estimates deadlines and loads follow. `estimated` applies it to
+//! the usable jobs of a workload, before they are split into learning and evaluation.
 
 use serde::{Deserialize, Serialize};
 
