@@ -45,6 +45,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         fresh: false,
+        tightness: None,
         whole: Some(WholeTrace {
             days: Some(days),
             copy: Some(TraceCopy {

@@ -183,6 +183,7 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         fresh: false,
+        tightness: None,
         whole: Some(WholeTrace {
             days: Some(30.0),
             copy: Some(TraceCopy {

@@ -38,6 +38,7 @@ fn blue() -> Option<&'static [Job]> {
             laxity: 2.0,
             whole: Some(WholeTrace::default()),
             fresh: false,
+            tightness: None,
         };
         let folder = TraceFolder {
             path: Some(folder.into()),

@@ -31,6 +31,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     };
     let folder = TraceFolder {
         path: Some(folder.into()),

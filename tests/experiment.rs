@@ -8,6 +8,8 @@ mod fresh;
 
 mod identities;
 
+mod tightness;
+
 mod unread;
 
 use std::path::Path;

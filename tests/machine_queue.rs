@@ -249,3 +249,38 @@ fn a_machine_that_is_missing_twice_there_or_wrong_is_refused_with_what_to_do() {
     let said = refusal("file = \"machine.toml\"\nnames = \"nowhere.csv\"\n");
     assert!(said.contains("nowhere.csv"), "{said}");
 }
+
+#[test]
+fn requests_and_defaults_of_partitions_are_as_tight_as_asked() {
+    let with = |workload: &str| {
+        let place = with_files(&format!("missing_estimate = \"runtime\"\n{workload}"), "");
+        // Every third job asks for no time, and so for the hour of its partition.
+        let silent: String = (trace().lines())
+            .map(|line| {
+                let mut fields: Vec<&str> = line.split(' ').collect();
+                if !line.starts_with(';') && fields[0].ends_with(['3', '6', '9']) {
+                    fields[8] = "-1";
+                }
+                fields.join(" ") + "\n"
+            })
+            .collect();
+        fs::write(place.path().join("trace.swf"), silent).expect("a writable folder");
+        let machine = MACHINE.replace("tier = 2\n", "tier = 2\ndefault_request_hours = 1\n")
+            + "default_request_hours = 1\n";
+        fs::write(place.path().join("machine.toml"), machine).expect("a writable folder");
+        let store = done(place.path());
+        let mut starts = store
+            .prepare("SELECT start FROM v_job ORDER BY job")
+            .expect("a query");
+        let starts = starts.query_map([], |row| row.get::<_, i64>(0));
+        let starts: rusqlite::Result<Vec<i64>> = starts.expect("rows").collect();
+        starts.expect("values")
+    };
+    let recorded = with("");
+    // Nobody outlasts what was asked for: where no share of it is left, all ask for the run time.
+    let exact = with("exact_estimates = true");
+    assert_eq!(with("estimate_tightness = 0.0"), exact);
+    let half = with("estimate_tightness = 0.5");
+    assert!(half != exact && half != recorded);
+    assert_eq!(with("estimate_tightness = 1.0"), recorded);
+}

@@ -33,6 +33,7 @@ fn jobs(file: &str, nodes: u32) -> Option<Vec<Job>> {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         fresh: false,
+        tightness: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()

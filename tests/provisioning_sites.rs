@@ -35,6 +35,7 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         fresh: false,
+        tightness: None,
         whole: Some(WholeTrace {
             days,
             copy: None,

@@ -226,6 +226,7 @@ fn settings(log: &Log, compression: Compression) -> WorkloadSettings {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     }
 }
 

@@ -273,3 +273,59 @@ fn the_queues_of_kth_give_the_promises_of_their_page_again() {
     );
     assert!(page.replace("\n  ", " ").contains(&said), "{said}");
 }
+
+#[test]
+fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_are_exact() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none()
+        || std::env::var_os("BOOKAHEAD_FAILURES").is_none()
+    {
+        println!("skipped: needs the folders that BOOKAHEAD_TRACES and BOOKAHEAD_FAILURES name");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "estimate-tightness/sdsc-sp2.toml");
+    run(folder.path(), "estimate-tightness/failures-sdsc-sp2.toml");
+    let page = read("estimate-tightness.md");
+    let [query] = &queries("estimate-tightness.md")[..] else {
+        panic!("another number of queries");
+    };
+    let found = rows(&folder.path().join("it.db"), query, |row| {
+        let [threshold, tightness] = [row.get("threshold")?, row.get("tightness")?];
+        let arm: (String, String) = (row.get("experiment")?, row.get("arm")?);
+        let numbers: [f64; 5] = [
+            row.get("planning")?,
+            row.get("percent")?,
+            row.get("variance")?,
+            row.get("differing")?,
+            row.get("overbooked")?,
+        ];
+        Ok((arm, threshold, tightness, numbers))
+    });
+    let mut cells = 0;
+    for threshold in [0.1, 0.3, 0.6, 0.9] {
+        let start = format!("| SDSC SP2 | {threshold} |");
+        let line = page.lines().find(|line| line.starts_with(&start));
+        let line: Vec<&str> = line.expect("a row of the first table").split('|').collect();
+        for (at, share) in [1.0, 0.75, 0.5, 0.25, 0.1].into_iter().enumerate() {
+            let row = found.iter().find(|((experiment, _), at, tightness, _)| {
+                experiment == "tightness-sdsc-sp2" && (*at, *tightness) == (threshold, share)
+            });
+            let [planning, percent, variance, ..] = row.expect("a row of the query").3;
+            let sign = if percent < 0.0 { '−' } else { '+' };
+            let half = 100.0 * 2.093 * variance.sqrt() / planning;
+            let said = format!("{sign}{:.1} ± {half:.1}", percent.abs());
+            assert_eq!(line[3 + at].trim().trim_matches('*'), said);
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 20);
+    let rules = ["", "final, wait-full", "restart-short, wait-short"];
+    let exact = found
+        .iter()
+        .filter(|(_, _, tightness, _)| *tightness == 0.0);
+    for ((experiment, arm), .., [_, _, _, differing, overbooked]) in exact {
+        assert_eq!(*overbooked, 0.0, "{experiment}, {arm}");
+        let is_same = rules.contains(&arm.as_str());
+        assert_eq!(*differing == 0.0, is_same, "{experiment}, {arm}");
+    }
+}

@@ -50,6 +50,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     };
     let settings = match folder {
         Some(_) => WorkloadSettings {

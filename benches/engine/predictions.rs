@@ -47,6 +47,7 @@ static LOG: LazyLock<Log> = LazyLock::new(|| {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     };
     let workload = prepare(&settings, &folder.unwrap_or_default(), 1)
         .expect("the model is whole, and the folder named by BOOKAHEAD_TRACES holds KTH");

@@ -78,6 +78,7 @@ pub fn spec(strategy: &str, replication: u32) -> SimulationSpec {
             laxity: 2.0,
             whole: None,
             fresh: false,
+            tightness: None,
         },
         estimates: None,
         failures: FailureSettings {

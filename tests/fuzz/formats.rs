@@ -599,6 +599,7 @@ fn consume_trace(path: &Path, folder: &Path) {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     };
     for compression in [
         settings.compression,

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::error::WorkloadError;
+use super::estimated::EstimatedJobs;
 use super::job::{Job, JobId};
 use super::job_stream::Demand;
 use super::settings::{Compression, LoadTime, WorkloadSettings};
@@ -66,8 +67,8 @@ const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 /// log with fresh replications the evaluated jobs are the one battery that lies as many batteries
 /// before the last as the number of the replication says.
 ///
-/// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`,
-/// `d = o + ⌊laxity · x⌋`.
+/// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, and the deadline lies
+/// as far behind `o` as it did behind the original time: `d = o + ⌊laxity · x⌋`.
 ///
 /// # Errors
 /// [`WorkloadError`] where settings are impossible, there are too few jobs, or a load is asked of
@@ -75,11 +76,13 @@ const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 pub fn split(
     label: &str,
     records: u64,
-    usable: &Arc<[Job]>,
+    usable: &EstimatedJobs,
     settings: &WorkloadSettings,
     replication: u32,
 ) -> Result<(FirstJobs, Batteries), WorkloadError> {
     check(settings)?;
+    let of_load = usable.of_load();
+    let usable = &usable.jobs;
     let evaluation = settings.evaluation_jobs as usize;
     let battery = settings.battery_jobs as usize;
     let later = if settings.is_log() {
@@ -107,11 +110,12 @@ pub fn split(
         });
     }
     let evaluated = &usable[end - evaluation..end];
-    let offered_load = |time| self::offered_load(evaluated, settings.nodes, time);
+    let of_load = &of_load[end - evaluation..end];
+    let offered_load = |jobs, time| self::offered_load(jobs, settings.nodes, time);
     let common_factor = match settings.compression {
         Compression::Factor { factor } => Some(factor),
         Compression::TargetLoad { load, time } => Some(factor_for(
-            offered_load(time),
+            offered_load(of_load, time),
             load,
             label,
             "the evaluation jobs",
@@ -120,19 +124,22 @@ pub fn split(
     };
     let mut batteries = Vec::new();
     let mut factors = Vec::new();
-    for (index, jobs) in evaluated.chunks_exact(battery).enumerate() {
+    let loads = of_load.chunks_exact(battery);
+    for (index, (jobs, of_load)) in evaluated.chunks_exact(battery).zip(loads).enumerate() {
         let factor = match (common_factor, settings.compression) {
             (Some(factor), _) => factor,
             (
                 None,
                 Compression::BatteryLoad { load, time } | Compression::TargetLoad { load, time },
-            ) => {
-                let offered = self::offered_load(jobs, settings.nodes, time);
-                factor_for(offered, load, label, &format!("battery {index}"))?
-            }
+            ) => factor_for(
+                offered_load(of_load, time),
+                load,
+                label,
+                &format!("battery {index}"),
+            )?,
             (None, Compression::Factor { factor }) => factor,
         };
-        let jobs = rebase(jobs, factor, settings.laxity);
+        let jobs = rebase(jobs, factor);
         if jobs.iter().any(|job| job.deadline > LATEST_DEADLINE) {
             return Err(WorkloadError::TooLong {
                 label: label.to_owned(),
@@ -148,7 +155,7 @@ pub fn split(
         Batteries {
             batteries,
             factors,
-            offered_load: offered_load(LoadTime::Estimates),
+            offered_load: offered_load(evaluated, LoadTime::Estimates),
         },
     ))
 }
@@ -180,34 +187,28 @@ pub fn battery_before(
     battery_jobs: u32,
     back: usize,
     factor: f64,
-    laxity: f64,
 ) -> Option<Arc<[Job]>> {
     let length = battery_jobs as usize;
     let start = learning.len().checked_sub(back.checked_mul(length)?)?;
-    Some(rebase(learning.get(start..start + length)?, factor, laxity))
+    Some(rebase(learning.get(start..start + length)?, factor))
 }
 
-fn rebase(jobs: &[Job], factor: f64, laxity: f64) -> Arc<[Job]> {
+fn rebase(jobs: &[Job], factor: f64) -> Arc<[Job]> {
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     (0..)
         .zip(jobs)
         .map(|(index, job)| {
             let submit = compressed(job.submit, first, factor);
+            let window = job.deadline - job.submit;
             Job {
                 id: JobId(index),
                 submit,
                 release: submit,
-                deadline: deadline(submit, job.estimate, laxity),
+                deadline: Seconds(submit.0.saturating_add(window.0)),
                 ..job.clone()
             }
         })
         .collect()
-}
-
-/// `o + ⌊laxity · x⌋`; the largest number of seconds where that is too much for one.
-pub(super) fn deadline(submit: Seconds, estimate: Seconds, laxity: f64) -> Seconds {
-    let window = (estimate.0 as f64 * laxity).floor() as i64;
-    Seconds(submit.0.saturating_add(window))
 }
 
 fn factor_for(
@@ -290,14 +291,26 @@ mod tests {
             laxity: 2.0,
             whole: None,
             fresh: false,
+            tightness: None,
         }
     }
 
     fn job(submit: i64, nodes: u32, estimate: i64) -> Job {
         Job::rigid(JobId(0), Seconds(submit), Nodes(nodes), Seconds(estimate))
             .running_for(Seconds(1))
-            .due_by(Seconds(submit))
+            .due_by(Seconds(submit + 2 * estimate))
             .numbered(submit)
+    }
+
+    fn split(
+        label: &str,
+        records: u64,
+        usable: &Arc<[Job]>,
+        settings: &WorkloadSettings,
+        replication: u32,
+    ) -> Result<(FirstJobs, Batteries), WorkloadError> {
+        let usable = EstimatedJobs::of(usable.to_vec(), settings);
+        super::split(label, records, &usable, settings, replication)
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub use fingerprint::{FINGERPRINT_STEP, PUBLISHED_CLUSTERS, PublishedCluster};
 pub use settings::{ClusterSettings, ClusterSizes, Excerpts};
 
 use self::merging::{Bucket, Merger};
-use super::battery::deadline;
 use super::error::WorkloadError;
+use super::estimated::deadline;
 use super::job::{Job, JobId};
 use crate::random::Stream;
 use crate::units::{Nodes, Seconds};

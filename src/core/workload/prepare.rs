@@ -8,6 +8,7 @@ use super::arminius;
 use super::battery::{self, Batteries, FirstJobs};
 use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
+use super::estimated::EstimatedJobs;
 use super::job::Job;
 use super::settings::{LoadTime, WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
@@ -110,14 +111,15 @@ pub fn prepare_parsed(
 pub struct UsableJobs {
     label: String,
     provenance: Provenance,
-    jobs: Arc<[Job]>,
+    jobs: EstimatedJobs,
     report: CleaningReport,
     log_nodes: Option<Nodes>,
     content_hash: String,
     acknowledgement: Option<String>,
 }
 
-/// Cleans records, and gives the jobs the deadlines that they have at their original times.
+/// Cleans records, tightens estimates where the settings say so, and gives the jobs the deadlines
+/// that they have at their original times.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings refuse what the trace holds.
@@ -125,17 +127,12 @@ pub fn usable_jobs(
     trace: &ParsedTrace,
     settings: &WorkloadSettings,
 ) -> Result<UsableJobs, WorkloadError> {
-    let CleanedTrace {
-        mut jobs, report, ..
-    } = clean(trace, &settings.cleaning, settings.nodes);
+    let CleanedTrace { jobs, report, .. } = clean(trace, &settings.cleaning, settings.nodes);
     report.require_estimates(&trace.label, &settings.cleaning)?;
-    for job in &mut jobs {
-        job.deadline = battery::deadline(job.submit, job.estimate, settings.laxity);
-    }
     Ok(UsableJobs {
         label: trace.label.clone(),
         provenance: trace.provenance.clone(),
-        jobs: jobs.into(),
+        jobs: EstimatedJobs::of(jobs, settings),
         report,
         log_nodes: trace.header.machine().map(Nodes),
         content_hash: trace.content_hash.clone(),
@@ -143,8 +140,8 @@ pub fn usable_jobs(
     })
 }
 
-/// Splits and scales usable jobs for a replication, which matters where replications are fresh;
-/// `seed` draws the second copy of a whole trace.
+/// Splits and scales jobs that are usable by the same settings for a replication, which matters
+/// where replications are fresh; `seed` draws the second copy of a whole trace.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings ask for what the jobs do not hold.
@@ -196,3 +193,6 @@ pub fn prepare_usable(
         acknowledgement: usable.acknowledgement.clone(),
     })
 }
+
+#[cfg(test)]
+mod tests;

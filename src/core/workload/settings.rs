@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::swf::log_name;
+use super::tightness::Tightness;
 use crate::units::Nodes;
 
 /// Everything that determines the jobs of a simulation, apart from seed and replication.
@@ -33,6 +34,10 @@ pub struct WorkloadSettings {
     /// evaluation jobs are one battery then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub fresh: bool,
+    /// How much tighter than the recorded ones estimates are, in what is learned from and in what
+    /// is evaluated (Birkenheuer 2012, §4.3, §8.2); `None` where they are as recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tightness: Option<Tightness>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -137,6 +142,13 @@ impl WorkloadSettings {
         }
     }
 
+    /// Whether a wanted load counts the recorded estimates and not those that jobs ask for.
+    #[must_use]
+    pub fn counts_recorded_estimates(&self) -> bool {
+        self.tightness
+            .is_some_and(|tightness| tightness.load.is_recorded())
+    }
+
     /// A stable text that names the source of the jobs: settings with the same text share one
     /// parsed trace or one draw of a model. Folders and compression endings of a trace's name do
     /// not matter; the machine's size does for models whose jobs depend on it.
@@ -168,6 +180,7 @@ impl WorkloadSettings {
             laxity,
             whole,
             fresh,
+            tightness,
         } = self;
         let processors = match cleaning.processors {
             ProcessorsField::AllocatedElseRequested => "allocated",
@@ -200,6 +213,7 @@ impl WorkloadSettings {
             Compression::BatteryLoad { load, time } => format!("battery-load:{load}{}", by(*time)),
         };
         let fresh = if *fresh { ";fresh" } else { "" };
+        let tightness = tightness.map_or_else(String::new, |tightness| tightness.key());
         if let Some(whole) = whole {
             let days = whole
                 .days
@@ -229,7 +243,7 @@ impl WorkloadSettings {
             });
             return format!(
                 "{};nodes={};whole{days}{copy}{origin}{shake}{windows};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression}{fresh}",
+                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression}{fresh}{tightness}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -239,7 +253,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression};laxity={laxity}{fresh}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression};laxity={laxity}{fresh}{tightness}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -416,6 +430,7 @@ impl Default for CleaningRules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::WhichEstimate;
 
     #[test]
     fn the_key_names_the_log_and_everything_that_shapes_its_jobs() {
@@ -431,6 +446,7 @@ mod tests {
             laxity: 2.0,
             whole: None,
             fresh: false,
+            tightness: None,
         };
         assert_eq!(
             settings.key(),
@@ -444,5 +460,17 @@ mod tests {
             ..settings.clone()
         };
         assert_eq!(elsewhere.key(), settings.key());
+        let tightness = Some(Tightness {
+            load: WhichEstimate::Recorded,
+            ..Tightness::of(0.25)
+        });
+        let tighter = WorkloadSettings {
+            tightness,
+            ..settings.clone()
+        };
+        assert_eq!(
+            tighter.key(),
+            format!("{};tightness=0.25,load:recorded", settings.key())
+        );
     }
 }

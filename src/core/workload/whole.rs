@@ -7,6 +7,7 @@ use rand::RngExt;
 
 use super::battery::offered_load;
 use super::error::WorkloadError;
+use super::estimated::EstimatedJobs;
 use super::job::{Job, JobId};
 use super::settings::{
     Compression, CopyShift, Origin, TraceCopy, WholeTrace, Windows, WorkloadSettings,
@@ -28,12 +29,49 @@ const DAY: Seconds = Seconds(86_400);
 pub fn whole(
     label: &str,
     records: u64,
-    usable: &[Job],
+    usable: &EstimatedJobs,
     settings: &WorkloadSettings,
     whole: &WholeTrace,
-    stream: impl FnOnce(&str) -> Stream,
+    stream: impl Fn(&str) -> Stream,
 ) -> Result<(Arc<[Job]>, f64), WorkloadError> {
     check(settings, whole)?;
+    // The key without the copy: all loads see the same draws.
+    let key = format!("{};days={:?}", settings.source_key(), whole.days);
+    let taken = |jobs: &[Job]| taken(jobs, whole, || stream(&key));
+    let mut jobs = taken(&usable.jobs);
+    if jobs.is_empty() {
+        return Err(WorkloadError::NoJobs {
+            label: label.to_owned(),
+            records,
+        });
+    }
+    let factor = match settings.compression {
+        Compression::Factor { factor } => factor,
+        Compression::TargetLoad { load, time } | Compression::BatteryLoad { load, time } => {
+            let offered = if settings.counts_recorded_estimates() {
+                offered_load(&taken(usable.of_load()), settings.nodes, time)
+            } else {
+                offered_load(&jobs, settings.nodes, time)
+            };
+            let offered = offered.filter(|offered| *offered > 0.0);
+            let none = || WorkloadError::NoLoad {
+                label: label.to_owned(),
+                part: "the jobs of the trace".to_owned(),
+            };
+            offered.ok_or_else(none)? / load
+        }
+    };
+    jobs.sort_by_key(|job| job.submit);
+    for (job, id) in jobs.iter_mut().zip(0..) {
+        job.id = JobId(id);
+        job.submit = Seconds((job.submit.0 as f64 * factor).floor() as i64);
+        job.release = job.submit;
+    }
+    Ok((jobs.into(), factor))
+}
+
+/// What of usable jobs a whole trace takes, with the copies that `stream` draws behind them.
+fn taken(usable: &[Job], whole: &WholeTrace, stream: impl Fn() -> Stream) -> Vec<Job> {
     let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
     let origin = match whole.origin {
         Origin::FirstJob => first,
@@ -56,38 +94,11 @@ pub fn whole(
             ..job.clone()
         })
         .collect();
-    if jobs.is_empty() {
-        return Err(WorkloadError::NoJobs {
-            label: label.to_owned(),
-            records,
-        });
-    }
     if let Some(copy) = whole.copy {
-        // The key without the copy: all loads see the same draws.
-        let key = format!("{};days={:?}", settings.source_key(), whole.days);
-        let mut draws = stream(&key);
         let horizon = end - origin;
-        add_copies(&mut jobs, copy, horizon, &mut draws);
+        add_copies(&mut jobs, copy, horizon, &mut stream());
     }
-    let factor = match settings.compression {
-        Compression::Factor { factor } => factor,
-        Compression::TargetLoad { load, time } | Compression::BatteryLoad { load, time } => {
-            let offered =
-                offered_load(&jobs, settings.nodes, time).filter(|offered| *offered > 0.0);
-            let none = || WorkloadError::NoLoad {
-                label: label.to_owned(),
-                part: "the jobs of the trace".to_owned(),
-            };
-            offered.ok_or_else(none)? / load
-        }
-    };
-    jobs.sort_by_key(|job| job.submit);
-    for (job, id) in jobs.iter_mut().zip(0..) {
-        job.id = JobId(id);
-        job.submit = Seconds((job.submit.0 as f64 * factor).floor() as i64);
-        job.release = job.submit;
-    }
-    Ok((jobs.into(), factor))
+    jobs
 }
 
 /// The jobs of a replication's window, with ids anew.
@@ -208,6 +219,7 @@ mod tests {
             laxity: 2.0,
             whole: Some(whole),
             fresh: false,
+            tightness: None,
         }
     }
 
@@ -232,7 +244,7 @@ mod tests {
         super::whole(
             "test",
             240,
-            &hourly(),
+            &EstimatedJobs::as_they_are(hourly()),
             &settings(whole.clone()),
             &whole,
             copies,
@@ -287,7 +299,7 @@ mod tests {
         let error = super::whole(
             "bare log",
             7,
-            &[],
+            &EstimatedJobs::as_they_are(Vec::new()),
             &settings,
             &WholeTrace::default(),
             copies,

@@ -4,7 +4,9 @@ use super::declaration::{
     Given, flag, integer, integer_within, integers, named, one_of, real, text,
 };
 use crate::section;
-use crate::workload::{CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField};
+use crate::workload::{
+    CopyShift, LoadTime, MissingEstimate, Origin, ProcessorsField, WhichEstimate,
+};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
 pub const MOST_JOBS: i64 = 10_000_000;
@@ -63,6 +65,14 @@ section! {
         laxity: Given<f64> = real().from(1.0)
             .note(": the deadline is submission + laxity × estimate")
             .default_is("2"),
+        /// How much of every overestimate is left.
+        estimate_tightness: Given<f64> = real().from(0.0).to(1.0)
+            .note(": the share β of an overestimate that is left, x′ = max(1, ⌈ω + β(x − ω)⌉)")
+            .default_is("1")
+            .decides("Birkenheuer 2012 §4.3, §8.2"),
+        /// Which estimate deadlines follow where estimates are tightened.
+        deadline_estimate: Given<WhichEstimate> = named::<WhichEstimate>()
+            .decides("Birkenheuer 2012 §4.3, §8.2"),
         /// Whether the whole trace is one simulation, instead of batteries.
         whole_trace: Given<bool> = flag("false")
             .note(": the whole trace as one simulation, without batteries"),
@@ -124,6 +134,9 @@ section! {
     WORKLOAD_LOAD = "workload.load", RawLoad {
         /// Which time of a job the load counts.
         by: Option<LoadTime> = named::<LoadTime>(),
+        /// Which estimates a load by estimates counts where they are tightened.
+        estimate: Given<WhichEstimate> = named::<WhichEstimate>()
+            .decides("Birkenheuer 2012 §4.3, §8.2"),
         /// The load that all evaluated jobs together are brought to.
         value: Given<f64> = real().above(0.0)
             .words("an offered load above 0, where 1 is the whole machine"),

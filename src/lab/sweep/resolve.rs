@@ -9,6 +9,7 @@ mod failures;
 mod policy;
 mod reservations;
 mod rule;
+mod tightness;
 mod workload;
 
 use std::ops::Range;

@@ -36,8 +36,11 @@ impl Method {
 
 /// Keys of the workload that say nothing about which jobs were simulated: what settings make of the
 /// same jobs, and how many replications a run has.
-const NOT_THE_JOBS: [&str; 4] = [
+const NOT_THE_JOBS: [&str; 7] = [
     "workload.laxity",
+    "workload.tightness.share",
+    "workload.tightness.deadline",
+    "workload.tightness.load",
     "workload.whole.exact_estimates",
     "workload.evaluation_jobs",
     "workload.source.jobs",

@@ -172,6 +172,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
         laxity: 2.0,
         whole: None,
         fresh: false,
+        tightness: None,
     };
     let prepared = prepare(&settings, folder, 1).unwrap().batteries;
     let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();

@@ -334,7 +334,6 @@ fn batteries_before(
                     spec.workload.battery_jobs,
                     beyond as usize,
                     workload.first_factor,
-                    spec.workload.laxity,
                 );
                 // Drawn failures of their own, too: no replication has so high a number.
                 let own = spec.workload.workload_of(spec.replication);

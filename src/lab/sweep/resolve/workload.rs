@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::first_span;
+use super::tightness::tightness;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::MOST_JOBS;
 use crate::sweep::log_sizes::LogSizes;
@@ -40,6 +41,7 @@ pub(crate) fn workload(
     let is_whole = matches!(whole, Ok(Some(_)));
     let fresh = raw.fresh().is_on();
     let compression = compression(raw, &place, is_whole, problems);
+    let tightness = tightness(raw, compression, is_whole, problems);
     let battery_jobs = battery_jobs?;
     let whole = whole.ok()?;
     if fresh {
@@ -57,6 +59,7 @@ pub(crate) fn workload(
             laxity: RawWorkload::default().laxity().or_default(problems)?,
             whole,
             fresh,
+            tightness: tightness?,
         });
     }
     let batteries = if fresh { 1 } else { replications };
@@ -122,6 +125,7 @@ pub(crate) fn workload(
         laxity: raw.laxity().or_default(problems)?,
         whole: None,
         fresh,
+        tightness: tightness?,
     })
 }
 

@@ -204,7 +204,6 @@ impl Study for MachineQueueStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         let site = Site::of(&self.settings, spec, inputs)?;
         let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let exact = (spec.workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates);
         let added = self.settings.added.and_then(|added| {
             let mut stream = inputs.seed(spec).stream("added-reservation");
             Some((added, added.drawn_begin(&jobs, &mut stream)?))
@@ -221,7 +220,7 @@ impl Study for MachineQueueStudy {
         Ok(Box::new(MachineQueueSimulation {
             machine: Arc::clone(&site.machine),
             processors: site.processors,
-            placed: site.place(&jobs, exact),
+            placed: site.place(&jobs, &spec.workload),
             jobs,
             added,
             outcomes,

@@ -15,7 +15,7 @@ use crate::co_reservation::{
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::ClusterSettings;
+use bookahead_core::workload::{ClusterSettings, Excerpts};
 use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
@@ -40,6 +40,16 @@ pub(super) fn resolve(
         return None;
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
+    if asked.workload.tightness.is_some() && clusters.excerpts == Excerpts::Fingerprint {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.estimate_tightness",
+            asked.place(),
+            "excerpts are found by how accurate the recorded estimates are",
+            "add `clusters.excerpts = \"drawn\"` or `\"spaced\"`, which find the same excerpts whatever the estimates",
+        );
+        return None;
+    }
     let draws_nodes =
         (settings.failures.as_ref()).is_some_and(|failures| failures.node_mtbf.is_some());
     if draws_nodes && asked.failures.source != FailureSource::None {

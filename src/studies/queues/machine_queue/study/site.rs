@@ -13,7 +13,7 @@ use crate::machine_queue::machines::{MachineDescription, MachineError, Place, Tr
 use crate::machine_queue::{MachineQueueOutcome, PlacedJobs, QueueMachine};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::input_file::read_whole;
-use bookahead_core::workload::{Job, Origin};
+use bookahead_core::workload::{Job, Origin, WorkloadSettings};
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Cache, InputError, Inputs, canonical_text};
 
@@ -126,14 +126,19 @@ impl Site {
     }
 
     /// The jobs that have a place. Who asks for no time asks for its partition's default, where
-    /// there is one and requests are not exact.
-    pub(super) fn place(&self, jobs: &[Job], exact: bool) -> PlacedJobs {
+    /// there is one and requests are not exact; requests are as tight as those of the workload.
+    pub(super) fn place(&self, jobs: &[Job], workload: &WorkloadSettings) -> PlacedJobs {
+        let exact = (workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates);
         let (mut placed, mut asking) = (PlacedJobs::default(), Vec::new());
         for (position, job) in jobs.iter().enumerate() {
             let Some((place, recorded)) = self.places.get(&job.trace_number) else {
                 continue;
             };
             let default = place.default_request().filter(|_| !exact);
+            let default = default.map(|request| match workload.tightness {
+                Some(tightness) => tightness.estimate(request, job.runtime),
+                None => request,
+            });
             asking.push(place.job(job, default.unwrap_or(job.estimate)));
             placed.positions.push(position);
             placed.recorded.push(*recorded);

@@ -65,6 +65,7 @@ fn windows(file: &str, nodes: u32) -> Option<Vec<Arc<[Job]>>> {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         fresh: false,
+        tightness: None,
         whole: Some(WholeTrace {
             origin: Origin::Log,
             ..WholeTrace::default()

@@ -23,6 +23,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "1 to 64",
         ),
         (
+            "[[axis]]\nkey = \"workload.estimate_tightness\"\nvalues = [0.5]",
+            "workload.estimate_tightness",
+            Conflict,
+            "excerpts are found by how accurate the recorded estimates are",
+        ),
+        (
             "[clusters]\ncount = 65",
             "clusters.count",
             OutOfRange,
