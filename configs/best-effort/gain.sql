@@ -7,8 +7,8 @@ WITH RECURSIVE cell AS (
            p.axes ->> '$."best_effort.share_percent"' AS share, p.axes ->> '$."best_effort.when_stopped"' AS when_stopped,
            p.axes ->> '$."best_effort.start"' AS started, p.failed_overbooked, p.gain, h.value AS node_hours, f.value AS fees
     FROM v_point p JOIN v_run r USING (run)
-    LEFT JOIN v_measure h ON h.run = p.run AND h.point = p.point AND h.measure = 'best_effort_node_hours'
-    LEFT JOIN v_measure f ON f.run = p.run AND f.point = p.point AND f.measure = 'best_effort_fees_vc'
+    LEFT JOIN v_measure h ON h.run = p.run AND h.place = p.place AND h.measure = 'best_effort_node_hours'
+    LEFT JOIN v_measure f ON f.run = p.run AND f.place = p.place AND f.measure = 'best_effort_fees_vc'
 ),
 priced AS (
     SELECT c.*, 0.5 AS price, gain - coalesce(fees, 0) + 0.5 * coalesce(node_hours, 0) AS earned FROM cell c
