@@ -7,7 +7,6 @@ use bookahead::estimates::{
     CalibrationSettings, ClassFamily, Combining, CombiningSettings, EstimateModel,
     EstimateSettings, Learning, LearningSettings, PredictionSettings,
 };
-use bookahead::failures::FailureTrace;
 use bookahead::predictions::{PREDICTORS, PredictorSettings};
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySpec, Verdict};
 use bookahead::units::{Nodes, Seconds};
