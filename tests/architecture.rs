@@ -546,7 +546,13 @@ const CRATES: [(&str, &[&str]); 12] = [
     (
         "studies/overbooking",
         &[
-            "client", "policies", "registry", "direct", "stream", "study",
+            "best_effort",
+            "client",
+            "policies",
+            "registry",
+            "direct",
+            "stream",
+            "study",
         ],
     ),
     (

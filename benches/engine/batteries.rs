@@ -83,6 +83,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
 
 fn inputs(strategy: &str) -> PolicySimulation {
     PolicySimulation {
+        best_effort: None,
         clients: None,
         before: Vec::new(),
         nodes: NODES,
