@@ -16,6 +16,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
     let mut found = BTreeSet::new();
     for study in [
         "overbooking",
+        "best-effort",
         "reservations",
         "slots",
         "virtual-reservations",
