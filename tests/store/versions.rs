@@ -105,8 +105,12 @@ const OF_15: [&str; 1] = ["run_machine"];
 /// The tables that version 16 added.
 const OF_16: [&str; 4] = ["decision", "verdict_of_rule", "run_turn", "run_rule"];
 
+/// The tables that version 17 added, those first that refer to others.
+const OF_17: [&str; 3] = ["best_effort_run", "best_effort_job", "best_effort_fate"];
+
 fn drop_tables_since_13(file: &Connection) {
-    for table in OF_16.into_iter().chain(OF_15).chain(OF_14).chain(OF_13) {
+    let since_15 = OF_17.into_iter().chain(OF_16).chain(OF_15);
+    for table in since_15.chain(OF_14).chain(OF_13) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
 }
@@ -252,7 +256,8 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    for table in OF_16.into_iter().chain(OF_15).chain(OF_14) {
+    let since_15 = OF_17.into_iter().chain(OF_16).chain(OF_15);
+    for table in since_15.chain(OF_14) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     file.execute_batch(
