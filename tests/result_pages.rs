@@ -275,6 +275,54 @@ fn the_queues_of_kth_give_the_promises_of_their_page_again() {
 }
 
 #[test]
+fn sdsc_sp2_gives_what_jobs_without_promises_earn_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "best-effort/sdsc-sp2.toml");
+    let query = fs::read_to_string(project().join("configs/best-effort/gain.sql"));
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &query.expect("a query"), |row| {
+        let how: [String; 3] = [
+            row.get("strategy")?,
+            row.get("when_stopped")?,
+            row.get("started")?,
+        ];
+        let at: [f64; 3] = [row.get("pof_max")?, row.get("share")?, row.get("price")?];
+        let numbers: [f64; 3] = [
+            row.get("surplus_percent")?,
+            row.get("half_width")?,
+            row.get("broken_promises")?,
+        ];
+        Ok((how, at, numbers))
+    });
+    let cell = |strategy: &str, when_stopped: &str, at: [f64; 3]| {
+        let how = [strategy, when_stopped, "idle"].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == how && row.1 == at);
+        row.expect("a row of the query").2
+    };
+    let said = |[percent, half, _]: [f64; 3]| {
+        let sign = if percent < 0.0 { "−" } else { "" };
+        format!("{sign}{:.1} ± {half:.1}", percent.abs())
+    };
+    let overbooked = |pof_max| cell("heuristic-overbooking", "requeue", [pof_max, 0.0, 1.0]);
+    let beside = |share, price| said(cell("heuristic-planning", "suspend", [0.1, share, price]));
+    let expected = [
+        said(overbooked(0.3)),
+        said(overbooked(0.5)),
+        format!("{:.1}", overbooked(0.5)[2]),
+        beside(25.0, 1.0),
+        beside(25.0, 0.5),
+        beside(50.0, 1.0),
+        beside(50.0, 0.5),
+    ];
+    let row = format!("| SDSC SP2 | {} |", expected.join(" | "));
+    assert!(read("best-effort.md").contains(&row), "{row}");
+}
+
+#[test]
 fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_are_exact() {
     if std::env::var_os("BOOKAHEAD_TRACES").is_none()
         || std::env::var_os("BOOKAHEAD_FAILURES").is_none()

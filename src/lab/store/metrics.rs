@@ -63,7 +63,7 @@ use Shown::{Figures, Store, Studies, Tables};
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     metric("gain", "VC", "Gain (VC)", 0, Topic::Money, Figures, Expression("k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0)"), "fees − penalties").of_kind(QuantityKind::Signed),
-    metric("fees", "VC", "Fees (VC)", 0, Topic::Money, Figures, Expression("k.fees / 3600.0"), "n·x of successful jobs"),
+    metric("fees", "VC", "Fees (VC)", 0, Topic::Money, Figures, Expression("k.fees / 3600.0"), "n·x of successful jobs, and what jobs without promises paid"),
     metric("forfeited", "VC", "Forfeited (VC)", 0, Topic::Money, Store, Expression("k.forfeited / 3600.0"), "n·x of failed jobs").of_kind(QuantityKind::SkewedSum),
     metric("penalties", "VC", "Penalties (VC)", 0, Topic::Money, Figures, Expression("p.penalty_ratio * (k.forfeited / 3600.0)"), "ρ · forfeited").of_kind(QuantityKind::SkewedSum),
     metric("booked", "VC", "Booked (VC)", 0, Topic::Money, Tables, Expression("(k.fees + k.forfeited) / 3600.0"), "fees + forfeited"),

@@ -11,7 +11,7 @@ mod settings;
 mod ties;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 

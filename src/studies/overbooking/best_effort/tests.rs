@@ -3,9 +3,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rand::RngExt;
 
-use bookahead_core::estimates::{
-    Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
-};
+use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::{FailureTrace, Outage};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
@@ -17,6 +15,7 @@ use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use super::*;
+use crate::client::tests::learned;
 use crate::registry::{STRATEGIES, strategy};
 use crate::{best_effort_scene, simulate};
 
@@ -267,18 +266,6 @@ fn case(number: u64) -> (Vec<Job>, u32, FailureTrace) {
     let mut draws = random::stream(number, "best effort", 0, BestEffortSettings::STREAM);
     let (jobs, promised) = settings(WhenStopped::Requeue).split(&jobs, &mut draws);
     (jobs, promised, failures)
-}
-
-fn learned(jobs: &[Job]) -> Arc<EstimateModel> {
-    let rules = EstimateSettings {
-        family: ClassFamily::All,
-        binning: Binning::Round,
-        learn_from: LearningJobs::Before,
-        overrun: Overrun::Clamp,
-        minimum_class_size: 1,
-        ..EstimateSettings::default()
-    };
-    Arc::new(EstimateModel::learn(jobs, &rules).expect("there are jobs"))
 }
 
 /// Nodes hold one job at a time, and none while they are down.

@@ -95,7 +95,8 @@ fn case(number: u64, cancels: bool) -> Case {
     }
 }
 
-fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySpec, Option<Arc<EstimateModel>>) {
+/// What a strategy knows of run times that has seen these jobs.
+pub(crate) fn learned(jobs: &[Job]) -> Arc<EstimateModel> {
     let rules = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
@@ -104,9 +105,12 @@ fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySpec, Option<Arc<Estima
         minimum_class_size: 1,
         ..EstimateSettings::default()
     };
+    Arc::new(EstimateModel::learn(jobs, &rules).unwrap())
+}
+
+fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySpec, Option<Arc<EstimateModel>>) {
     let policy = PolicySpec::named(strategy.name);
-    let learned = EstimateModel::learn(jobs, &rules).unwrap();
-    (policy, strategy.overbooks.then(|| Arc::new(learned)))
+    (policy, strategy.overbooks.then(|| learned(jobs)))
 }
 
 fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutcome>, Measured) {
