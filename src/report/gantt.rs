@@ -42,10 +42,17 @@ enum Kind {
     Overbooked,
     Killed,
     Lost,
+    BestEffort,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Planned, Self::Overbooked, Self::Killed, Self::Lost];
+    const ALL: [Self; 5] = [
+        Self::Planned,
+        Self::Overbooked,
+        Self::Killed,
+        Self::Lost,
+        Self::BestEffort,
+    ];
 
     fn class(self) -> &'static str {
         match self {
@@ -53,6 +60,7 @@ impl Kind {
             Self::Overbooked => "overbooked",
             Self::Killed => "killed",
             Self::Lost => "lost",
+            Self::BestEffort => "best-effort",
         }
     }
 
@@ -62,6 +70,7 @@ impl Kind {
             Self::Overbooked => "overbooked job",
             Self::Killed => "overbooked job, killed at the end of its slot",
             Self::Lost => "lost to a node failure",
+            Self::BestEffort => "job without a promise",
         }
     }
 }
@@ -98,7 +107,7 @@ impl Gantt<'_> {
     /// A page that zooms and tells what is under the pointer.
     #[must_use]
     pub fn page(&self, note: &str) -> String {
-        let kinds = Kind::ALL.iter().map(|kind| (kind.class(), kind.words()));
+        let kinds = self.kinds().map(|kind| (kind.class(), kind.words()));
         let drawing = self.fragment();
         zooming_page((&self.title, note), PAGE_STYLE, "every job", kinds, drawing)
     }
@@ -120,12 +129,22 @@ impl Gantt<'_> {
         }
     }
 
+    /// The kinds that are explained: jobs without promises only where there are any.
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        let has_best_effort =
+            (self.allocations.iter()).any(|allocation| self.kind(allocation) == Kind::BestEffort);
+        Kind::ALL
+            .into_iter()
+            .filter(move |kind| has_best_effort || *kind != Kind::BestEffort)
+    }
+
     fn kind(&self, allocation: &Allocation) -> Kind {
         if allocation.lost {
             return Kind::Lost;
         }
+        // Outcomes are those of jobs that were promised their slots.
         let Some(outcome) = self.outcome(allocation) else {
-            return Kind::Planned;
+            return Kind::BestEffort;
         };
         if outcome.verdict == Verdict::FailedOverbooked {
             Kind::Killed
@@ -202,12 +221,14 @@ impl Gantt<'_> {
         if let Place::Page = place {
             let _ = writeln!(svg, "<style>{STYLE}</style>");
         }
-        let kinds = Kind::ALL.map(|kind| (kind.class(), kind.words()));
+        let kinds = self.kinds().map(|kind| (kind.class(), kind.words()));
         let others = [("down", "node down"), ("promise", "promised slot")];
-        let entries = kinds.into_iter().chain(others);
+        let entries = kinds.chain(others);
         let entries =
             entries.map(|(class, words)| (Swatch::Box(format!("class=\"{class}\"")), words));
-        svg.legend(entries, 46.0);
+        // All kinds take a second line.
+        let is_long = self.kinds().count() == Kind::ALL.len();
+        svg.legend(entries, if is_long { 38.0 } else { 46.0 });
         let _ = write!(svg, "<g class=\"field\">");
         svg.rectangle(
             "class=\"floor\"",
@@ -355,7 +376,7 @@ impl Gantt<'_> {
     fn shares(&self, svg: &mut Canvas<'_>) {
         let (rows, per_row) = self.node_rows();
         let step = (self.to.0 - self.from.0).max(1) as f64 / COLUMNS as f64;
-        let mut cells = vec![[0.0f32; 4]; rows as usize * COLUMNS];
+        let mut cells = vec![[0.0f32; Kind::ALL.len()]; rows as usize * COLUMNS];
         for allocation in self.visible() {
             let kind = self.kind(allocation) as usize;
             let from = ((allocation.start.0 - self.from.0) as f64 / step).max(0.0);
@@ -374,9 +395,9 @@ impl Gantt<'_> {
             }
         }
         let width = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
-        let shade = |cell: &[f32; 4]| {
+        let shade = |cell: &[f32; Kind::ALL.len()]| {
             let share: f32 = cell.iter().sum();
-            let most = (0..4)
+            let most = (0..Kind::ALL.len())
                 .max_by(|a, b| cell[*a].total_cmp(&cell[*b]))
                 .unwrap_or(0);
             let level = (share.min(1.0) * 8.0).ceil() as u32;

@@ -2,6 +2,7 @@
 //! that changes.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::{Statement, interval};
 use crate::analysis::{Analysis, Combination};
@@ -164,7 +165,12 @@ impl<'a> EarningStrategies<'a> {
         let mut wins: Vec<(&str, usize, usize)> = Vec::new();
         let mut at: Vec<u32> = Vec::new();
         let tuned = self.analysis.tuned_axes();
-        for ranked in situations {
+        // Who is alone in a situation competes with nobody there.
+        let mut competing: Vec<_> = situations.iter().filter(|it| it.len() > 1).collect();
+        if competing.is_empty() {
+            competing = situations.iter().collect();
+        }
+        for ranked in &competing {
             let apart = ranked.get(1).is_some_and(|next| {
                 (self.pairs.difference(&self.earned, ranked[0], next))
                     .is_some_and(|difference| difference.is_significant())
@@ -186,14 +192,19 @@ impl<'a> EarningStrategies<'a> {
             .map(|(name, count, surely)| {
                 format!(
                     "{name} earns most in {count} of {} situations, significantly more than the next in {surely}",
-                    situations.len()
+                    competing.len()
                 )
             })
             .collect();
-        let mut found = vec![Statement::new(
-            "Which strategy?",
-            format!("{}.", each.join("; ")),
-        )];
+        let mut text = format!("{}.", each.join("; "));
+        match situations.len() - competing.len() {
+            0 => {}
+            1 => text.push_str(" In one more there is one strategy only."),
+            alone => {
+                let _ = write!(text, " In {alone} more there is one strategy only.");
+            }
+        }
+        let mut found = vec![Statement::new("Which strategy?", text)];
         if let (Some(axis), Some(least), Some(most)) =
             (tuned.first(), at.iter().min(), at.iter().max())
         {

@@ -49,7 +49,7 @@
     tip.style.top = Math.min(innerHeight - 130, event.clientY + 14) + "px";
   });
   document.getElementById("kind").addEventListener("change", (event) => {
-    for (const bar of svg.querySelectorAll(".field > g, .field > .planned, .field > .overbooked, .field > .killed, .field > .lost"))
+    for (const bar of svg.querySelectorAll(".field > g, .field > .planned, .field > .overbooked, .field > .killed, .field > .lost, .field > .best-effort"))
       bar.classList.toggle("faint", event.target.value !== "" && !bar.classList.contains(event.target.value));
   });
 })();
