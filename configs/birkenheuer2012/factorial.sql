@@ -3,7 +3,7 @@
 -- all booked coins (fees and penalties at ratio 1) of the 20 batteries.
 --   bookahead sql - --store STORE < configs/birkenheuer2012/factorial.sql
 WITH printed (name, lost) AS (
-    VALUES ('factorial-ctc', 8.4), ('factorial-hpc2n', 9.4), ('factorial-lanl', 27.0), ('factorial-sdsc-blue', 14.7), ('factorial-sdsc-sp2', 13.9)
+    VALUES ('ablation-ctc-factorial', 8.4), ('ablation-hpc2n-factorial', 9.4), ('ablation-lanl-factorial', 27.0), ('ablation-sdsc-blue-factorial', 14.7), ('ablation-sdsc-sp2-factorial', 13.9)
 ),
 combination AS (
     SELECT r.name, p.axes, 100.0 * sum(p.forfeited) / sum(p.booked) AS lost
