@@ -246,9 +246,12 @@ fn a_slow_writer_holds_back_whoever_hands_results_to_it() {
     let path = folder.path().join("store.db");
     let store = Store::open(STUDIES, &path).unwrap();
     let run = store.begin_run(&record("slow", vec![], 20)).unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::All, QUEUE);
+    // An actor that has not begun takes messages out of its mailbox and keeps them; one that
+    // answers has begun.
+    assert!(writer.handle().values("bookings", &[]).unwrap().is_empty());
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let writer = Writer::start(store, run, OutcomeDetail::All, QUEUE);
     let handed = Arc::new(AtomicUsize::new(0));
     let worker = std::thread::spawn({
         let (handle, handed) = (writer.handle(), Arc::clone(&handed));

@@ -1,7 +1,8 @@
 //! The one writer of a run, as everybody else sees it: results are handed over through a bounded
 //! mailbox.
 //!
-//! Senders wait when the mailbox is full, so memory stays bounded by its length.
+//! Senders wait when the mailbox is full, so memory stays bounded by its length (by twice its
+//! length while the actor begins: what came before that is kept beside the mailbox).
 
 #[cfg(test)]
 mod tests;
