@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use super::penalty::PenaltySettings;
+use super::queue::Projection;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -157,6 +158,12 @@ pub trait WindowSeller: Policy {
         start: Seconds,
         end: Seconds,
     ) -> Option<WindowQuote>;
+
+    /// What becomes of the waiting jobs by their estimates if nobody else comes; `None` where the
+    /// policy plans them otherwise than as a queue. Asking changes nothing.
+    fn project(&self, _cluster: &Cluster) -> Option<Projection> {
+        None
+    }
 
     /// Enters a fixed reservation that was just quoted, whatever its risk. `free` is that of the
     /// quote.

@@ -24,7 +24,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Backfilling, Waiting, due_now, plan_queue, remove_due};
+use super::{Backfilling, Projection, Waiting, due_now, plan_queue, remove_due};
 use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{SuccessFactors, Verdict};
@@ -290,6 +290,16 @@ impl WindowSeller for PlannedQueue {
             survives: 1.0,
         };
         (free >= nodes.0 as i32).then(|| WindowQuote::free(certain, false))
+    }
+
+    fn project(&self, cluster: &Cluster) -> Option<Projection> {
+        Some(Projection::new(
+            cluster.now(),
+            &self.fixed,
+            &self.queue,
+            self.backfilling,
+            self.places.values().map(|place| place.end),
+        ))
     }
 }
 

@@ -17,7 +17,7 @@ pub use service::{
     PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 pub use settings::{
-    AccuracySource, BacklogWork, HourEdge, LocalSettings, NextEventSource, ProbeFilters, Tariff,
-    TariffRow, WEEK,
+    AccuracySource, BacklogWork, HourEdge, LocalSettings, LookAhead, NextEventSource, ProbeFilters,
+    Tariff, TariffRow, WEEK,
 };
 pub use tariff::TariffError;

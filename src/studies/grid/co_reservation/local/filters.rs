@@ -16,24 +16,17 @@ pub(super) enum Availability {
     Free,
 }
 
-/// How a start relates to the backlog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fairness {
-    /// The backlog will have ended by then.
-    pub(super) is_fair: bool,
-    /// The part would be over before the next scheduling event.
-    pub(super) is_harmless: bool,
-}
-
 impl FilterCounts {
     /// Passes one TR candidate that the machine is large enough for through the filters in their
-    /// order: CPUs, quota, backlog (Meltzer 2005, §4.3 to §4.5, §7.1). Counts the result, and
-    /// returns whether the candidate is admitted.
+    /// order: CPUs, quota, backlog (Meltzer 2005, §4.3 to §4.5, §7.1). `is_fair` says whether the
+    /// backlog will have ended by its start, `is_harmless` whether it may be had all the same.
+    /// Counts the result, and returns whether the candidate is admitted.
     pub(super) fn admits(
         &mut self,
         filters: ProbeFilters,
-        fairness: Fairness,
         room: impl FnOnce() -> Availability,
+        is_fair: bool,
+        is_harmless: impl FnOnce() -> bool,
     ) -> bool {
         self.unfiltered += 1;
         if filters.counting {
@@ -49,10 +42,10 @@ impl FilterCounts {
                 }
             }
         }
-        if !filters.backlog || fairness.is_fair {
+        if !filters.backlog || is_fair {
             return true;
         }
-        let is_exempt = filters.backfill && fairness.is_harmless;
+        let is_exempt = filters.backfill && is_harmless();
         if is_exempt {
             self.exempt += 1;
         } else {

@@ -26,6 +26,10 @@ pub struct LocalSettings {
     pub accuracy_factor: f64,
     /// What the next scheduling event is reckoned from (Q13).
     pub next_event: NextEventSource,
+    /// How many scheduling events ahead a part is looked for that is exempt from the backlog test
+    /// (Meltzer 2005, §6.7.5).
+    #[serde(default, skip_serializing_if = "LookAhead::is_default")]
+    pub look_ahead: LookAhead,
     /// The most of a cluster that parts may hold on average over a candidate's interval, in
     /// `(0, 1]` (Meltzer 2005, §7.1); `None` for no limit.
     pub quota: Option<f64>,
@@ -49,6 +53,7 @@ impl Default for LocalSettings {
             accuracy: AccuracySource::History,
             accuracy_factor: 1.0,
             next_event: NextEventSource::Estimate,
+            look_ahead: LookAhead::default(),
             quota: None,
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
@@ -93,6 +98,24 @@ pub enum NextEventSource {
     Estimate,
     /// True ends of running jobs: what only the simulator knows.
     Oracle,
+}
+
+/// A number of scheduling events, at least 1: the next one alone, or the ends that the plan of the
+/// whole queue has in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LookAhead(pub u32);
+
+impl Default for LookAhead {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl LookAhead {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Prices of a CPU-hour by weekday and hour (Meltzer 2005, §4.7.3, Table 18).

@@ -225,6 +225,11 @@ section! {
             .decides("Meltzer 2005 §6.6.4"),
         /// From when the next event is counted.
         next_event: Option<NextEventSource> = named::<NextEventSource>().decides("Q13"),
+        /// How many scheduling events parts that overtake the backlog may reach over.
+        look_ahead: Given<u32> = integer_within(1, 1_000)
+            .note(": 1 is the next event; beyond it a part must also delay no waiting job in the plan of the queue")
+            .default_is("1")
+            .decides("Meltzer 2005 §6.7.5"),
         /// The most that parts may hold of a cluster.
         quota_percent: Given<f64> = real().above(0.0).to(100.0)
             .note(": what parts may hold of a cluster on average over a candidate's time (default: no limit)")

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::CoReservationStudy;
 use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables};
 use super::resolve_requests::requests;
-use crate::co_reservation::local::{LocalSettings, TariffError};
+use crate::co_reservation::local::{LocalSettings, LookAhead, NextEventSource, TariffError};
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy,
@@ -96,7 +96,14 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         None => Some(None),
         Some(_) => risk(raw, problems).map(Some),
     };
-    let (search, risk) = (search?, risk?);
+    let (search, risk, local) = (search?, risk?, local?);
+    if risk.is_some() && local.look_ahead != LookAhead::default() {
+        raw.local.look_ahead().refuse(
+            "only the queue of a cluster without `[risk]` has a plan to look ahead in",
+            problems,
+        );
+        return None;
+    }
     if search.sort_by == SortBy::ReservationDegree
         && risk
             .as_ref()
@@ -114,7 +121,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     Some(CoReservationSettings {
         search,
         messages: messages?,
-        local: local?,
+        local,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
         second_thoughts: second_thoughts?,
@@ -209,6 +216,14 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
+    let look_ahead = raw.look_ahead().or_default(problems).map(LookAhead);
+    if raw.next_event == Some(NextEventSource::Oracle) && look_ahead != Some(LookAhead::default()) {
+        raw.look_ahead().refuse(
+            "the plan of the queue goes by estimates, and `local.next_event` asks for true ends",
+            problems,
+        );
+        return None;
+    }
     let origin = raw.calendar_origin_hours().or_default(problems);
     let tariff = raw.tariff().text().parse();
     let tariff =
@@ -220,6 +235,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         accuracy: raw.accuracy.unwrap_or_default(),
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
+        look_ahead: look_ahead?,
         quota: quota?.map(|percent| percent / 100.0),
         tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),

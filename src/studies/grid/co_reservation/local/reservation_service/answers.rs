@@ -2,14 +2,16 @@
 //! risk (Meltzer 2005, §4.3 to §4.5, §4.7.3).
 
 use bookahead_core::scheduling::Policy;
+use bookahead_core::scheduling::queue::Projection;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
 use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
-use crate::co_reservation::local::filters::{Availability, Fairness, held, reservation_degree};
+use crate::co_reservation::local::filters::{Availability, held, reservation_degree};
 use crate::co_reservation::local::{
-    BacklogWork, FilterCounts, LocalService, NextEventSource, OfferedPart, Probe, ProbeAnswer,
+    BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, Probe,
+    ProbeAnswer,
 };
 
 impl<P: Policy + ?Sized> ReservationService<P> {
@@ -21,11 +23,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
     pub(super) fn answer(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
         let filters = probe.filters;
         let mut backlog = self.backlog(now, filters.exact_limits);
-        let next_event = if filters.backfill {
-            self.next_scheduling_event()
-        } else {
-            now
-        };
+        let horizon = filters.backfill.then(|| self.horizon());
         let backlog_now = backlog.now();
         let mut backlog_earliest = None;
         let mut counts = FilterCounts::default();
@@ -34,10 +32,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             let end = start + probe.duration;
             let backlog_time = backlog.before(start);
             backlog_earliest.get_or_insert(backlog_time);
-            let fairness = Fairness {
-                is_fair: start >= now + backlog_time,
-                is_harmless: end < next_event,
-            };
+            let is_fair = start >= now + backlog_time;
             let mut cost_of_one = None;
             let mut held_by_parts = None;
             let widest = self.widest(probe, start);
@@ -49,7 +44,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                     Some(_) => self.machine.quote_window(nodes, start, end),
                     None => None,
                 };
-                let admitted = counts.admits(filters, fairness, || {
+                let room = || {
                     let has_nodes = match self.pof_max {
                         Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
                         None => widest.is_some_and(|widest| nodes <= widest),
@@ -61,8 +56,12 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                     } else {
                         Availability::OverQuota
                     }
-                });
-                if !admitted {
+                };
+                let is_harmless = || {
+                    let horizon = horizon.as_ref();
+                    horizon.is_some_and(|horizon| horizon.is_harmless(nodes, start, end))
+                };
+                if !counts.admits(filters, room, is_fair, is_harmless) {
                     continue;
                 }
                 let one = *cost_of_one.get_or_insert_with(|| {
@@ -133,6 +132,26 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         Backlog::new(jobs, parts, self.nodes())
     }
 
+    /// How far parts that are exempt from the backlog test may reach.
+    fn horizon(&mut self) -> Horizon {
+        let LookAhead(events) = self.settings.look_ahead;
+        let projection = if events > 1 {
+            self.machine.project()
+        } else {
+            None
+        };
+        match projection {
+            Some(projection) => Horizon {
+                until: projection.end(events),
+                projection: Some(projection),
+            },
+            None => Horizon {
+                until: self.next_scheduling_event(),
+                projection: None,
+            },
+        }
+    }
+
     /// The next end of a running job or part, as far as the service knows (Q13); [`Seconds::FAR`]
     /// if nothing runs.
     fn next_scheduling_event(&self) -> Seconds {
@@ -144,5 +163,20 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                 }
         });
         ends.min().unwrap_or(Seconds::FAR)
+    }
+}
+
+/// How far parts may reach that are exempt from the backlog test.
+struct Horizon {
+    /// They must be over before this.
+    until: Seconds,
+    /// The plan in which they may delay nobody; `None` where they are over before anything happens.
+    projection: Option<Projection>,
+}
+
+impl Horizon {
+    fn is_harmless(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
+        let delays_nobody = |projection: &Projection| projection.delays_nobody(nodes, start, end);
+        end < self.until && self.projection.as_ref().is_none_or(delays_nobody)
     }
 }

@@ -2,7 +2,7 @@ use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Backfilling;
 
 use super::*;
-use crate::co_reservation::local::{BacklogWork, FilterCounts, ProbeFilters};
+use crate::co_reservation::local::{BacklogWork, FilterCounts, LookAhead, ProbeFilters};
 
 mod exempt;
 mod failures;
@@ -200,6 +200,29 @@ fn the_oracle_knows_that_the_next_event_is_the_true_end_of_a_job() {
     use crate::co_reservation::local::NextEventSource::{Estimate, Oracle};
     assert_eq!(ends_at(Estimate), 1_800);
     assert_eq!(ends_at(Oracle), 900);
+}
+
+#[test]
+fn a_part_may_reach_as_far_ahead_as_the_cluster_looks_if_it_delays_no_waiting_job() {
+    let admits = |events, waiting, duration| {
+        let settings = LocalSettings {
+            look_ahead: LookAhead(events),
+            ..LocalSettings::default()
+        };
+        let mut machine = machine(10, settings);
+        machine.submit(&[
+            job(0, 0, 4, 100, 100),
+            job(1, 0, 4, 200, 200),
+            job(2, 0, waiting, 100, 100),
+        ]);
+        machine.advance(Seconds(1));
+        let probe = query(duration, &[2], &[0], BACKFILL);
+        !machine.probe(Seconds(0), &probe).offered.is_empty()
+    };
+    assert_eq!([1, 2].map(|events| admits(events, 8, 150)), [false, true]);
+    assert_eq!([2, 3].map(|events| admits(events, 8, 250)), [false, true]);
+    assert_eq!([2, 3].map(|events| admits(events, 9, 250)), [false, false]);
+    assert!(admits(2, 9, 150));
 }
 
 #[test]

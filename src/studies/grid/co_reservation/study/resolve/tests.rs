@@ -165,6 +165,14 @@ fn running_work_counts_in_full_by_default_and_a_stored_specification_says_which_
 }
 
 #[test]
+fn a_cluster_that_looks_at_the_next_event_alone_is_specified_as_before_there_was_a_choice() {
+    let local = |text: &str| serde_json::to_value(settings(text).local).expect("JSON");
+    assert_eq!(local("[local]\nlook_ahead = 1\n"), local(""));
+    assert_eq!(local("").get("look_ahead"), None);
+    assert_eq!(local("[local]\nlook_ahead = 4\n")["look_ahead"], 4);
+}
+
+#[test]
 fn a_named_workload_can_be_changed_key_by_key() {
     let named =
         |name: &str, more: &str| requests(&format!("[requests]\nworkload = \"{name}\"\n{more}"));

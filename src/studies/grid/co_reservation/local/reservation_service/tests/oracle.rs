@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::twin::{END, Message, Owner, Seen, Twin};
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, BacklogWork, HourEdge, NextEventSource, Tariff,
+    AccuracySource, BacklogWork, HourEdge, LookAhead, NextEventSource, Tariff,
 };
 
 /// Both machines, side by side, second by second.
@@ -249,7 +249,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
         ),
         prop::sample::select(vec![1.0, 0.5, 0.25, 2.0]),
         prop::sample::select(vec![None, Some(0.25), Some(0.5), Some(0.7)]),
-        tariff,
+        (tariff, 1_u32..5),
         0_i64..WEEK_SECONDS,
     )
         .prop_map(
@@ -258,7 +258,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 (visible, full, running, true_ends, inclusive),
                 factor,
                 quota,
-                tariff,
+                (tariff, events),
                 origin,
             )| {
                 LocalSettings {
@@ -280,6 +280,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     } else {
                         NextEventSource::Estimate
                     },
+                    look_ahead: LookAhead(events),
                     quota,
                     tariff,
                     hour_edge: if inclusive {

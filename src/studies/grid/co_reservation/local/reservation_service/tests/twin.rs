@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, BacklogWork, HourEdge, NextEventSource, OfferedPart,
+    AccuracySource, BacklogWork, HourEdge, LookAhead, NextEventSource, OfferedPart,
 };
 
 #[derive(Clone, Debug)]
@@ -311,6 +311,78 @@ impl Twin {
         (waiting + running + parts as f64) / self.capacity() as f64 - 1e-6
     }
 
+    /// When each waiting job starts if nobody else comes, second by second; beside a further part
+    /// from one second to another.
+    fn planned(&self, further: Option<(i64, i64, Nodes)>) -> Vec<i64> {
+        let mut free = self.free();
+        if let Some((start, end, nodes)) = further {
+            for free in &mut free[start.clamp(0, END) as usize..end.clamp(0, END) as usize] {
+                *free -= i64::from(nodes.0);
+            }
+        }
+        let mut starts = vec![END; self.queue.len()];
+        let mut from = self.now;
+        match self.settings.backfilling {
+            Backfilling::Conservative | Backfilling::None => {
+                for (start, job) in starts.iter_mut().zip(&self.queue) {
+                    *start = Self::earliest(&free, from, job);
+                    Self::take(&mut free, *start, job);
+                    if self.settings.backfilling == Backfilling::None {
+                        from = *start;
+                    }
+                }
+            }
+            Backfilling::Aggressive => {
+                for now in self.now..END {
+                    let mut beside = free.clone();
+                    let mut reserved = false;
+                    for (start, job) in starts.iter_mut().zip(&self.queue) {
+                        if *start < END {
+                            continue;
+                        }
+                        if Self::fits(&beside, now, job.estimate.0, job.nodes) {
+                            Self::take(&mut beside, now, job);
+                            Self::take(&mut free, now, job);
+                            *start = now;
+                        } else if !reserved {
+                            reserved = true;
+                            let shadow = Self::earliest(&beside, now, job);
+                            Self::take(&mut beside, shadow, job);
+                        }
+                    }
+                }
+            }
+        }
+        starts
+    }
+
+    /// Whether a part is over before the last end that the cluster looks ahead to, and delays
+    /// nobody.
+    fn is_harmless(&self, start: i64, end: i64, nodes: Nodes) -> bool {
+        let planned = self.planned(None);
+        let running = self
+            .running
+            .iter()
+            .map(|(job, start)| start + job.estimate.0);
+        let parts = self.parts.iter();
+        let parts = parts.map(|(order, _)| (order.start + order.duration).0);
+        let waiting = planned.iter().zip(&self.queue);
+        let waiting = waiting.filter(|(start, _)| **start < END);
+        let waiting = waiting.map(|(start, job)| start + job.estimate.0);
+        let ends: BTreeSet<i64> = running.chain(parts).chain(waiting).collect();
+        let events = self.settings.look_ahead.0 as usize;
+        let last = ends.into_iter().nth(events - 1);
+        let delays_nobody = || {
+            let beside = self.planned(Some((start, end, nodes)));
+            beside.iter().zip(&planned).all(|(then, now)| then <= now)
+        };
+        self.up
+            && start >= self.now
+            && last.is_none_or(|last| end < last)
+            && Self::fits(&self.free(), start, end - start, nodes)
+            && delays_nobody()
+    }
+
     fn answer(&self, probe: &Probe) -> ProbeAnswer {
         let exact = probe.filters.exact_limits;
         let filters = probe.filters;
@@ -352,7 +424,11 @@ impl Twin {
                 }
                 if filters.backlog && (start.0 as f64) < self.now as f64 + backlog {
                     let end = (start + probe.duration).0;
-                    if !(filters.backfill && next.is_none_or(|next| end < next)) {
+                    let is_harmless = || match self.settings.look_ahead {
+                        LookAhead(1) => next.is_none_or(|next| end < next),
+                        LookAhead(_) => self.is_harmless(start.0, end, nodes),
+                    };
+                    if !(filters.backfill && is_harmless()) {
                         answer.counts.backlog += 1;
                         continue;
                     }

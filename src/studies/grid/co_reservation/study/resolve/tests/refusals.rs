@@ -132,6 +132,24 @@ fn what_cannot_be_is_refused_with_its_key() {
             "below 100",
         ),
         (
+            "[local]\nlook_ahead = 0",
+            "local.look_ahead",
+            OutOfRange,
+            "1 to 1000",
+        ),
+        (
+            "[local]\nlook_ahead = 2\nnext_event = \"oracle\"",
+            "local.look_ahead",
+            OutOfRange,
+            "asks for true ends",
+        ),
+        (
+            "[local]\nlook_ahead = 2\n[risk]\nchoice = \"limit\"",
+            "local.look_ahead",
+            OutOfRange,
+            "without `[risk]`",
+        ),
+        (
             "[local]\nquota_percent = 0",
             "local.quota_percent",
             OutOfRange,
