@@ -41,13 +41,14 @@ pub struct ReproduceArgs {
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// The paper; `--list` shows them all
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "all"])]
     pub paper: Option<String>,
     /// List papers and their traces instead of running anything; with a paper, its readings as well
     #[arg(long)]
     pub list: bool,
-    /// With --list: every configuration and every finding as well
-    #[arg(long, requires = "list")]
+    /// Every paper, and one page over all of them; with --list: every configuration and every
+    /// finding as well
+    #[arg(long)]
     pub all: bool,
     /// Only this trace; a missing trace file is then an error
     #[arg(long, value_name = "NAME")]
@@ -56,8 +57,9 @@ pub struct ReproduceArgs {
     /// reading); `--list` shows which there are
     #[arg(long = "reading", value_name = "NAME")]
     pub readings: Vec<String>,
-    /// Run nothing: rebuild the page of the paper from the score cards in the folder of reports
-    #[arg(long, conflicts_with_all = ["trace", "readings", "list", "json"], requires = "paper")]
+    /// Run nothing: rebuild the page of the paper, or with --all every page, from the score cards
+    /// in the folder of reports
+    #[arg(long, conflicts_with_all = ["trace", "readings", "list", "json"])]
     pub from_cards: bool,
     /// The database
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -225,6 +227,14 @@ impl ReproductionEnd {
 /// Why nothing could be reproduced: wrong use or configuration (exit code 2).
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
+    /// Every paper, and yet one of them, one trace, a reading or records.
+    #[error(
+        "--all runs every paper as it is and prints its score cards; leave out {found}, or leave out --all"
+    )]
+    NotAll {
+        /// What was asked for besides.
+        found: &'static str,
+    },
     /// No such trace.
     #[error("{paper} has no trace `{name}`; there are: {known}")]
     UnknownTrace {
@@ -305,6 +315,16 @@ pub fn reproduce(
     output: &mut dyn Write,
     log: &mut dyn Write,
 ) -> Result<ReproductionEnd, ReproduceError> {
+    let over_all = args.all && !args.list;
+    let besides = [
+        (args.paper.is_some(), "the name of the paper"),
+        (args.trace.is_some(), "--trace"),
+        (!args.readings.is_empty(), "--reading"),
+        (args.json, "--json"),
+    ];
+    if over_all && let Some((_, found)) = besides.into_iter().find(|(is_asked, _)| *is_asked) {
+        return Err(ReproduceError::NotAll { found });
+    }
     let papers = match &args.paper {
         Some(name) => vec![Paper::read(root, name)?],
         None => having(root, args.trace.as_deref())?,
@@ -327,6 +347,12 @@ pub fn reproduce(
             });
         }
         ending = ending.max(evaluation::reproduce(&mut session, paper)?);
+        if ending == ReproductionEnd::Interrupted {
+            return Ok(ending);
+        }
+    }
+    if over_all {
+        page::of_all(&mut session, &papers)?;
     }
     Ok(ending)
 }

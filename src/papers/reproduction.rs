@@ -13,10 +13,13 @@ mod record;
 mod scatter;
 mod sections;
 mod side_by_side;
+mod standing;
 mod tables;
 mod tally;
 
-pub use paper_page::{Dimension, PaperPage, SummaryFigure, TraceOnPage};
+pub use paper_page::{
+    Dimension, PaperInBrief, PaperPage, PapersPage, SummaryFigure, TraceOnPage,
+};
 pub use read_card::recorded;
 pub use record::Record;
 pub use scatter::drawing;

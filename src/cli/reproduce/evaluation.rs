@@ -23,42 +23,22 @@ pub(super) fn reproduce(
     session: &mut Session<'_>,
     paper: &Paper,
 ) -> Result<ReproductionEnd, ReproduceError> {
-    let file = paper.configuration(FINDINGS)?;
-    let mut findings = findings::parse(&file.origin(), &file.text, studies(), MeasureNames::Known)?;
-    for stem in findings.point_files() {
-        let points = paper.points(&stem)?;
-        findings.published.insert(stem, points);
-    }
-    let explanations = match paper.optional(EXPLANATIONS)? {
-        Some(file) => findings::parse_explanations(&file.origin(), &file.text)?,
-        None => Vec::new(),
-    };
-    let readings = Readings::read(paper)?;
-    for summary in &paper.summaries {
-        if let Some(problem) = summary.problem(&findings.findings) {
-            return Err(paper.refuse(summary, problem).into());
-        }
-    }
+    let evaluation = Evaluation::read(paper)?;
+    let readings = evaluation.readings.as_ref();
     let traces = paper.traces.iter();
     let (chosen, others): (Vec<_>, Vec<_>) = traces.partition(|trace| session.is_chosen(trace));
     if session.args.list {
-        list(session, paper, &findings, readings.as_ref(), &chosen)?;
+        list(session, paper, &evaluation.findings, readings, &chosen)?;
         return Ok(ReproductionEnd::Done);
     }
     let wanted = &session.args.readings;
-    let passes: Vec<Option<&Reading>> = match &readings {
+    let passes: Vec<Option<&Reading>> = match readings {
         Some(readings) => readings.choose(wanted)?.into_iter().map(Some).collect(),
         None if wanted.is_empty() => vec![None],
         None => {
             let paper = paper.name.clone();
             return Err(ReadingError::None { paper }.into());
         }
-    };
-    let evaluation = Evaluation {
-        paper,
-        findings,
-        explanations,
-        readings: readings.as_ref(),
     };
     if session.args.from_cards {
         evaluation.page(session)?;
@@ -123,7 +103,7 @@ pub(super) struct Evaluation<'p> {
     pub(super) paper: &'p Paper,
     findings: FindingsFile,
     explanations: Vec<Explanation>,
-    pub(super) readings: Option<&'p Readings>,
+    pub(super) readings: Option<Readings>,
 }
 
 /// One reading of a paper, or the paper as it is where it has none.
@@ -137,6 +117,34 @@ struct Pass<'p> {
     cards: Vec<ScoreCard>,
 }
 
+impl<'p> Evaluation<'p> {
+    /// Reads the findings of a paper, their explanations and its readings.
+    pub(super) fn read(paper: &'p Paper) -> Result<Self, ReproduceError> {
+        let file = paper.configuration(FINDINGS)?;
+        let mut findings =
+            findings::parse(&file.origin(), &file.text, studies(), MeasureNames::Known)?;
+        for stem in findings.point_files() {
+            let points = paper.points(&stem)?;
+            findings.published.insert(stem, points);
+        }
+        let explanations = match paper.optional(EXPLANATIONS)? {
+            Some(file) => findings::parse_explanations(&file.origin(), &file.text)?,
+            None => Vec::new(),
+        };
+        for summary in &paper.summaries {
+            if let Some(problem) = summary.problem(&findings.findings) {
+                return Err(paper.refuse(summary, problem).into());
+            }
+        }
+        Ok(Self {
+            paper,
+            findings,
+            explanations,
+            readings: Readings::read(paper)?,
+        })
+    }
+}
+
 impl Evaluation<'_> {
     /// A configuration of the paper as a reading has it.
     fn configuration(
@@ -145,7 +153,7 @@ impl Evaluation<'_> {
         reading: Option<&Reading>,
     ) -> Result<Configuration, ReproduceError> {
         let configuration = self.paper.configuration(stem)?;
-        Ok(match (self.readings, reading) {
+        Ok(match (&self.readings, reading) {
             (Some(readings), Some(reading)) => readings.applied(reading, configuration)?,
             _ => configuration,
         })

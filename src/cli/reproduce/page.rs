@@ -5,17 +5,19 @@ use std::path::Path;
 
 use super::evaluation::{Evaluation, not_tested};
 use super::paper::JOINT;
-use super::{PaperTrace, ReproduceError, Session, names};
+use super::{Paper, PaperTrace, ReproduceError, Session, names};
 use crate::workload::input_file;
 use bookahead_papers::findings::{FindingsFile, Reading};
-use bookahead_papers::reproduction::{PaperPage, ScoreCard, TraceOnPage, drawing, recorded};
+use bookahead_papers::reproduction::{
+    PaperInBrief, PaperPage, PapersPage, ScoreCard, TraceOnPage, drawing, recorded,
+};
 
 impl Evaluation<'_> {
-    /// Writes the page of the default reading; traces without a score card are said to be missing.
-    pub(super) fn page(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+    /// The traces of the paper under its default reading, with what their score cards in the folder
+    /// of reports say.
+    fn traces(&self, folder: &Path) -> Result<Vec<TraceOnPage>, ReproduceError> {
         let paper = &self.paper.name;
-        let folder = session.args.report.join(paper);
-        let readings = self.readings.map(super::readings::Readings::all);
+        let readings = self.readings.as_ref().map(super::readings::Readings::all);
         let reading = readings.and_then(|all| all.first());
         let command = format!("bookahead reproduce {paper}");
         let mut traces = Vec::new();
@@ -28,15 +30,35 @@ impl Evaluation<'_> {
                 about,
                 format!("{command} --trace {name}"),
             );
-            traces.push(on_page(&folder, card, &own, &trace.runs)?);
+            traces.push(on_page(folder, card, &own, &trace.runs)?);
         }
         let own = self.of(None);
         if !own.findings.is_empty() {
-            traces.push(self.joint(&folder, reading, &own, &command)?);
+            traces.push(self.joint(folder, reading, &own, &command)?);
         }
+        Ok(traces)
+    }
+
+    /// What the page over all papers says of this one.
+    pub(super) fn in_brief(&self, session: &Session<'_>) -> Result<PaperInBrief, ReproduceError> {
+        let Paper { name, title, .. } = self.paper;
+        let traces = self.traces(&session.args.report.join(name))?;
+        let is_measured = traces.iter().any(|trace| trace.is_measured);
+        let page = PaperPage::of(studies(), &traces, &[], String::new(), None);
+        Ok(match page.filter(|_| is_measured) {
+            Some(page) => page.in_brief(),
+            None => PaperInBrief::not_run(name, title),
+        })
+    }
+
+    /// Writes the page of the default reading; traces without a score card are said to be missing.
+    pub(super) fn page(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        let paper = &self.paper.name;
+        let folder = session.args.report.join(paper);
+        let traces = self.traces(&folder)?;
         if !traces.iter().any(|trace| trace.is_measured) {
             // A command that could run nothing has said so already.
-            return match session.args.from_cards {
+            return match session.args.from_cards && !session.args.all {
                 true => Err(ReproduceError::NoCard {
                     folder,
                     paper: paper.clone(),
@@ -48,6 +70,7 @@ impl Evaluation<'_> {
         let readings = readings
             .find(|name| folder.join(name).exists())
             .map(str::to_owned);
+        let command = format!("bookahead reproduce {paper}");
         let Some(page) =
             PaperPage::of(studies(), &traces, &self.paper.summaries, command, readings)
         else {
@@ -78,6 +101,20 @@ impl Evaluation<'_> {
         let card = self.card(reading, &compared, about, command.to_owned());
         on_page(folder, card, own, &[])
     }
+}
+
+/// Writes the page over these papers, from the score cards in the folder of reports.
+pub(super) fn of_all(session: &mut Session<'_>, papers: &[Paper]) -> Result<(), ReproduceError> {
+    let brief = |paper| Evaluation::read(paper)?.in_brief(session);
+    let papers = papers.iter().map(brief).collect::<Result<Vec<_>, _>>()?;
+    let page = PapersPage::new(papers, "bookahead reproduce --all".to_owned());
+    let folder = session.args.report.clone();
+    for (name, text) in page.files() {
+        session.write_file(&folder, &name, &text)?;
+    }
+    let to = folder.join("index.html");
+    writeln!(session.log, "all papers: {}", to.display())?;
+    Ok(())
 }
 
 /// A trace with what its score card says, and the files that there are of it.

@@ -100,3 +100,72 @@ fn a_page_needs_score_cards_that_can_be_read() {
         "{message}"
     );
 }
+
+#[test]
+fn one_page_says_how_the_claims_of_every_paper_stand() {
+    let report = tempfile::tempdir().unwrap();
+    let page = || fs::read_to_string(report.path().join("index.md")).unwrap();
+    let mut runner = Fake::with(&[CTC]);
+    let (ending, log) = run(&["--all"], &mut runner, report.path());
+    assert_eq!(ending.unwrap(), ReproductionEnd::Done);
+    let to = report.path().join("index.html");
+    assert!(
+        log.ends_with(&format!("all papers: {}\n", to.display())),
+        "{log}"
+    );
+    let first = page();
+    let names = paper_names(Path::new(env!("CARGO_MANIFEST_DIR")));
+    assert!(names.len() >= 8, "{names:?}");
+    for name in &names {
+        let of_its_own = fs::read_to_string(report.path().join(name).join("index.md"));
+        let start = match &of_its_own {
+            Ok(_) => format!("| [{name}]({name}/index.md) | "),
+            Err(_) => format!("| {name} | 0 of 0 | "),
+        };
+        let row = first.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("{start}: {first}"));
+        let Ok(of_its_own) = of_its_own else {
+            assert!(
+                row.ends_with(&format!("| not run: `bookahead reproduce {name}` |")),
+                "{row}"
+            );
+            continue;
+        };
+        // What the page of the paper says of all its traces.
+        let mut cells = row.split(" | ").skip(1);
+        let share = cells.next().unwrap();
+        assert!(
+            of_its_own.contains(&format!("| all | {share} | ")),
+            "{name}: {share}"
+        );
+    }
+    let html = fs::read_to_string(to).unwrap();
+    assert!(html.contains("<a href=\"heine2005/index.html\">heine2005</a>"));
+
+    fs::remove_file(report.path().join("index.md")).unwrap();
+    let mut nothing = Fake::default();
+    let (ending, _) = run(&["--all", "--from-cards"], &mut nothing, report.path());
+    assert_eq!(ending.unwrap(), ReproductionEnd::Done);
+    assert!(nothing.ran.is_empty());
+    assert_eq!(page(), first);
+}
+
+#[test]
+fn every_paper_and_one_of_them_is_refused() {
+    let report = tempfile::tempdir().unwrap();
+    for (words, found) in [
+        (&["--all", "heine2005"][..], "the name of the paper"),
+        (&["--all", "--trace", "ctc"], "--trace"),
+        (&["--all", "--reading", "blind"], "--reading"),
+        (&["--all", "--json"], "--json"),
+    ] {
+        let mut runner = Fake::with(&[CTC]);
+        let (ending, _) = run(words, &mut runner, report.path());
+        let message = ending.unwrap_err().to_string();
+        assert!(
+            message.contains(&format!("leave out {found}, or")),
+            "{message}"
+        );
+        assert!(runner.ran.is_empty());
+    }
+}

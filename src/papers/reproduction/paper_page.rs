@@ -7,11 +7,13 @@
 
 mod heat_map;
 mod html;
+mod papers;
 mod summary;
 
 use super::cells::{label, line, markdown_table, published, title};
 use super::judgements::two_judgements;
-use super::{FindingResult, ScoreCard, Tallies, title_order};
+use super::standing::Standing;
+use super::{FindingResult, ScoreCard, title_order};
 use crate::findings::Verdict;
 use crate::findings::tables::Found;
 use bookahead_lab::study::Studies;
@@ -20,6 +22,7 @@ use bookahead_report::svg;
 use bookahead_report::table::{Cell, Column, Table};
 use bookahead_report::{Csv, TableFormat};
 use heat_map::HeatMap;
+pub use papers::{PaperInBrief, PapersPage};
 use summary::Summary;
 pub use summary::{Dimension, SummaryFigure};
 
@@ -59,6 +62,31 @@ impl Grid {
         Self {
             header: header.iter().map(|head| (*head).to_owned()).collect(),
             rows: Vec::new(),
+        }
+    }
+}
+
+impl Grid {
+    /// One row for each name, and one for all of them.
+    fn of_standings<'n>(
+        head: &'n str,
+        rows: impl Iterator<Item = (&'n str, Standing)>,
+        all: Standing,
+    ) -> Self {
+        let twice = all.is_judged_twice();
+        let heads = Standing::heads(twice);
+        let row = |(name, standing): (&str, Standing)| {
+            let mut row = vec![name.to_owned()];
+            row.extend(standing.cells(twice));
+            row
+        };
+        Self {
+            header: [vec![head], heads]
+                .concat()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            rows: rows.chain([("all", all)]).map(row).collect(),
         }
     }
 }
@@ -135,32 +163,39 @@ impl<'p> PaperPage<'p> {
         self.traces[0].card.title.trim_end_matches('.')
     }
 
+    /// What a page over several papers says of this one.
+    #[must_use]
+    pub fn in_brief(&self) -> PaperInBrief {
+        PaperInBrief {
+            name: self.paper().to_owned(),
+            title: self.title().to_owned(),
+            standing: self.standing(),
+            not_run: self
+                .traces
+                .iter()
+                .filter(|trace| !trace.is_measured)
+                .count(),
+        }
+    }
+
     /// How many claims hold, in one sentence.
     fn headline(&self) -> String {
-        let all = Tallies::of(self.results().map(|(_, result)| result));
-        let (held, decided) = (all.first.held, all.first.decided());
-        if decided == 0 {
-            return "No claim could be checked.".to_owned();
-        }
-        let percent = |held: usize| held as f64 / decided as f64 * 100.0;
-        let mut text = format!(
-            "{held} of the {decided} claims that could be checked hold ({:.0} %)",
-            percent(held)
-        );
-        if all.judged_twice > 0 {
-            text.push_str(&format!("; over alignments {}", all.second.share()));
-        }
-        text + "."
+        self.standing().headline()
+    }
+
+    fn standing(&self) -> Standing {
+        Standing::of(self.cards())
     }
 
     /// The other claims: misses with and without explanation, and claims that were not tested.
     fn rest(&self) -> String {
-        let all = Tallies::of(self.results().map(|(_, result)| result)).first;
-        let unexplained = self.unexplained().len();
+        let standing = self.standing();
+        let all = standing.tallies.first;
         let mut text = format!(
-            "{} missed: {} explained on the score cards, {unexplained} without explanation.",
+            "{} missed: {} explained on the score cards, {} without explanation.",
             all.missed,
-            all.missed - unexplained
+            standing.explained,
+            standing.unexplained()
         );
         if all.not_tested > 0 {
             let held_out = self
@@ -219,41 +254,11 @@ impl<'p> PaperPage<'p> {
     /// One row for each trace, and one for all: claims held by both judgements, misses by kind, and
     /// claims not tested.
     fn by_trace(&self) -> Grid {
-        let twice = self.results().any(|(_, result)| result.second.is_some());
-        let mut grid = Grid::new(&["trace", "held"]);
-        if twice {
-            grid.header.push("over alignments".to_owned());
-        }
-        for head in ["missed, explained", "missed, not explained", "not tested"] {
-            grid.header.push(head.to_owned());
-        }
-        let row = |name: &str, cards: &[&ScoreCard]| {
-            let results = || {
-                cards
-                    .iter()
-                    .flat_map(|card| card.results.iter().map(move |result| (card, result)))
-            };
-            let tallies = Tallies::of(results().map(|(_, result)| result));
-            let explained = results()
-                .filter(|(card, result)| card.why(result).is_some())
-                .count();
-            let mut row = vec![name.to_owned(), tallies.first.share()];
-            if twice {
-                row.push(tallies.second.share());
-            }
-            let missed = tallies.first.missed;
-            row.extend(
-                [explained, missed - explained, tallies.first.not_tested]
-                    .map(|count| count.to_string()),
-            );
-            row
-        };
-        for card in self.cards() {
-            grid.rows.push(row(&card.subject, &[card]));
-        }
-        let all: Vec<&ScoreCard> = self.cards().collect();
-        grid.rows.push(row("all", &all));
-        grid
+        let all = self.standing();
+        let traces = self
+            .cards()
+            .map(|card| (&*card.subject, Standing::of([card])));
+        Grid::of_standings("trace", traces, all)
     }
 
     /// Every claim with what was measured and both verdicts: `claims.csv`.

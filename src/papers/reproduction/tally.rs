@@ -70,6 +70,22 @@ pub struct Tallies {
     pub judged_twice: usize,
 }
 
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.held += other.held;
+        self.missed += other.missed;
+        self.not_tested += other.not_tested;
+    }
+}
+
+impl std::ops::AddAssign for Tallies {
+    fn add_assign(&mut self, other: Self) {
+        self.first += other.first;
+        self.second += other.second;
+        self.judged_twice += other.judged_twice;
+    }
+}
+
 impl Tallies {
     /// Counts the verdicts of some results.
     #[must_use]

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Grid, ScoreCard, Tallies, title_order};
+use super::{Grid, ScoreCard, title_order};
 use crate::findings::{Check, Finding, Provenance};
+use crate::reproduction::Tallies;
 use bookahead_report::svg::{Canvas, Picture, Place, escape, text_width};
 
 /// What a reader of the maps must know.

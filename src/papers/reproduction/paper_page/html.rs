@@ -8,7 +8,7 @@ use bookahead_report::html::{document, script};
 use bookahead_report::svg;
 
 /// What this page has beyond the style of a report.
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 .headline{font-size:21px;font-weight:600;margin:10px 0 4px;max-width:60ch}
 .plain td,.plain th{white-space:nowrap}
 .plain td:first-child{white-space:normal;min-width:16ch}
@@ -104,7 +104,7 @@ impl PaperPage<'_> {
                 h2 { "By trace" } "\n"
                 div.scroll {
                     table.plain {
-                        (head(&grid, 1, true))
+                        (head(&grid, 1, Some("files")))
                         tbody { "\n"
                             @for (number, row) in grid.rows.iter().enumerate() {
                                 tr {
@@ -145,15 +145,15 @@ impl PaperPage<'_> {
     }
 }
 
-/// The head of a table whose first columns are names.
-fn head(grid: &Grid, names: usize, has_files: bool) -> Markup {
+/// The head of a table whose first columns are names, with a last column that the grid has not.
+pub(super) fn head(grid: &Grid, names: usize, last: Option<&str>) -> Markup {
     html! {
         thead {
             tr {
                 @for (place, head) in grid.header.iter().enumerate() {
                     th scope="col" class=[(place >= names).then_some("n")] { (head) }
                 }
-                @if has_files { th scope="col" { "files" } }
+                @if let Some(last) = last { th scope="col" { (last) } }
             }
         } "\n"
     }
@@ -163,7 +163,7 @@ fn table(grid: &Grid, names: usize) -> Markup {
     html! {
         div.scroll {
             table.plain {
-                (head(grid, names, false))
+                (head(grid, names, None))
                 tbody { "\n"
                     @for row in &grid.rows {
                         tr {
@@ -179,7 +179,7 @@ fn table(grid: &Grid, names: usize) -> Markup {
 }
 
 /// Text between backticks as code.
-fn in_code(text: &str) -> Markup {
+pub(super) fn in_code(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {
             @if number % 2 == 1 { code { (part) } } @else { (part) }
