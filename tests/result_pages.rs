@@ -377,6 +377,44 @@ fn the_page_about_looking_ahead_gives_its_row_of_eight_events_again() {
 }
 
 #[test]
+fn the_page_about_quotas_for_a_time_gives_its_row_of_three_days_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "co-reservation/maintenance.toml");
+    let page = "measurements/co-reservations.md";
+    let [differences, _] = &queries(page)[..] else {
+        panic!("two queries");
+    };
+    let store = folder.path().join("it.db");
+    let found = rows(&store, differences, |row| {
+        let at: [String; 2] = [row.get("quota")?, row.get("measure")?];
+        let numbers: [f64; 3] = [row.get("mean")?, row.get("more")?, row.get("variance")?];
+        Ok((at, numbers))
+    });
+    let of = |measure: &str| {
+        let at = ["168-180 0 from 96", measure].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == at);
+        row.expect("a row of the query").1
+    };
+    let [work, less, variance] = of("quota_period_hours");
+    let half = 2.093 * variance.sqrt();
+    let [failed, more, failure_variance] = of("co_failure_rate");
+    let sign = if more < 0.0 { "−" } else { "" };
+    let row = format!(
+        "| three days | {} | −{} ± {} | {failed:.3} | {sign}{:.3} ± {:.3} |",
+        grouped(work),
+        grouped(less),
+        grouped(half),
+        more.abs(),
+        2.093 * failure_variance.sqrt()
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
 fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_are_exact() {
     if std::env::var_os("BOOKAHEAD_TRACES").is_none()
         || std::env::var_os("BOOKAHEAD_FAILURES").is_none()

@@ -32,7 +32,7 @@ pub fn co_reservation_measures(
     requests(settings, run, &mut measured);
     messages(run, &mut measured);
     fairness(run, &mut measured);
-    machine(inputs, run, &mut measured);
+    machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
     if !run.requests.is_empty() {
         let held = clusters::unowned_parts(run);
@@ -299,7 +299,12 @@ fn fairness(run: &CoReservationRun, measured: &mut Measured) {
     measured.add("grid_backlog_hours", mean(backlog));
 }
 
-fn machine(inputs: &CoReservationInputs, run: &CoReservationRun, measured: &mut Measured) {
+fn machine(
+    settings: &CoReservationSettings,
+    inputs: &CoReservationInputs,
+    run: &CoReservationRun,
+    measured: &mut Measured,
+) {
     let capacity: i64 = inputs
         .clusters
         .iter()
@@ -322,6 +327,21 @@ fn machine(inputs: &CoReservationInputs, run: &CoReservationRun, measured: &mut 
     );
     measured.add_ratio("grid_job_percent", percent(jobs), capacity as f64);
     measured.add_ratio("grid_part_percent", percent(parts), capacity as f64);
+    let local = &settings.local;
+    if !local.quota_periods.is_empty() {
+        let hours = granted(run).flat_map(|(outcome, start)| {
+            let request = &outcome.request;
+            let placed = request.parts.iter().zip(&outcome.clusters);
+            placed.map(move |(nodes, cluster)| {
+                let end = start + request.duration;
+                nodes
+                    .for_span(local.time_in_quota_periods(*cluster, start, end))
+                    .coins()
+                    .0
+            })
+        });
+        measured.add("quota_period_hours", hours.sum());
+    }
 }
 
 /// What renegotiable requests got by being issued anew.

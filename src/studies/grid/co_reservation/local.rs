@@ -6,11 +6,13 @@
 
 mod backlog;
 mod filters;
+mod quota;
 mod reservation_service;
 mod service;
 mod settings;
 mod tariff;
 
+pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
 pub use service::{
     ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,

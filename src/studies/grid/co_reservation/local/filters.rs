@@ -1,9 +1,9 @@
-//! The decisions that are the same in every reservation service: the order of the filters, and the
-//! quota.
+//! The decisions that are the same in every reservation service: the order of the filters, and how
+//! far a cluster would be reserved.
 
 use bookahead_core::units::{Nodes, Seconds};
 
-use super::{FilterCounts, LocalSettings, PartOrder, ProbeFilters};
+use super::{FilterCounts, PartOrder, ProbeFilters};
 
 /// Whether a cluster has CPUs for a part over its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,26 +80,4 @@ pub(super) fn reservation_degree(
     nodes: Nodes,
 ) -> f64 {
     (held + nodes.for_span(duration).0) as f64 / machine.for_span(duration).0.max(1) as f64
-}
-
-impl LocalSettings {
-    /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than
-    /// their share of a machine over its interval, on average (Meltzer 2005, §7.1).
-    pub(super) fn within_quota<'a>(
-        &self,
-        parts: impl Iterator<Item = &'a PartOrder>,
-        machine: Nodes,
-        start: Seconds,
-        duration: Seconds,
-        nodes: Nodes,
-    ) -> bool {
-        let Some(quota) = self.quota else {
-            return true;
-        };
-        let held = held(parts, start, duration);
-        let asked = nodes.for_span(duration).0;
-        let most = quota * machine.for_span(duration).0 as f64;
-        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
-        (held + asked) as f64 <= most + 1e-6
-    }
 }

@@ -255,7 +255,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         (cluster.running()).filter_map(|id| Some((cluster.job(id), cluster.running_since(id)?)))
     }
 
-    fn orders(&self) -> impl Iterator<Item = &PartOrder> {
+    fn orders(&self) -> impl Iterator<Item = &PartOrder> + Clone {
         self.parts.values().map(|part| &part.order)
     }
 

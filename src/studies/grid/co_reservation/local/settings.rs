@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::Seconds;
 
+use super::QuotaPeriod;
+
 /// One week.
 pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
 
@@ -33,6 +35,9 @@ pub struct LocalSettings {
     /// The most of a cluster that parts may hold on average over a candidate's interval, in
     /// `(0, 1]` (Meltzer 2005, §7.1); `None` for no limit.
     pub quota: Option<f64>,
+    /// Times with a quota of their own; of those that apply the last counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quota_periods: Vec<QuotaPeriod>,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
@@ -55,6 +60,7 @@ impl Default for LocalSettings {
             next_event: NextEventSource::Estimate,
             look_ahead: LookAhead::default(),
             quota: None,
+            quota_periods: Vec::new(),
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
             calendar_origin: Seconds((2 * 24 + 18) * 3_600),

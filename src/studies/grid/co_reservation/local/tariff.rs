@@ -120,16 +120,7 @@ fn row(text: &str) -> Result<TariffRow, TariffError> {
     };
     let clusters = match words.next() {
         None => Vec::new(),
-        Some(clusters) => {
-            let numbers = clusters.strip_prefix('@').map(|list| list.split(','));
-            let numbers = numbers.map(|list| list.map(str::parse).collect::<Result<Vec<u16>, _>>());
-            let Some(Ok(numbers)) = numbers else {
-                return Err(wrong(
-                    "clusters are numbers from 0 behind an @, as in `@1,3`",
-                ));
-            };
-            numbers
-        }
+        Some(numbers) => clusters(numbers).map_err(wrong)?,
     };
     if words.next().is_some() {
         return Err(wrong("there is something behind its end"));
@@ -142,6 +133,13 @@ fn row(text: &str) -> Result<TariffRow, TariffError> {
         rate,
         clusters,
     })
+}
+
+/// The clusters that a row is about, such as `@1,3`.
+pub(super) fn clusters(text: &str) -> Result<Vec<u16>, &'static str> {
+    let numbers = text.strip_prefix('@').map(|list| list.split(','));
+    let numbers = numbers.and_then(|list| list.map(|number| number.parse().ok()).collect());
+    numbers.ok_or("clusters are numbers from 0 behind an @, as in `@1,3`")
 }
 
 impl LocalSettings {

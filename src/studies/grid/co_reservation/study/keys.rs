@@ -7,7 +7,7 @@ use bookahead_core::workload::{
     ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource,
 };
 use bookahead_lab::keys::declaration::{
-    Given, flag, integer, integer_within, named, names_of, one_of, real,
+    Given, flag, integer, integer_within, named, names_of, one_of, real, text,
 };
 use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
@@ -153,6 +153,10 @@ section! {
         maximum_starts: Given<u32> = integer_within(1, 100_000)
             .note(": w, the most candidate starts")
             .default_is("20"),
+        /// The most candidate starts of a request over all clusters.
+        starts_per_request: Given<u32> = integer_within(1, 6_400_000)
+            .note(": divided by the clusters and rounded up, w of each of them, instead of maximum_starts")
+            .decides("Meltzer 2005 §6.4.5"),
         /// Whether w is kept to the letter.
         start_cap: Option<StartCap> = named::<StartCap>().decides("Q1"),
         /// What decides which candidate is tried first.
@@ -233,6 +237,9 @@ section! {
         /// The most that parts may hold of a cluster.
         quota_percent: Given<f64> = real().above(0.0).to(100.0)
             .note(": what parts may hold of a cluster on average over a candidate's time (default: no limit)")
+            .decides("Meltzer 2005 §7.1"),
+        /// The same for certain times, such as 0 before a maintenance.
+        quota_periods: Given<String> = text(r#"rows: hours of the simulation, percent, the hour from which on clusters know of it, clusters, as in "168-180 0 from 144 @0,2; 180-200 10""#)
             .decides("Meltzer 2005 §7.1"),
         /// What CPU-hours cost.
         tariff: Given<String> = one_of(|| vec!["day-night-cheap-weekends", "day-night", "flat", "example"])

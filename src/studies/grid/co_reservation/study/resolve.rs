@@ -8,7 +8,9 @@ use toml::Spanned;
 use super::CoReservationStudy;
 use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables};
 use super::resolve_requests::requests;
-use crate::co_reservation::local::{LocalSettings, LookAhead, NextEventSource, TariffError};
+use crate::co_reservation::local::{
+    LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
+};
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy,
@@ -87,7 +89,7 @@ pub(super) fn resolve(
 
 fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
     let broker = &raw.broker;
-    let search = search(broker, problems);
+    let search = search(broker, raw.clusters.count().or_default(problems), problems);
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
     let local = local(&raw.local, problems);
@@ -150,13 +152,25 @@ fn clusters(raw: &RawClusters, laxity: f64, problems: &mut Problems) -> Option<C
     })
 }
 
-fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
+fn search(
+    raw: &RawBroker,
+    clusters: Option<u32>,
+    problems: &mut Problems,
+) -> Option<SearchSettings> {
     let algorithm = raw.algorithm().name(problems).and_then(|name| {
         let found = Algorithm::ALL.iter().find(|(_, known, _)| *known == name);
         found.map(|(algorithm, _, _)| *algorithm)
     });
     let step = raw.minimum_step_seconds().or_default(problems);
-    let starts = raw.maximum_starts().or_default(problems);
+    let starts = match raw.starts_per_request().checked(problems)? {
+        None => raw.maximum_starts().or_default(problems),
+        Some(_) if raw.maximum_starts.is_some() => {
+            let why = "`broker.maximum_starts` says how many starts each cluster is asked for";
+            raw.starts_per_request().refuse(why, problems);
+            None
+        }
+        Some(starts) => clusters.map(|clusters| starts.div_ceil(clusters)),
+    };
     let start_tolerance = raw.start_tolerance_seconds().or_default(problems);
     let cost_tolerance = raw.cost_tolerance().or_default(problems);
     Some(SearchSettings {
@@ -216,6 +230,13 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
+    let quota_periods = match &raw.quota_periods {
+        Some(given) => given.get_ref().parse().map(|QuotaPeriods(periods)| periods),
+        None => Ok(Vec::new()),
+    };
+    let quota_periods = quota_periods.map_err(|error: QuotaPeriodError| {
+        raw.quota_periods().refuse(&error.to_string(), problems);
+    });
     let look_ahead = raw.look_ahead().or_default(problems).map(LookAhead);
     if raw.next_event == Some(NextEventSource::Oracle) && look_ahead != Some(LookAhead::default()) {
         raw.look_ahead().refuse(
@@ -237,6 +258,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         next_event: raw.next_event.unwrap_or_default(),
         look_ahead: look_ahead?,
         quota: quota?.map(|percent| percent / 100.0),
+        quota_periods: quota_periods.ok()?,
         tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),

@@ -107,8 +107,10 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 
     /// Whether the quota leaves room for a part beside all that are promised.
     pub(super) fn is_within_quota(&self, nodes: Nodes, start: Seconds, duration: Seconds) -> bool {
+        let cluster = (self.cluster, self.nodes());
+        let span = (start, start + duration);
         self.settings
-            .within_quota(self.orders(), self.nodes(), start, duration, nodes)
+            .within_quota(cluster, self.now(), self.orders(), span, nodes)
     }
 
     /// What jobs and parts in the system are expected to need (Meltzer 2005, §4.4; Q9, Q10).

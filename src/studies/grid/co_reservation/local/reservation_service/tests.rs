@@ -2,12 +2,15 @@ use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Backfilling;
 
 use super::*;
-use crate::co_reservation::local::{BacklogWork, FilterCounts, LookAhead, ProbeFilters};
+use crate::co_reservation::local::{
+    BacklogWork, FilterCounts, LookAhead, ProbeFilters, QuotaPeriod,
+};
 
 mod exempt;
 mod failures;
 mod oracle;
 mod properties;
+mod quotas;
 mod twin;
 
 type PlainCluster = ReservationService<PlannedQueue>;
@@ -144,85 +147,6 @@ fn t6_the_backlog_grows_with_the_start_so_that_admission_is_not_monotone() {
     };
     let pessimistic = machine.probe(Seconds(0), &query(3_600, &[10], &[5_600], exact));
     assert_eq!(pessimistic.backlog_earliest, Seconds(7_020 + 4_500));
-}
-
-#[test]
-fn t7_what_ends_before_the_next_scheduling_event_is_exempt_from_the_backlog_test() {
-    let mut machine = machine(10, LocalSettings::default());
-    // The second job waits, so that the backlog is long; the CPU that is left until 1,800 is of no
-    // use to it.
-    machine.submit(&[job(0, 0, 2, 1_800, 900), job(1, 0, 9, 90_000, 90_000)]);
-    machine.advance(Seconds(1));
-    let mut answer = |duration, start, filters| {
-        let answer = machine.probe(Seconds(0), &query(duration, &[1], &[start], filters));
-        (answer.offered.len(), answer.counts)
-    };
-    let counts = FilterCounts {
-        unfiltered: 1,
-        ..FilterCounts::default()
-    };
-    let (admitted, refused) = (
-        FilterCounts {
-            exempt: 1,
-            ..counts
-        },
-        FilterCounts {
-            backlog: 1,
-            ..counts
-        },
-    );
-    assert_eq!(answer(1_200, 30, BACKFILL), (1, admitted));
-    assert_eq!(answer(1_200, 30, BACKLOG), (0, refused));
-    assert_eq!(answer(1_800, 30, BACKFILL), (0, refused));
-    assert_eq!(answer(1_200, 600, BACKFILL), (0, refused));
-    assert_eq!(answer(1_199, 600, BACKFILL), (1, admitted));
-    assert_eq!(answer(1_200, 30, COUNTING), (1, counts));
-}
-
-#[test]
-fn the_oracle_knows_that_the_next_event_is_the_true_end_of_a_job() {
-    let ends_at = |next_event| {
-        let settings = LocalSettings {
-            next_event,
-            ..LocalSettings::default()
-        };
-        let mut machine = machine(10, settings);
-        machine.submit(&[job(0, 0, 2, 1_800, 900), job(1, 0, 9, 90_000, 90_000)]);
-        machine.advance(Seconds(1));
-        let admitted = |duration: i64, machine: &mut PlainCluster| {
-            let probe = query(duration, &[1], &[0], BACKFILL);
-            !machine.probe(Seconds(0), &probe).offered.is_empty()
-        };
-        (1..2_000)
-            .find(|&duration| !admitted(duration, &mut machine))
-            .unwrap()
-    };
-    use crate::co_reservation::local::NextEventSource::{Estimate, Oracle};
-    assert_eq!(ends_at(Estimate), 1_800);
-    assert_eq!(ends_at(Oracle), 900);
-}
-
-#[test]
-fn a_part_may_reach_as_far_ahead_as_the_cluster_looks_if_it_delays_no_waiting_job() {
-    let admits = |events, waiting, duration| {
-        let settings = LocalSettings {
-            look_ahead: LookAhead(events),
-            ..LocalSettings::default()
-        };
-        let mut machine = machine(10, settings);
-        machine.submit(&[
-            job(0, 0, 4, 100, 100),
-            job(1, 0, 4, 200, 200),
-            job(2, 0, waiting, 100, 100),
-        ]);
-        machine.advance(Seconds(1));
-        let probe = query(duration, &[2], &[0], BACKFILL);
-        !machine.probe(Seconds(0), &probe).offered.is_empty()
-    };
-    assert_eq!([1, 2].map(|events| admits(events, 8, 150)), [false, true]);
-    assert_eq!([2, 3].map(|events| admits(events, 8, 250)), [false, true]);
-    assert_eq!([2, 3].map(|events| admits(events, 9, 250)), [false, false]);
-    assert!(admits(2, 9, 150));
 }
 
 #[test]
@@ -419,27 +343,6 @@ fn a_cancelled_part_lets_waiting_jobs_start_at_once_even_when_it_was_running() {
     assert_eq!(lives(&mut machine), [(5, 30, 40)]);
     assert_eq!(machine.totals().part_work.0, 240);
     assert!(machine.is_idle() && machine.next_event().is_none());
-}
-
-#[test]
-fn a_quota_limits_what_parts_hold_on_average_whatever_the_algorithm() {
-    let mut machine = machine(
-        10,
-        LocalSettings {
-            quota: Some(0.5),
-            ..LocalSettings::default()
-        },
-    );
-    machine.reserve(Seconds(0), &part(1, 0, 50, 4)).unwrap();
-    // On average over [0, 100) the first part holds 2 CPUs.
-    let answer = machine.probe(Seconds(0), &query(100, &[4, 3], &[0], COUNTING));
-    assert_eq!(offered(&answer), [(0, 1)]);
-    assert_eq!((answer.counts.quota, answer.counts.counting), (1, 0));
-    assert_eq!(
-        machine.reserve(Seconds(0), &part(2, 0, 100, 4)),
-        Err(Refusal::Quota)
-    );
-    assert_eq!(machine.reserve(Seconds(0), &part(3, 0, 100, 3)), Ok(()));
 }
 
 #[test]

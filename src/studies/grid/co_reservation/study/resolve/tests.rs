@@ -173,6 +173,17 @@ fn a_cluster_that_looks_at_the_next_event_alone_is_specified_as_before_there_was
 }
 
 #[test]
+fn many_clusters_are_asked_for_few_starts_each() {
+    let starts = |clusters: u32| {
+        let text = format!(
+            "[clusters]\ncount = {clusters}\n[requests]\n[broker]\nstarts_per_request = 80\n"
+        );
+        settings(&text).search.maximum_starts
+    };
+    assert_eq!([4, 7, 16, 64].map(starts), [20, 12, 5, 2]);
+}
+
+#[test]
 fn a_named_workload_can_be_changed_key_by_key() {
     let named =
         |name: &str, more: &str| requests(&format!("[requests]\nworkload = \"{name}\"\n{more}"));

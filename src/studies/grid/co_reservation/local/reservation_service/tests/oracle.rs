@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::twin::{END, Message, Owner, Seen, Twin};
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, BacklogWork, HourEdge, LookAhead, NextEventSource, Tariff,
+    AccuracySource, BacklogWork, HourEdge, LookAhead, NextEventSource, QuotaPeriod, Tariff,
 };
 
 /// Both machines, side by side, second by second.
@@ -249,7 +249,11 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
         ),
         prop::sample::select(vec![1.0, 0.5, 0.25, 2.0]),
         prop::sample::select(vec![None, Some(0.25), Some(0.5), Some(0.7)]),
-        (tariff, 1_u32..5),
+        (
+            tariff,
+            1_u32..5,
+            prop::collection::vec(quota_period(), 0..3),
+        ),
         0_i64..WEEK_SECONDS,
     )
         .prop_map(
@@ -258,7 +262,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 (visible, full, running, true_ends, inclusive),
                 factor,
                 quota,
-                (tariff, events),
+                (tariff, events, quota_periods),
                 origin,
             )| {
                 LocalSettings {
@@ -282,6 +286,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     },
                     look_ahead: LookAhead(events),
                     quota,
+                    quota_periods,
                     tariff,
                     hour_edge: if inclusive {
                         HourEdge::Inclusive
@@ -292,6 +297,20 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 }
             },
         )
+}
+
+fn quota_period() -> impl Strategy<Value = QuotaPeriod> {
+    let clusters = prop::sample::select(vec![vec![], vec![3], vec![2]]);
+    let share = prop::sample::select(vec![0.0, 0.25, 0.5, 1.0]);
+    (0_i64..120, 1_i64..60, share, 0_i64..80, clusters).prop_map(
+        |(start, length, share, announced, clusters)| QuotaPeriod {
+            start: Seconds(start),
+            end: Seconds(start + length),
+            share,
+            announced: Seconds(announced),
+            clusters,
+        },
+    )
 }
 
 const WEEK_SECONDS: i64 = crate::co_reservation::local::WEEK.0;

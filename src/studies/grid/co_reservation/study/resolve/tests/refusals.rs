@@ -150,6 +150,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "without `[risk]`",
         ),
         (
+            "[local]\nquota_periods = \"180-168 0\"",
+            "local.quota_periods",
+            OutOfRange,
+            "`180-168 0` is no period: hours go from the beginning",
+        ),
+        (
+            "[broker]\nmaximum_starts = 20\nstarts_per_request = 80",
+            "broker.starts_per_request",
+            OutOfRange,
+            "`broker.maximum_starts` says",
+        ),
+        (
             "[local]\nquota_percent = 0",
             "local.quota_percent",
             OutOfRange,
