@@ -253,6 +253,19 @@ fn a_sweep_with_a_rule_is_not_submitted_in_shares() {
 }
 
 #[test]
+fn a_share_of_a_sweep_with_a_rule_is_refused_before_there_is_a_store() {
+    let folder = folder();
+    let path = folder.path();
+    write(path, "alone", SELECTION);
+    let arguments = ["run", "alone.toml", "--shard", "1/2"];
+    let ended = output(program(path, &arguments));
+    let told = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{told}");
+    assert!(told.contains("run it without shares"), "{told}");
+    assert!(!path.join("data").exists(), "nothing was written");
+}
+
+#[test]
 fn two_programs_on_one_store_decide_what_one_does_and_run_no_simulation_twice() {
     let folder = folder();
     let path = folder.path();

@@ -42,7 +42,7 @@ pub use outcome::{
     bounded_slowdown, fixed_measures, measure_intervals,
 };
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
-pub use policy::{JobQuoter, Policy, WindowQuote, WindowSeller};
+pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};

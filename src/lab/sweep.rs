@@ -63,7 +63,7 @@ pub use results::{
 pub use rewrite::{Renamed, RewriteError, Rewritten, rewritten};
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, prepare_all,
-    require_shares, run_planned,
+    require_results, require_shares, run_planned,
 };
 pub use shard::{Shard, ShardError};
 pub use simulations::Simulations;

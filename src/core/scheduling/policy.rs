@@ -6,7 +6,6 @@ use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use super::penalty::PenaltySettings;
-use super::queue::Projection;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -161,7 +160,7 @@ pub trait WindowSeller: Policy {
 
     /// What becomes of the waiting jobs by their estimates if nobody else comes; `None` where the
     /// policy plans them otherwise than as a queue. Asking changes nothing.
-    fn project(&self, _cluster: &Cluster) -> Option<Projection> {
+    fn forecast(&self, _cluster: &Cluster) -> Option<Box<dyn QueueForecast>> {
         None
     }
 
@@ -171,6 +170,18 @@ pub trait WindowSeller: Policy {
         debug_assert!(free, "only a policy that says what it risks sells tails");
         self.arrived(cluster, job);
     }
+}
+
+/// What becomes of a queue if nobody else comes and everybody lasts as long as planned (Meltzer
+/// 2005, §6.7.5; [`WindowSeller::forecast`]).
+pub trait QueueForecast {
+    /// The `number`-th instant at which a job or a window ends, from 1; [`Seconds::FAR`] where
+    /// there are not so many.
+    fn end(&self, number: u32) -> Seconds;
+
+    /// Whether `nodes` nodes are free over `[start, end)`, which is not past, beside what is fixed,
+    /// and every waiting job would start no later than planned if they were taken.
+    fn delays_nobody(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool;
 }
 
 /// A policy that says what it would promise a flexible job before it is submitted

@@ -30,7 +30,6 @@ pub use self::pass::{Room, Rule, backfill, due_now, pass, remove_due};
 pub use self::plan::{place, plan_queue};
 pub use self::planned::PlannedQueue;
 pub use self::policy::{Queue, QueuePass, QueuePolicy, QueueSettings};
-pub use self::projection::Projection;
 pub use self::shortest::ShortestFirst;
 pub use self::view::View;
 

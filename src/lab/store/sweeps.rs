@@ -15,7 +15,7 @@ use crate::sweep::{
     Coordinator, Decision, Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity,
     InputSources, NoStore, OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState,
     SimulationProgress, SimulationSpec, SinkError, Sweep, SweepError, SweepOptions, SweepSummary,
-    Task, load_inputs, plan, prepare_all, run_planned,
+    Task, load_inputs, plan, prepare_all, require_results, run_planned,
 };
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are
@@ -27,6 +27,7 @@ use crate::sweep::{
 ///
 /// When an input is missing or faulty, or when the store cannot be used.
 pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummary, SweepError> {
+    require_results(&sweep, options)?;
     require_quantities(&sweep, options.studies)?;
     let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {

@@ -21,8 +21,7 @@ use crate::study::Studies;
 use crate::study::inputs::parallel::map_in_parallel;
 use crate::study::inputs::{InputError, InputFolders, InputSources, Inputs};
 
-use plan::require_results;
-pub use plan::{Known, Plan, about, plan, require_shares};
+pub use plan::{Known, Plan, about, plan, require_results, require_shares};
 pub use summary::SweepSummary;
 
 /// How a sweep is run; nothing here changes a result.
@@ -165,7 +164,6 @@ pub fn run_planned(
     options: &SweepOptions,
 ) -> Result<SweepSummary, SweepError> {
     let begun = Instant::now();
-    require_results(sweep, options)?;
     let known = Known::of(sweep, store, options)?;
     let mut summary = SweepSummary::nothing(options.fresh);
     let ended = follow(

@@ -3,7 +3,6 @@
 use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
 use crate::scheduling::outcome::JobQuote;
 use crate::scheduling::policy::{Policy, WindowQuote};
-use crate::scheduling::queue::Projection;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId, ReservationRequest, SameInstant};
 
@@ -43,13 +42,6 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
         let seller = self.policy.window_seller()?;
         seller.quote_window(&self.cluster, nodes, start, end)
-    }
-
-    /// What becomes of the waiting jobs if nobody else comes ([`crate::scheduling::WindowSeller::project`]); `None`
-    /// where the policy sells no windows or has no queue.
-    #[must_use]
-    pub fn project(&mut self) -> Option<Projection> {
-        self.policy.window_seller()?.project(&self.cluster)
     }
 
     /// Promises a fixed reservation its window if it fails with probability `limit` at most, and

@@ -24,11 +24,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Backfilling, Projection, Waiting, due_now, plan_queue, remove_due};
+use super::projection::Projection;
+use super::{Backfilling, Waiting, due_now, plan_queue, remove_due};
 use crate::plan::Profile;
 use crate::scheduling::cluster::Cluster;
 use crate::scheduling::outcome::{SuccessFactors, Verdict};
-use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
+use crate::scheduling::policy::{Policy, QueueForecast, WindowQuote, WindowSeller};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -292,14 +293,14 @@ impl WindowSeller for PlannedQueue {
         (free >= nodes.0 as i32).then(|| WindowQuote::free(certain, false))
     }
 
-    fn project(&self, cluster: &Cluster) -> Option<Projection> {
-        Some(Projection::new(
+    fn forecast(&self, cluster: &Cluster) -> Option<Box<dyn QueueForecast>> {
+        Some(Box::new(Projection::new(
             cluster.now(),
             &self.fixed,
             &self.queue,
             self.backfilling,
             self.places.values().map(|place| place.end),
-        ))
+        )))
     }
 }
 

@@ -1,13 +1,12 @@
-//! What becomes of a queue if nobody else comes and everybody lasts as long as planned (Meltzer
-//! 2005, §6.7.5).
+//! A queue's forecast: its plan, and what it has in front of it.
 
 use super::{Backfilling, Waiting, plan_queue};
 use crate::plan::Profile;
+use crate::scheduling::policy::QueueForecast;
 use crate::units::{Nodes, Seconds};
 
-/// The plan of a whole queue, and what it has in front of it.
-#[derive(Clone, Debug)]
-pub struct Projection {
+/// The plan of a whole queue.
+pub(super) struct Projection {
     now: Seconds,
     backfilling: Backfilling,
     fixed: Profile,
@@ -19,10 +18,9 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// Plans `queue` from `now` on in what `fixed` leaves free. What is fixed ends at `ends`, in any
-    /// order.
-    #[must_use]
-    pub fn new(
+    /// Plans `queue` from `now` on in what `fixed` leaves free. What is fixed ends at `ends`, in
+    /// any order.
+    pub(super) fn new(
         now: Seconds,
         fixed: &Profile,
         queue: &[Waiting],
@@ -46,20 +44,16 @@ impl Projection {
             ends,
         }
     }
+}
 
-    /// The `number`-th instant at which somebody ends, from 1; [`Seconds::FAR`] where so many there
-    /// are not.
-    #[must_use]
-    pub fn end(&self, number: u32) -> Seconds {
+impl QueueForecast for Projection {
+    fn end(&self, number: u32) -> Seconds {
         let index = (number as usize).checked_sub(1);
         let end = index.and_then(|index| self.ends.get(index));
         end.copied().unwrap_or(Seconds::FAR)
     }
 
-    /// Whether `nodes` nodes are free over `[start, end)`, which is not past, beside what is fixed,
-    /// and every waiting job would start no later than planned if they were taken.
-    #[must_use]
-    pub fn delays_nobody(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
+    fn delays_nobody(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
         if start < self.now || self.fixed.min_free(start, end) < nodes.0 as i32 {
             return false;
         }

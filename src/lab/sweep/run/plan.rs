@@ -266,8 +266,12 @@ pub fn plan(
     Ok(plan)
 }
 
-/// A rule reads the results of the whole sweep as they come.
-pub(super) fn require_results(sweep: &Sweep, options: &SweepOptions) -> Result<(), SweepError> {
+/// Whether the results of a sweep come to one store, where it stops by a rule that reads them.
+///
+/// # Errors
+///
+/// When they are kept in shares, or not at all.
+pub fn require_results(sweep: &Sweep, options: &SweepOptions) -> Result<(), SweepError> {
     if sweep.rule.is_none() {
         return Ok(());
     }

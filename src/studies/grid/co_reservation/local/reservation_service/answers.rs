@@ -1,8 +1,7 @@
 //! Answers to status queries: which starts are admitted, for which parts, at what cost and at which
 //! risk (Meltzer 2005, §4.3 to §4.5, §4.7.3).
 
-use bookahead_core::scheduling::Policy;
-use bookahead_core::scheduling::queue::Projection;
+use bookahead_core::scheduling::{Policy, QueueForecast};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
@@ -137,19 +136,16 @@ impl<P: Policy + ?Sized> ReservationService<P> {
     /// How far parts that are exempt from the backlog test may reach.
     fn horizon(&mut self) -> Horizon {
         let LookAhead(events) = self.settings.look_ahead;
-        let projection = if events > 1 {
-            self.machine.project()
-        } else {
-            None
-        };
-        match projection {
-            Some(projection) => Horizon {
-                until: projection.end(events),
-                projection: Some(projection),
+        let (cluster, policy) = self.machine.parts();
+        let seller = policy.window_seller().filter(|_| events > 1);
+        match seller.and_then(|seller| seller.forecast(cluster)) {
+            Some(forecast) => Horizon {
+                until: forecast.end(events),
+                forecast: Some(forecast),
             },
             None => Horizon {
                 until: self.next_scheduling_event(),
-                projection: None,
+                forecast: None,
             },
         }
     }
@@ -172,13 +168,14 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 struct Horizon {
     /// They must be over before this.
     until: Seconds,
-    /// The plan in which they may delay nobody; `None` where they are over before anything happens.
-    projection: Option<Projection>,
+    /// In which they may delay nobody; `None` where they are over before anything happens.
+    forecast: Option<Box<dyn QueueForecast>>,
 }
 
 impl Horizon {
     fn is_harmless(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
-        let delays_nobody = |projection: &Projection| projection.delays_nobody(nodes, start, end);
-        end < self.until && self.projection.as_ref().is_none_or(delays_nobody)
+        let forecast = self.forecast.as_ref();
+        end < self.until
+            && forecast.is_none_or(|forecast| forecast.delays_nobody(nodes, start, end))
     }
 }
