@@ -17,9 +17,7 @@ mod standing;
 mod tables;
 mod tally;
 
-pub use paper_page::{
-    Dimension, PaperInBrief, PaperPage, PapersPage, SummaryFigure, TraceOnPage,
-};
+pub use paper_page::{Dimension, PaperInBrief, PaperPage, PapersPage, SummaryFigure, TraceOnPage};
 pub use read_card::recorded;
 pub use record::Record;
 pub use scatter::drawing;
