@@ -242,9 +242,9 @@ section! {
             .note(": the rest of slots whose tasks are over, or also slots that are given up before they begin")
             .default_is("none")
             .decides("AMB-47"),
-        /// The share of what is given back that stays paid.
+        /// The penalty for giving slots back.
         penalty_factor: Given<f64> = real().from(0.0).to(1.0)
-            .note(": p, the share of the price of what is given back that stays paid")
+            .note(": p, the share that stays paid of the price of a rest, and of f of a slot that has not begun")
             .default_is("0.1")
             .decides("AMB-47"),
     }
