@@ -7,9 +7,9 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 /// Which slots are paid back that an application gives back, less a penalty.
 ///
 /// With c for a node and an hour, f for the slot and p the penalty factor, a slot of n nodes that
-/// is given back before it starts costs p · f (Singh 2008, §6.4); one that is given back later costs
-/// n · c · used + p · n · c · rest + f, with the hours before and after that instant (§8.1 names
-/// the penalty and gives no formula).
+/// is given back before it starts costs p · f (Singh 2008, §6.4). One that is given back later
+/// costs n · c · used + p · n · c · rest + f, with the hours before and after that instant (§8.1
+/// names the penalty and gives no formula).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "refund")]
 pub enum Refund {

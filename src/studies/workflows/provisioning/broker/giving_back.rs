@@ -10,8 +10,8 @@ use crate::provisioning::{BrokerError, TaskRun};
 type EarlyEnd = (Seconds, usize);
 
 impl Broker<'_> {
-    /// Gives up runs of tasks. Slots that have not begun are returned to the sites, and so is, where
-    /// it is paid back, the rest of those that have begun and are needed no longer.
+    /// Gives up runs of tasks. Slots that have not begun are returned to the sites. So is, where it
+    /// is paid back, the rest of those that have begun and are needed no longer.
     pub(super) async fn give_back(
         &mut self,
         state: &mut ApplicationState,

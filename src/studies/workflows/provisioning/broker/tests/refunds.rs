@@ -105,8 +105,8 @@ fn booking_long_is_cheaper_below_a_penalty_of_nine_elevenths() {
 /// one's later.
 #[test]
 fn what_has_not_begun_is_paid_back_where_both_are_and_what_has_begun_is_its_rest() {
-    // Two nodes: 1 h stopped; 1 h of which nothing is used; 1 h that has not begun; 1.5 of 2 h; 1 h;
-    // a quarter of 1 h.
+    // Two nodes: 1 h stopped; 1 h of which nothing is used; 1 h that has not begun; 1.5 of 2 h;
+    // 1 h; a quarter of 1 h.
     let begun = |p: f64| 2.0 + 2.0 * p + (3.0 + p) + 2.0 + (0.5 + 1.5 * p);
     for (provider, search) in [
         (queried(), SearchMethod::Greedy),
@@ -137,8 +137,8 @@ fn what_has_not_begun_is_paid_back_where_both_are_and_what_has_begun_is_its_rest
 #[test]
 fn a_slot_that_is_given_up_before_it_begins_costs_a_share_of_its_fixed_price() {
     let hour = HOUR.0;
-    // The first task is booked for the first hour, during which a job holds the other two nodes; the
-    // second one's hour is taken from the job that waits for all four.
+    // The first task is booked for the first hour, during which a job holds the other two nodes.
+    // The second one's hour is taken from the job that waits for all four.
     let jobs = vec![job(0, 0, 2, hour), job(1, 5, 4, 2 * hour)];
     for (refund, kept, price) in [
         (Refund::None, 6.0, 4 * hour),
