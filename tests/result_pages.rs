@@ -1,6 +1,9 @@
 //! The pages of results: each says what its design can show, its queries fit the store, and small
 //! experiments give their numbers again.
 
+mod co_reservations;
+mod refunds;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -320,98 +323,6 @@ fn sdsc_sp2_gives_what_jobs_without_promises_earn_again() {
     ];
     let row = format!("| SDSC SP2 | {} |", expected.join(" | "));
     assert!(read("best-effort.md").contains(&row), "{row}");
-}
-
-#[test]
-fn the_page_about_looking_ahead_gives_its_row_of_eight_events_again() {
-    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
-        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = project().join("configs/co-reservation/look-ahead.toml");
-    let whole = fs::read_to_string(path).expect("an experiment");
-    let part = whole
-        .replace("[1, 2, 4, 8]", "[1, 8]")
-        .replace(r#"["rw1", "rw2", "rw3"]"#, r#"["rw3"]"#);
-    assert_ne!(part, whole);
-    fs::write(folder.path().join("part.toml"), part).expect("a file");
-    run(folder.path(), folder.path().join("part.toml"));
-    let [differences, _] = &queries("look-ahead.md")[..] else {
-        panic!("two queries");
-    };
-    let store = folder.path().join("it.db");
-    let found = rows(&store, differences, |row| {
-        let numbers: [f64; 4] = [
-            row.get("n")?,
-            row.get("mean")?,
-            row.get("more")?,
-            row.get("variance")?,
-        ];
-        let at: (f64, String) = (row.get("events")?, row.get("measure")?);
-        Ok((at, numbers))
-    });
-    let of = |events: f64, measure: &str| {
-        let row = found
-            .iter()
-            .find(|row| row.0 == (events, measure.to_owned()));
-        row.expect("a row of the query").1
-    };
-    let [replications, failed, fewer, variance] = of(8.0, "co_failure_rate");
-    assert_eq!(replications, 20.0);
-    let half = 2.093 * variance.sqrt();
-    let row = format!("| {failed:.3} | −{:.3} ± {half:.3} |\n", -fewer);
-    assert!(read("look-ahead.md").contains(&row), "{row}");
-    let said = |measure: &str, digits: usize, unit: &str| {
-        let [_, mean, more, variance] = of(8.0, measure);
-        let half = 2.093 * variance.sqrt();
-        format!("{mean:.digits$}{unit} | +{more:.digits$} ± {half:.digits$}")
-    };
-    let row = format!(
-        "| 8 | {} | {} | {} |",
-        said("unfairness_mean", 3, ""),
-        said("expansion_factor_mean", 2, ""),
-        said("grid_part_percent", 1, " %")
-    );
-    assert!(read("look-ahead.md").contains(&row), "{row}");
-}
-
-#[test]
-fn the_page_about_quotas_for_a_time_gives_its_row_of_three_days_again() {
-    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
-        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    run(folder.path(), "co-reservation/maintenance.toml");
-    let page = "measurements/co-reservations.md";
-    let [differences, _] = &queries(page)[..] else {
-        panic!("two queries");
-    };
-    let store = folder.path().join("it.db");
-    let found = rows(&store, differences, |row| {
-        let at: [String; 2] = [row.get("quota")?, row.get("measure")?];
-        let numbers: [f64; 3] = [row.get("mean")?, row.get("more")?, row.get("variance")?];
-        Ok((at, numbers))
-    });
-    let of = |measure: &str| {
-        let at = ["168-180 0 from 96", measure].map(str::to_owned);
-        let row = found.iter().find(|row| row.0 == at);
-        row.expect("a row of the query").1
-    };
-    let [work, less, variance] = of("quota_period_hours");
-    let half = 2.093 * variance.sqrt();
-    let [failed, more, failure_variance] = of("co_failure_rate");
-    let sign = if more < 0.0 { "−" } else { "" };
-    let row = format!(
-        "| three days | {} | −{} ± {} | {failed:.3} | {sign}{:.3} ± {:.3} |",
-        grouped(work),
-        grouped(less),
-        grouped(half),
-        more.abs(),
-        2.093 * failure_variance.sqrt()
-    );
-    assert!(read(page).contains(&row), "{row}");
 }
 
 #[test]

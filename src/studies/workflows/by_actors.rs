@@ -6,7 +6,7 @@ use crate::provisioning::testutils::{
     application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
 };
 use crate::provisioning::{
-    Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, SearchMethod,
+    Commitment, ProvisioningError, ProvisioningRun, ProvisioningSettings, Refund, SearchMethod,
     SiteWorkload, Wish, provisioning_scene,
 };
 use bookahead_core::failures::{FailureTrace, Outage};
@@ -47,6 +47,9 @@ fn sites_are_bought_from_alike_by_actors_and_by_plain_calls() {
                 let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.4 });
                 settings.commitment = commitment;
                 settings.latency = Seconds(latency);
+                settings.refund = Refund::Both {
+                    penalty_factor: 0.1,
+                };
                 let sites = vec![failing(drawn_site(1, 0)), failing(drawn_site(1, 1))];
                 let application = application_of(3, 2, 12, 6);
                 let instants = [Seconds(60_000), Seconds(62_000)];

@@ -26,6 +26,7 @@ mod pareto;
 mod processor_failures;
 mod provider;
 mod questions;
+mod refund;
 mod scene;
 mod search;
 mod settings;
@@ -51,6 +52,7 @@ pub use outcome::{
 pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion, SiteReport};
 pub use questions::BrokerError;
+pub use refund::Refund;
 pub use scene::{ProvisioningBroker, ProvisioningError, provisioning_scene};
 pub use search::{search_advertised, search_stream};
 pub use settings::{

@@ -231,6 +231,8 @@ fn slots(submitted: Seconds) -> Vec<BoughtSlot> {
             cost: Nodes(nodes).for_span(end - start).coins().0,
             used: NodeSeconds(used * 3_600),
             externality: NodeSeconds(0),
+            refunded: 0.0,
+            forfeited: 0.0,
         }
     };
     vec![slot(0, 4, 0, 2, 2), slot(1, 6, 2, 5, 8)]

@@ -71,6 +71,17 @@ impl ReplanningMachine {
         waits
     }
 
+    /// Ends a reservation that runs before its time: its nodes are free from now on. Returns
+    /// whether there was one.
+    pub fn end_reservation(&mut self, request: RequestId) -> bool {
+        let window = JobId::of_request(request);
+        let runs = self.cluster().phase(window) == Phase::Running;
+        if runs {
+            self.withdraw_window(window);
+        }
+        runs
+    }
+
     /// The outcomes of requests since the last call, in the order in which they became final.
     pub fn take_reservation_outcomes(&mut self) -> Vec<ReservationOutcome> {
         self.policy_mut().take_outcomes()

@@ -231,6 +231,21 @@ impl RectangleSite {
         true
     }
 
+    /// Gives back, from now on, the rest of what was sold under this number and has begun; returns
+    /// whether there was such a thing. It is a hole of its own for jobs and buyers that come later:
+    /// jobs that have their place keep it.
+    pub fn give_back_rest(&mut self, id: RequestId) -> bool {
+        let begun = |pieces: &Vec<Piece>| pieces.iter().all(|piece| piece.start <= self.now);
+        if !self.sold.get(&id).is_some_and(begun) {
+            return false;
+        }
+        for piece in self.sold.remove(&id).unwrap_or_default() {
+            let start = piece.start.max(self.now);
+            self.free.give_back(Piece { start, ..piece });
+        }
+        true
+    }
+
     fn arrive(&mut self, mut open: Box<JobOutcome>) {
         let Some(ran) = self.find_place(&open.job) else {
             self.outcomes.push(*open);

@@ -23,6 +23,7 @@ use super::{
 
 mod application_state;
 mod effect;
+mod giving_back;
 mod just_in_time;
 mod outlasting;
 
@@ -129,7 +130,7 @@ impl Broker<'_> {
         let inputs = self.inputs;
         let application = &*inputs.application;
         let best_effort = inputs.best_effort.get(number);
-        let mut state = ApplicationState::new(number, submitted, self.settings.tariff);
+        let mut state = ApplicationState::new(number, submitted, self.settings);
         let of_best_effort = |run: &Arc<BestEffortRun>| best_effort_of(inputs.real(number), run);
         state.outcome.best_effort = best_effort.map(of_best_effort);
         if self.settings.search == SearchMethod::BestEffort {
@@ -219,7 +220,7 @@ impl Broker<'_> {
         plan.booked = begun;
         state.paid += state.ledger.enter_greedy(of, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
-        state.ledger.abandon(self.environment.now(), unplanned);
+        self.give_back(state, unplanned).await?;
         Ok(false)
     }
 
@@ -329,8 +330,9 @@ impl Broker<'_> {
         search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
-    /// Handles node failures, and tasks that outlast their slots, until the end of a second, or
-    /// until all applications have ended. In one second slots end before nodes fail.
+    /// Handles node failures, tasks that outlast their slots, and slots whose rest is given back,
+    /// until the end of a second, or until all applications have ended. In one second rests are
+    /// given back before slots end, and slots end before nodes fail.
     async fn apply_failures_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError> {
         loop {
             let last_end = || {
@@ -343,11 +345,17 @@ impl Broker<'_> {
                 return Ok(());
             };
             let outlasting = self.next_outlasting().filter(|next| next.0 <= until);
-            let before = outlasting.map_or(until, |(time, ..)| time - Seconds(1));
-            match (self.failures.next_until(before), outlasting) {
-                (Some(failure), _) => self.apply_failure(failure).await?,
-                (None, Some(next)) => self.stop(next).await?,
-                (None, None) => return Ok(()),
+            let latest = outlasting.map_or(until, |(time, ..)| time);
+            let early = self.next_early_end().filter(|next| next.0 <= latest);
+            let before = match (early, outlasting) {
+                (None, None) => until,
+                _ => early.map_or(latest, |(time, _)| time) - Seconds(1),
+            };
+            match (self.failures.next_until(before), early, outlasting) {
+                (Some(failure), ..) => self.apply_failure(failure).await?,
+                (None, Some(next), _) => self.end_early(next).await?,
+                (None, None, Some(next)) => self.stop(next).await?,
+                (None, None, None) => return Ok(()),
             }
         }
     }
@@ -414,18 +422,6 @@ impl Broker<'_> {
             self.give_back(state, |run| run.start > now).await?;
         }
         Ok(provided)
-    }
-
-    /// Gives up runs of tasks. Slots that have not begun are returned to the sites; they stay paid.
-    async fn give_back(
-        &mut self,
-        state: &mut ApplicationState,
-        gives_up: impl Fn(&TaskRun) -> bool,
-    ) -> Result<(), BrokerError> {
-        for (site, id) in state.ledger.abandon(self.environment.now(), gives_up) {
-            self.environment.cancel(site, id).await?;
-        }
-        Ok(())
     }
 }
 

@@ -121,6 +121,16 @@ impl<'a> Environment<'a> {
         book(&self.channel, site, SiteQuestion::Cancel(id)).await
     }
 
+    /// Gives back, from now on, the rest of what was booked and has begun.
+    pub(super) async fn give_back_rest(
+        &mut self,
+        site: usize,
+        id: RequestId,
+    ) -> Result<(), BrokerError> {
+        book(&self.channel, site, SiteQuestion::GiveBackRest(id)).await?;
+        Ok(())
+    }
+
     /// Books without delay: the time has passed.
     pub(super) async fn book(
         &mut self,

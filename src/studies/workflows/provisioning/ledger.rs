@@ -1,12 +1,18 @@
 //! The purchases of one application, and the outcome of each run of a task in them.
 
+mod given_back;
+
+use std::collections::BTreeMap;
+
 use bookahead_core::plan::{Piece, Slot};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::RequestId;
 
 use super::layout::{Share, lots};
+use super::refund::GivenBack;
 use super::{
-    Advertised, Application, BoughtSlot, GreedyPlan, SlotTariff, TaskFate, TaskPlacement, TaskRun,
+    Advertised, Application, BoughtSlot, GreedyPlan, Refund, SlotTariff, TaskFate, TaskPlacement,
+    TaskRun,
 };
 
 /// Slots, bookings at sites, and runs of tasks, in the order of booking.
@@ -14,6 +20,8 @@ use super::{
 pub(super) struct Ledger {
     /// By which advertised slots are paid.
     tariff: SlotTariff,
+    /// What of them is paid back that is given back.
+    refund: Refund,
     slots: Vec<PaidSlot>,
     bookings: Vec<Booking>,
     runs: Vec<Run>,
@@ -32,9 +40,14 @@ struct PaidSlot {
 struct Booking {
     id: RequestId,
     site: usize,
+    /// The slot that it is paid as.
+    slot: usize,
+    nodes: Nodes,
     start: Seconds,
+    end: Seconds,
     /// The runs that it is for.
     runs: Vec<usize>,
+    given_back: Option<GivenBack>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +56,15 @@ struct Run {
     planned_end: Seconds,
     /// Whether the task is not through by then.
     outlasts: bool,
-    /// The slots that it takes, and processors of each.
-    shares: Vec<(usize, Nodes)>,
+    shares: Vec<BookedShare>,
+}
+
+/// What a run takes of a slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct BookedShare {
+    slot: usize,
+    booking: usize,
+    nodes: Nodes,
 }
 
 /// The tasks that a plan is for.
@@ -71,9 +91,10 @@ pub(super) struct Purchase {
 
 impl Ledger {
     /// Nothing bought yet.
-    pub(super) fn under(tariff: SlotTariff) -> Self {
+    pub(super) fn under(tariff: SlotTariff, refund: Refund) -> Self {
         Self {
             tariff,
+            refund,
             ..Self::default()
         }
     }
@@ -97,6 +118,7 @@ impl Ledger {
         }
         let lots = lots(slots, shares);
         let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
+        let mut booked_as = BTreeMap::new();
         for purchase in purchases {
             let Advertised { site, slot } = slots[purchase.slot];
             if paid_as[purchase.slot].is_none() {
@@ -118,20 +140,35 @@ impl Ledger {
                     externality: NodeSeconds(0),
                 });
             }
+            let Some(slot) = paid_as[purchase.slot] else {
+                continue;
+            };
+            for &task in &purchase.tasks {
+                booked_as.insert((task, purchase.slot), (slot, self.bookings.len()));
+            }
             self.bookings.push(Booking {
                 id: purchase.id,
                 site,
+                slot,
+                nodes: purchase.piece.nodes,
                 start: purchase.piece.start,
+                end: purchase.piece.end,
                 runs: purchase.tasks.iter().map(|&task| run_of[task]).collect(),
+                given_back: None,
             });
         }
         for share in shares {
             let run = &mut self.runs[run_of[share.task]];
-            let slot = paid_as[share.slot].map(|slot| (slot, share.piece.nodes));
-            run.shares.extend(slot);
+            let booked = booked_as.get(&(share.task, share.slot));
+            run.shares
+                .extend(booked.map(|&(slot, booking)| BookedShare {
+                    slot,
+                    booking,
+                    nodes: share.piece.nodes,
+                }));
         }
         for run in &mut self.runs[first_run..] {
-            run.run.slot = run.shares.first().map(|(slot, _)| *slot as u32);
+            run.run.slot = run.shares.first().map(|share| share.slot as u32);
         }
     }
 
@@ -154,16 +191,25 @@ impl Ledger {
                 cost: (base + externality).coins().0,
                 externality,
             });
+            let booking = self.bookings.len();
             self.bookings.push(Booking {
                 id,
                 site: placed.site,
+                slot,
+                nodes,
                 start: placed.start,
+                end: placed.end,
                 runs: vec![self.runs.len()],
+                given_back: None,
             });
             self.push_run(of, task, placed);
             if let Some(run) = self.runs.last_mut() {
                 run.run.slot = Some(slot as u32);
-                run.shares.push((slot, nodes));
+                run.shares.push(BookedShare {
+                    slot,
+                    booking,
+                    nodes,
+                });
             }
         }
         paid.coins().0
@@ -272,20 +318,27 @@ impl Ledger {
                 *given_up = true;
             }
         }
-        let all_abandoned = |booking: &&Booking| {
-            let mut runs = booking.runs.iter();
+        let runs = &self.runs;
+        let all_abandoned = |booking: &&mut Booking| {
+            let mut own = booking.runs.iter();
             let is_new = booking.runs.iter().any(|run| given_up[*run]);
-            is_new && runs.all(|run| self.runs[*run].run.fate == TaskFate::Abandoned)
+            is_new && own.all(|run| runs[*run].run.fate == TaskFate::Abandoned)
         };
-        let bookings = self.bookings.iter().filter(all_abandoned);
+        let bookings = self.bookings.iter_mut().filter(all_abandoned);
         let unbegun = bookings.filter(|booking| booking.start > now);
-        unbegun.map(|booking| (booking.site, booking.id)).collect()
+        let given_back = unbegun.map(|booking| {
+            booking.given_back = Some(GivenBack::Unbegun);
+            (booking.site, booking.id)
+        });
+        given_back.collect()
     }
 
     /// Slots and runs as they are told, and what was paid in vain.
     pub(super) fn close(self) -> Closed {
+        let settlements = self.settlements();
         let mut used = vec![NodeSeconds(0); self.slots.len()];
         let mut unused = vec![NodeSeconds(0); self.slots.len()];
+        let mut penalties = vec![0.0; self.slots.len()];
         let mut served = vec![false; self.slots.len()];
         let mut after_ends = 0.0;
         for Run {
@@ -295,13 +348,22 @@ impl Ledger {
             ..
         } in &self.runs
         {
-            for &(slot, nodes) in shares {
+            for &BookedShare {
+                slot,
+                booking,
+                nodes,
+            } in shares
+            {
+                let given_back = self.bookings[booking].given_back;
+                let kept = |start| self.refund.kept(given_back, nodes, (start, *planned_end));
                 if run.fate == TaskFate::Done {
                     served[slot] = true;
-                    let left = nodes.for_span(*planned_end - run.end);
-                    after_ends += left.coins().0 * self.slots[slot].slot.unit_price;
+                    let (left, penalty) = kept(run.end);
+                    after_ends += (left.coins().0 + penalty) * self.slots[slot].slot.unit_price;
                 } else {
-                    unused[slot] += nodes.for_span(*planned_end - run.start);
+                    let (left, penalty) = kept(run.start);
+                    unused[slot] += left;
+                    penalties[slot] += penalty;
                 }
                 if run.fate != TaskFate::Abandoned {
                     used[slot] += nodes.for_span(run.end - run.start);
@@ -310,18 +372,21 @@ impl Ledger {
         }
         let mut wasted = 0.0;
         let mut slots = Vec::with_capacity(self.slots.len());
-        for (index, paid) in self.slots.iter().enumerate() {
+        for (index, (paid, settled)) in self.slots.iter().zip(&settlements).enumerate() {
+            let cost = paid.cost - settled.refunded;
             wasted += if served[index] {
-                unused[index].coins().0 * paid.slot.unit_price
+                (unused[index].coins().0 + penalties[index]) * paid.slot.unit_price
             } else {
-                paid.cost
+                cost
             };
             slots.push(BoughtSlot {
                 site: paid.site,
                 slot: paid.slot,
-                cost: paid.cost,
+                cost,
                 used: used[index],
-                externality: paid.externality,
+                externality: settled.externality,
+                refunded: settled.refunded,
+                forfeited: settled.forfeited,
             });
         }
         let runs = self.runs.into_iter().map(|run| run.run).collect();

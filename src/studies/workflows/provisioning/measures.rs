@@ -56,6 +56,9 @@ pub fn provisioning_measures(
     if !inputs.real.is_empty() && settings.search != SearchMethod::BestEffort {
         add_uncertain(&mut measured, outcomes);
     }
+    if !settings.refund.is_none() {
+        add_refunds(&mut measured, outcomes);
+    }
     add_others(&mut measured, &run.effects);
     add_sites(&mut measured, inputs);
     measured
@@ -278,6 +281,16 @@ fn add_uncertain(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
         "wf_after_ends_su",
         &mut realised().map(|one| one.after_ends),
     );
+}
+
+/// Over all slots of all applications.
+fn add_refunds(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
+    let slots = || outcomes.iter().flat_map(|outcome| &outcome.slots);
+    let count = slots().count() as f64;
+    let refunded = slots().map(|slot| slot.refunded).sum();
+    measured.add_ratio("wf_refunded_su", refunded, count);
+    let forfeited = slots().map(|slot| slot.forfeited).sum();
+    measured.add_ratio("wf_forfeited_su", forfeited, count);
 }
 
 /// Over the jobs of all sites together.

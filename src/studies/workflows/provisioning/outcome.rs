@@ -86,7 +86,7 @@ pub struct Realised {
     pub completed: bool,
     /// From submission to the end of the last task, or to giving up.
     pub makespan: Seconds,
-    /// All that was paid, in service units, for lost and unused slots too.
+    /// All that was paid and not paid back, in service units, for lost and unused slots too.
     pub cost: f64,
     /// Of that, for slots whose task was lost or never ran.
     pub wasted: f64,
@@ -125,12 +125,17 @@ pub struct BoughtSlot {
     pub site: usize,
     /// The slot as offered; of a queried one, what was asked for, with its price.
     pub slot: Slot,
-    /// What was paid, in service units.
+    /// What was paid in the end, in service units.
     pub cost: f64,
     /// Processor-time that tasks used of it.
     pub used: NodeSeconds,
-    /// The externality in its price.
+    /// The externality that was paid with it: that of its price, or its penalty where it was given
+    /// back and paid back before it began.
     pub externality: NodeSeconds,
+    /// What was paid back of its price when it was given back, in service units.
+    pub refunded: f64,
+    /// What was not, of the part that was given back: the penalty, in service units.
+    pub forfeited: f64,
 }
 
 /// One run of a task.

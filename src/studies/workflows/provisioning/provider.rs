@@ -77,6 +77,8 @@ pub enum SiteQuestion {
     },
     /// Cancel a booking that has not begun.
     Cancel(RequestId),
+    /// Take back, from now on, the rest of a booking that has begun.
+    GiveBackRest(RequestId),
     /// What happened to jobs since the last such question, and when is the next event?
     Report,
 }
@@ -161,6 +163,7 @@ impl ProviderSite {
                 price,
             } => self.reserve(id, start, nodes, duration, price),
             SiteQuestion::Cancel(id) => self.cancel(id),
+            SiteQuestion::GiveBackRest(id) => self.give_back_rest(id),
             SiteQuestion::Report => {
                 return SiteAnswer::Report(SiteReport {
                     outcomes: self.take_job_outcomes(),
@@ -301,6 +304,15 @@ impl ProviderSite {
         match self {
             Self::Rectangles(site) => site.cancel(id),
             Self::Planning(site) => site.cancel(id),
+        }
+    }
+
+    /// Takes back, from now on, the rest of the booking with this number if it has begun; returns
+    /// whether there was one. Others may have it.
+    pub fn give_back_rest(&mut self, id: RequestId) -> bool {
+        match self {
+            Self::Rectangles(site) => site.give_back_rest(id),
+            Self::Planning(site) => site.give_back_rest(id),
         }
     }
 }

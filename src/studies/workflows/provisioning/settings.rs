@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSettings};
 use bookahead_reservations::slots::SlotSource;
 
-use super::{GeneticSettings, SlotTariff, Wish};
+use super::{GeneticSettings, Refund, SlotTariff, Wish};
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
 /// themselves (Singh 2008, chapters 4 and 7).
@@ -40,6 +40,9 @@ pub struct ProvisioningSettings {
     pub replans: u32,
     /// What happens to an application that lost a task to a node failure.
     pub after_failure: AfterFailure,
+    /// What is paid back of slots that are given back.
+    #[serde(default, skip_serializing_if = "Refund::is_none")]
+    pub refund: Refund,
     /// The queue of the sites: its order and backfilling. Sites that are asked for prices move
     /// waiting jobs.
     #[serde(rename = "reserving")]
@@ -64,6 +67,7 @@ impl Default for ProvisioningSettings {
             latency: Seconds::ZERO,
             replans: 10,
             after_failure: AfterFailure::Reprovision,
+            refund: Refund::None,
             replanning: ReplanningSettings {
                 admission: Admission::MovePrice,
                 displacement: Displacement::Skip,

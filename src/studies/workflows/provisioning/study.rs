@@ -152,6 +152,7 @@ impl Study for ProvisioningStudy {
         if best_effort {
             settings.wish = default.wish;
             about.relative_wish = None;
+            settings.refund = default.refund;
             // Queues book nothing.
             about.uncertainty.booking_factor = RuntimeUncertainty::default().booking_factor;
         }

@@ -121,17 +121,23 @@ impl Replanning {
         self.preempted.remove(&job);
     }
 
-    /// A reservation that has not started is taken back.
+    /// A reservation is taken back: all of it before it has started, later what is left of it.
     pub(super) fn cancel(&mut self, cluster: &mut Cluster, id: RequestId) {
         let Some(mut open) = self.reservations.remove(&id) else {
             return;
         };
         let asked = &open.outcome.request;
+        let end = open.start + asked.duration;
         self.fixed
-            .release(open.start, open.start + asked.duration, asked.nodes.0);
+            .release(open.start.max(self.now), end, asked.nodes.0);
         cluster.wake_at(self.now);
-        open.outcome.verdict = RequestVerdict::Cancelled;
-        open.outcome.start = None;
+        if open.running {
+            self.usage.ends(self.now, asked.nodes);
+            open.outcome.end = Some(self.now);
+        } else {
+            open.outcome.verdict = RequestVerdict::Cancelled;
+            open.outcome.start = None;
+        }
         self.close(open.outcome);
     }
 

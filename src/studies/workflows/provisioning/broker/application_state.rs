@@ -3,7 +3,8 @@
 use super::just_in_time;
 use crate::provisioning::ledger::Ledger;
 use crate::provisioning::{
-    Application, PlanValue, ProvisioningOutcome, Realised, SlotTariff, TaskFate, TaskRun, Wish,
+    Application, PlanValue, ProvisioningOutcome, ProvisioningSettings, Realised, TaskFate, TaskRun,
+    Wish,
 };
 use bookahead_core::units::Seconds;
 
@@ -26,9 +27,9 @@ pub(super) struct ApplicationState {
 }
 
 impl ApplicationState {
-    pub(super) fn new(number: usize, submitted: Seconds, tariff: SlotTariff) -> Self {
+    pub(super) fn new(number: usize, submitted: Seconds, settings: &ProvisioningSettings) -> Self {
         Self {
-            ledger: Ledger::under(tariff),
+            ledger: Ledger::under(settings.tariff, settings.refund),
             outcome: ProvisioningOutcome {
                 submission: number as u32,
                 submitted,
@@ -46,7 +47,7 @@ impl ApplicationState {
                 after: after - (begin - self.outcome.submitted),
             },
             Wish::Budget { service_units } => Wish::Budget {
-                service_units: service_units - self.paid,
+                service_units: service_units - (self.paid - self.ledger.refunded()),
             },
         }
     }
@@ -111,6 +112,7 @@ impl ApplicationState {
             given_up,
             ..
         } = self;
+        let cost = paid - ledger.refunded();
         let closed = ledger.close();
         outcome.slots = closed.slots;
         outcome.tasks.extend(closed.runs);
@@ -122,7 +124,7 @@ impl ApplicationState {
         outcome.realised = Realised {
             completed: given_up.is_none(),
             makespan: end - outcome.submitted,
-            cost: paid,
+            cost,
             wasted: closed.wasted,
             after_ends: closed.after_ends,
             ..outcome.realised

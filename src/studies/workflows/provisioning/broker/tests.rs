@@ -1,6 +1,7 @@
 mod commitment;
 mod failures;
 mod outlasting;
+mod refunds;
 mod running_sites;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use bookahead_reservations::slots::SlotSource;
 
 use super::super::{
     ApplicationTask, BoughtSlot, EdgeSale, HoleSale, PlanValue, Provider, ProvisioningError,
-    ProvisioningOutcome, ProvisioningRun, SiteWorkload, SlotTariff, TaskFate, Wish,
+    ProvisioningOutcome, ProvisioningRun, Refund, SiteWorkload, SlotTariff, TaskFate, Wish,
     provisioning_scene,
 };
 use super::*;
@@ -100,6 +101,18 @@ fn check(inputs: &ProvisioningInputs, run: &ProvisioningRun) -> Result<(), TestC
         let bought: f64 = outcome.slots.iter().map(|slot| slot.cost).sum();
         if !outcome.slots.is_empty() {
             prop_assert!((bought - outcome.realised.cost).abs() < 1e-6);
+            let given_back = |slot: &BoughtSlot| slot.refunded + slot.forfeited;
+            let slots = outcome.slots.iter();
+            prop_assert!(
+                slots
+                    .clone()
+                    .all(|slot| slot.cost >= -1e-9 && slot.refunded >= 0.0)
+            );
+            prop_assert!(
+                slots
+                    .clone()
+                    .all(|slot| given_back(slot) <= slot.cost + slot.refunded + 1e-9)
+            );
             let used: i64 = outcome.slots.iter().map(|slot| slot.used.0).sum();
             let ran = outcome
                 .tasks
@@ -127,6 +140,15 @@ fn tariffs() -> impl Strategy<Value = SlotTariff> {
         day_ends: day_begins + 10,
         holes,
         edges,
+    })
+}
+
+fn refunds() -> impl Strategy<Value = Refund> {
+    let factors = prop_oneof![Just(0.0), Just(0.1), Just(0.5), Just(1.0)];
+    (0..3, factors).prop_map(|(kind, penalty_factor)| match kind {
+        0 => Refund::None,
+        1 => Refund::Rest { penalty_factor },
+        _ => Refund::Both { penalty_factor },
     })
 }
 
@@ -245,10 +267,12 @@ proptest! {
         fails in any::<bool>(),
         committed in any::<bool>(),
         tariff in tariffs(),
+        refund in refunds(),
         brokers in 1_u32..4,
     ) {
         for (provider, search) in kinds().into_iter().take(4) {
             let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.3 });
+            settings.refund = refund;
             settings.tariff = tariff;
             settings.brokers = brokers;
             settings.latency = Seconds(latency);
@@ -391,7 +415,7 @@ fn a_start_that_is_gone_when_the_reservation_arrives_is_asked_for_again_and_coun
 
 #[test]
 fn what_a_deadline_and_a_budget_leave_shrinks_with_time_and_money_spent() {
-    let mut state = ApplicationState::new(0, Seconds(100), SlotTariff::default());
+    let mut state = ApplicationState::new(0, Seconds(100), &ProvisioningSettings::default());
     state.paid = 3.0;
     let deadline = state.wish(Wish::Deadline { after: HOUR }, Seconds(700));
     assert_eq!(

@@ -7,7 +7,7 @@ use bookahead_core::workload::workflows::{SyntheticSettings, synthetic};
 use super::*;
 use crate::provisioning::{
     ApplicationTask, Background, BestEffortOutcome, BoughtSlot, Dependency, FrontMember, Realised,
-    SiteWorkload,
+    Refund, SiteWorkload,
 };
 
 /// Two tasks in a row, 2 nodes for 1 h and 4 nodes for 2 h: 10 SU, 3 h.
@@ -74,6 +74,8 @@ fn outcome() -> ProvisioningOutcome {
         cost,
         used: NodeSeconds(used),
         externality: NodeSeconds(externality),
+        refunded: 0.0,
+        forfeited: 0.0,
     };
     ProvisioningOutcome {
         planned: Some(value(12.0, 4)),
@@ -208,6 +210,25 @@ fn what_tasks_did_that_ran_longer_or_shorter_is_measured_where_that_can_be() {
         ],
     );
     assert_eq!(of(SearchMethod::BestEffort).get("wf_outlasted_tasks"), None);
+}
+
+#[test]
+fn what_is_paid_back_is_a_mean_over_slots_where_something_may_be() {
+    let mut outcome = outcome();
+    (outcome.slots[0].refunded, outcome.slots[0].forfeited) = (1.8, 0.2);
+    let wish = Wish::TradeOff { alpha: 0.5 };
+    let mut settings = settings(SearchMethod::Greedy, wish);
+    let absent = measured(&settings, vec![outcome.clone()]);
+    assert_eq!(absent.get("wf_refunded_su"), None);
+    settings.refund = Refund::Rest {
+        penalty_factor: 0.1,
+    };
+    let none = ProvisioningOutcome::default();
+    let measured = measured(&settings, vec![outcome, none]);
+    check(
+        &measured,
+        &[("wf_refunded_su", 0.9), ("wf_forfeited_su", 0.1)],
+    );
 }
 
 #[test]

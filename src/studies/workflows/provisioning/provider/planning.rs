@@ -92,11 +92,20 @@ impl PlanningSite {
 
     pub(super) fn cancel(&mut self, id: RequestId) -> bool {
         let cancelled = self.machine.cancel_reservation(id);
-        if cancelled {
-            // Who may start now because of it does.
+        self.settle_after(cancelled)
+    }
+
+    pub(super) fn give_back_rest(&mut self, id: RequestId) -> bool {
+        let ended = self.machine.end_reservation(id);
+        self.settle_after(ended)
+    }
+
+    /// Who may start now because of a change does.
+    fn settle_after(&mut self, changed: bool) -> bool {
+        if changed {
             let now = self.machine.cluster().now();
             self.machine.advance(now + Seconds(1));
         }
-        cancelled
+        changed
     }
 }

@@ -237,7 +237,18 @@ section! {
         /// What a task lost to a node failure leads to.
         after_failure: Option<AfterFailure> = named::<AfterFailure>()
             .words(r#""reprovision" (default) or "fail": what a task lost to a node failure leads to"#),
-    }    former {
+        /// Which slots are paid back that are given back.
+        refund: Given<String> = one_of(|| vec!["none", "rest", "both"])
+            .note(": the rest of slots whose tasks are over, or also slots that are given up before they begin")
+            .default_is("none")
+            .decides("AMB-47"),
+        /// The penalty for giving slots back.
+        penalty_factor: Given<f64> = real().from(0.0).to(1.0)
+            .note(": p, the share that stays paid of the price of a rest, and of f of a slot that has not begun")
+            .default_is("0.1")
+            .decides("AMB-47"),
+    }
+    former {
         alpha => "requests.alpha",
     }
 }

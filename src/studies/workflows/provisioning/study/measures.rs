@@ -37,6 +37,8 @@ pub const MEASURES: &[Measure] = &[
     measure("wf_outlasted_tasks", "", "Tasks that outlasted their slots", 2, Topic::CarriedOut),
     measure("wf_rebooked_tasks", "", "Tasks booked anew because of that", 2, Topic::CarriedOut),
     measure("wf_after_ends_su", "SU", "Paid after tasks' early ends (SU)", 1, Topic::CarriedOut),
+    measure("wf_refunded_su", "SU", "Paid back a slot (SU)", 2, Topic::CarriedOut),
+    measure("wf_forfeited_su", "SU", "Penalty for giving back a slot (SU)", 2, Topic::CarriedOut),
     measure("others_jobs", "", "Jobs of others compared", 0, Topic::Detail),
     measure("others_wait_hours", "h", "Wait of others (h)", 3, Topic::CarriedOut),
     measure("others_undisturbed_wait_hours", "h", "Wait of others without applications (h)", 3, Topic::Detail),

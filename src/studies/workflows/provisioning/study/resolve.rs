@@ -11,7 +11,8 @@ use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
 use super::resolve_application::{application, uncertainty};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
-    Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, SlotTariff, Wish,
+    Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
+    Wish,
 };
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::RuntimeUncertainty;
@@ -235,6 +236,7 @@ fn settings(
     let brokers = raw.brokers().or_default(problems);
     let latency = raw.latency_seconds().or_default(problems);
     let replans = raw.replans().or_default(problems);
+    let refund = refund(raw, problems);
     submissions?;
     let mut settings = ProvisioningSettings {
         provider: provider?,
@@ -248,6 +250,7 @@ fn settings(
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
+        refund: refund?,
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
@@ -257,6 +260,17 @@ fn settings(
     };
     settings.instants = replications.saturating_mul(settings.submissions());
     Some(settings)
+}
+
+fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {
+    let penalty_factor = raw.penalty_factor().or_default(problems);
+    let name = raw.refund().name(problems)?;
+    let penalty_factor = penalty_factor?;
+    Some(match name {
+        "rest" => Refund::Rest { penalty_factor },
+        "both" => Refund::Both { penalty_factor },
+        _ => Refund::None,
+    })
 }
 
 fn tariff(raw: &RawProvisioning, problems: &mut Problems) -> Option<SlotTariff> {

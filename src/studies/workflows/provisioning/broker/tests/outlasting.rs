@@ -2,22 +2,23 @@
 
 use bookahead_core::workload::workflows::{RealRuntimes, RuntimeUncertainty};
 
+use super::refunds::fits;
 use super::*;
 
 /// What became of each run: task, hours from start to end, fate.
-fn told(outcome: &ProvisioningOutcome) -> Vec<(u32, f64, f64, TaskFate)> {
+pub(super) fn told(outcome: &ProvisioningOutcome) -> Vec<(u32, f64, f64, TaskFate)> {
     let runs = outcome.tasks.iter();
     runs.map(|run| (run.task, run.start.hours(), run.end.hours(), run.fate))
         .collect()
 }
 
-fn earliest(provider: Provider, search: SearchMethod) -> ProvisioningSettings {
+pub(super) fn earliest(provider: Provider, search: SearchMethod) -> ProvisioningSettings {
     settings_of(provider, search, Wish::TradeOff { alpha: 0.0 })
 }
 
 /// At an idle site of eight nodes, where tasks run so many hours instead of those of the
 /// application.
-fn run_with(
+pub(super) fn run_with(
     application: Application,
     real: &[f64],
     settings: &ProvisioningSettings,
@@ -221,12 +222,14 @@ proptest! {
         latency in prop_oneof![Just(0_i64), Just(400)],
         failing in any::<bool>(),
         committed in any::<bool>(),
+        refund in refunds(),
         brokers in 1_u32..3,
         factor in prop_oneof![Just(1.0), Just(1.3), Just(2.0)],
     ) {
         for (provider, search) in kinds() {
             let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.3 });
             settings.brokers = brokers;
+            settings.refund = refund;
             settings.latency = Seconds(latency);
             let mut instants = vec![Seconds(60_000)];
             if committed {
@@ -258,6 +261,9 @@ proptest! {
             }).collect();
             let run = simulate(&inputs, &settings, &seed_of(seed)).unwrap();
             check(&inputs, &run)?;
+            if search != SearchMethod::BestEffort {
+                fits(&inputs, &run)?;
+            }
             for outcome in &run.outcomes {
                 let of = |fate| outcome.tasks.iter().filter(move |run| run.fate == fate);
                 let realised = outcome.realised;

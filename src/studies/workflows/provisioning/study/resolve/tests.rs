@@ -274,6 +274,47 @@ fn only_run_times_that_differ_are_part_of_a_specification() {
 }
 
 #[test]
+fn a_refund_is_part_of_a_specification_where_slots_are_booked_and_something_is_paid_back() {
+    let written = |lines: &str| {
+        let whole =
+            serde_json::to_value(spec(&format!("[provisioning]\n{lines}\n"))).expect("JSON");
+        whole.pointer("/study/refund").cloned()
+    };
+    let paid_back = |kind: &str, factor: f64| {
+        Some(serde_json::json!({"refund": kind, "penalty_factor": factor}))
+    };
+    assert_eq!(written(""), None);
+    assert_eq!(written("refund = \"none\"\npenalty_factor = 0.5"), None);
+    assert_eq!(written("refund = \"rest\""), paid_back("rest", 0.1));
+    let both = "refund = \"both\"\npenalty_factor = 1";
+    assert_eq!(written(both), paid_back("both", 1.0));
+    assert_eq!(written(&format!("search = \"best-effort\"\n{both}")), None);
+    for (line, key, kind, says) in [
+        (
+            "refund = \"all\"",
+            "refund",
+            ProblemKind::UnknownName,
+            "`rest`",
+        ),
+        (
+            "penalty_factor = 1.5",
+            "penalty_factor",
+            ProblemKind::OutOfRange,
+            "1.5",
+        ),
+    ] {
+        let key = format!("provisioning.{key}");
+        refused(&format!("[provisioning]\n{line}\n"), &key, kind, says);
+    }
+    let axis = "[[axis]]\nkey = \"provisioning.penalty_factor\"\nvalues = [0.1, 0.5]\n";
+    assert_eq!(specs(axis).len(), 1, "nobody reads it");
+    assert_eq!(
+        specs(&format!("[provisioning]\nrefund = \"rest\"\n{axis}")).len(),
+        2
+    );
+}
+
+#[test]
 fn workflows_come_from_the_generator_from_table_2_or_from_a_file() {
     let source = |rest: &str| {
         let about = about(&spec(rest));
