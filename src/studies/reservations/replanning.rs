@@ -21,6 +21,6 @@ pub use scene::{
     ReplanningInput, ReplanningOutput, ReplanningRun, replanning_scene, reservation_measures,
 };
 pub use settings::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningSettings,
-    StoppedFirst, preemptible_jobs,
+    Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, PREEMPTIBLE_STREAM,
+    ReplanningSettings, Resume, StoppedFirst, UNDELAYED_STREAM, marked_jobs,
 };

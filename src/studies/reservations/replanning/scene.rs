@@ -10,7 +10,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, ReservationRequest};
 
 use super::{
-    JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
+    JobMarks, JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
     ReservationTotals,
 };
 
@@ -105,19 +105,18 @@ impl Machine for ReplanningMachine {
 }
 
 /// An idle machine, its clients, the requesters of reservations (both in order of submission with
-/// ids from 0), and the failures of its nodes. Jobs that are marked by their id may be stopped for
-/// a reservation.
+/// ids from 0), and the failures of its nodes; with what is known of single jobs.
 #[must_use]
 pub fn replanning_scene(
     nodes: Nodes,
     settings: &ReplanningSettings,
     jobs: &Arc<[Job]>,
     requests: &Arc<[ReservationRequest]>,
-    preemptible: &Arc<[bool]>,
+    marks: &JobMarks,
     failures: &Arc<FailureTrace>,
 ) -> Scene<ReplanningMachine> {
     let plan = Replanning::new(nodes, settings.clone());
-    let plan = plan.with_preemptible(Arc::clone(preemptible));
+    let plan = plan.with_marks(marks.clone());
     let machine = ReplanningMachine::of(nodes, plan);
     let submit = |input: &mut ReplanningInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
     let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
@@ -204,6 +203,11 @@ pub fn reservation_measures(
         measured.add("failures_lost_processor_seconds", lost);
     }
     who_paid(&mut measured, totals);
+    let runs = &metrics.checkpoints;
+    if runs.jobs > 0 {
+        measured.add("resumed_from_checkpoint", runs.resumed as f64);
+        measured.add("restart_node_hours", runs.read.coins().0);
+    }
     measured
 }
 

@@ -14,8 +14,8 @@ pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
-    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, preemptible_jobs,
-    replanning_scene, reservation_measures,
+    DisplacedJobs, JobMarks, ReplanningRun, ReplanningSettings, Resume, replanning_scene,
+    reservation_measures,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -43,8 +43,8 @@ pub struct ReplanningSimulation {
     pub jobs: Arc<[Job]>,
     /// Requests for reservations, in order of submission with ids 0, 1, 2, …
     pub requests: Arc<[ReservationRequest]>,
-    /// Which jobs, by id, may be stopped for a reservation.
-    pub preemptible: Arc<[bool]>,
+    /// Which jobs may be stopped for a reservation, or not be delayed by one.
+    pub marks: JobMarks,
     /// Node failures.
     pub failures: Arc<FailureTrace>,
 }
@@ -60,7 +60,7 @@ impl Simulation for ReplanningSimulation {
             &self.machine,
             &self.jobs,
             &self.requests,
-            &self.preemptible,
+            &self.marks,
             &self.failures,
         );
         let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
@@ -139,6 +139,11 @@ impl Study for ReservationsStudy {
         let default = ReplanningSettings::default();
         if !self.machine.admission.preempts() || self.machine.preemptible_percent == 0.0 {
             self.machine.stopped_first = default.stopped_first;
+            self.machine.resume_overhead = default.resume_overhead;
+        }
+        self.machine.resume_overhead = self.machine.resumes_after();
+        if !self.machine.admission.moves() {
+            self.machine.undelayed_percent = default.undelayed_percent;
         }
         if self.requests.is_none() {
             self.machine = ReplanningSettings {
@@ -207,12 +212,11 @@ impl Study for ReservationsStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
-        let percent = self.machine.preemptible_percent;
-        let mut draws = inputs.seed(spec).stream(PREEMPTIBLE_STREAM);
+        let seed = inputs.seed(spec);
         Ok(Box::new(ReplanningSimulation {
             nodes: spec.workload.nodes,
             machine: self.machine.clone(),
-            preemptible: preemptible_jobs(jobs.len(), percent, &mut draws),
+            marks: JobMarks::drawn(jobs.len(), &self.machine, |name| seed.stream(name)),
             failures: failures(spec, inputs, &jobs, &requests)?,
             jobs,
             requests,
@@ -266,6 +270,8 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
     let guard = guard.checked(problems)?.map(Seconds::from_hours);
     let preemptible = raw.preemptible_percent().or_default(problems);
+    let undelayed = raw.undelayed_percent().or_default(problems);
+    let overhead = raw.resume_overhead_seconds().or_default(problems);
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -277,5 +283,10 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         displacement: raw.displacement.unwrap_or_default(),
         preemptible_percent: preemptible?,
         stopped_first: raw.stopped_first.unwrap_or_default(),
+        resume_overhead: match raw.resume.unwrap_or_default() {
+            Resume::FromScratch => None,
+            Resume::WhereStopped => Some(Seconds(overhead?)),
+        },
+        undelayed_percent: undelayed?,
     })
 }

@@ -1,9 +1,9 @@
 //! Keys of reservations on one machine.
 
-use crate::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd, StoppedFirst};
+use crate::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd, Resume, StoppedFirst};
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::workload::SameInstant;
-use bookahead_lab::keys::declaration::{Given, named, real};
+use bookahead_lab::keys::declaration::{Given, integer_within, named, real};
 use bookahead_lab::{section, tables};
 
 tables! {
@@ -24,6 +24,16 @@ section! {
             .default_is("0"),
         /// Which of these are stopped.
         stopped_first: Option<StoppedFirst> = named::<StoppedFirst>().decides("Heine 2005 §2"),
+        /// Where a job goes on that was stopped for a reservation and waits again.
+        resume: Option<Resume> = named::<Resume>().decides("Heine 2005 §2"),
+        /// How long such a job reads before it goes on.
+        resume_overhead_seconds: Given<i64> = integer_within(0, 1_000_000)
+            .note(" seconds for which it holds its nodes and computes nothing, each time that it goes on where it was stopped")
+            .default_is("0"),
+        /// Which jobs a reservation must not delay.
+        undelayed_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many of the jobs no reservation may delay while they wait, under the rules move and move-price; a larger share contains the smaller one")
+            .default_is("0"),
         /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is no longer displaced (default: never)")
