@@ -203,12 +203,39 @@ pub fn reservation_measures(
         measured.add("failures_lost_processor_seconds", lost);
     }
     who_paid(&mut measured, totals);
+    who_waited(&mut measured, totals);
     let runs = &metrics.checkpoints;
     if runs.jobs > 0 {
         measured.add("resumed_from_checkpoint", runs.resumed as f64);
         measured.add("restart_node_hours", runs.read.coins().0);
     }
     measured
+}
+
+/// What waiting cost whom, where jobs have delay costs.
+fn who_waited(measured: &mut Measured, totals: &ReservationTotals) {
+    let waiting = &totals.waiting;
+    if waiting.truthful.count + waiting.misstating.count == 0 {
+        return;
+    }
+    measured.add("waiting_cost_su", waiting.total_su());
+    if totals.asked_for_prices {
+        measured.add("prices_paid_su", totals.price.coins().0);
+    }
+    for (name, class) in [
+        ("first_class_wait_hours", 0),
+        ("second_class_wait_hours", 1),
+        ("third_class_wait_hours", 2),
+    ] {
+        let sums: &JobSums = &waiting.classes[class];
+        measured.add_ratio(name, sums.wait.hours(), sums.jobs as f64);
+    }
+    for (name, sums) in [
+        ("truthful_cost_su", &waiting.truthful),
+        ("misstating_cost_su", &waiting.misstating),
+    ] {
+        measured.add_ratio(name, sums.cost_su, sums.count as f64);
+    }
 }
 
 /// What stopping preemptible jobs cost them and the others, where there are any.

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::SameInstant;
+use bookahead_core::workload::{Job, ReservationRequest, SameInstant};
+
+use super::delay_costs::{DelayCostSettings, JobCosts};
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
 /// ambiguities of Heine 2005, AMB-… those of Singh 2008 (docs/decisions.md).
@@ -49,6 +51,10 @@ pub struct ReplanningSettings {
     /// of admission that move planned jobs (Heine 2005, §2, of Smith et al. 2000).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undelayed_percent: f64,
+    /// What waiting costs the owners of jobs; `None` where nobody says anything of it, and a delay
+    /// counts by nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_costs: Option<DelayCostSettings>,
 }
 
 impl ReplanningSettings {
@@ -79,20 +85,26 @@ pub struct JobMarks {
     pub preemptible: Arc<[bool]>,
     /// Those that no reservation may delay while they wait, where planned jobs give way.
     pub undelayed: Arc<[bool]>,
+    /// What waiting costs their owners, where that is known.
+    pub costs: Option<Arc<JobCosts>>,
 }
 
 impl JobMarks {
-    /// Draws the marks of `jobs` jobs with these settings; `stream` gives the stream of a name.
+    /// Draws the marks of jobs and requests with these settings, both with ids from 0; `stream`
+    /// gives the stream of a name.
     #[must_use]
     pub fn drawn(
-        jobs: usize,
+        jobs: &[Job],
+        requests: &[ReservationRequest],
         settings: &ReplanningSettings,
         stream: impl Fn(&str) -> Stream,
     ) -> Self {
-        let marked = |percent, name| marked_jobs(jobs, percent, &mut stream(name));
+        let marked = |percent, name| marked_jobs(jobs.len(), percent, &mut stream(name));
+        let costs = settings.delay_costs.as_ref();
         Self {
             preemptible: marked(settings.preemptible_percent, PREEMPTIBLE_STREAM),
             undelayed: marked(settings.undelayed_percent, UNDELAYED_STREAM),
+            costs: costs.map(|costs| JobCosts::drawn(costs, jobs, requests, &stream).into()),
         }
     }
 }

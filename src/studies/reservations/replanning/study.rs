@@ -9,13 +9,13 @@ pub mod view;
 
 use std::sync::Arc;
 
-use self::keys::RawTables;
+use self::keys::{RawPlanning, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
-    DisplacedJobs, JobMarks, ReplanningRun, ReplanningSettings, Resume, replanning_scene,
-    reservation_measures,
+    Admission, COST_CLASSES, CostSpread, DelayCostSettings, DelayCosts, DisplacedJobs, JobMarks,
+    ReplanningRun, ReplanningSettings, Resume, replanning_scene, reservation_measures,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -142,6 +142,9 @@ impl Study for ReservationsStudy {
             self.machine.resume_overhead = default.resume_overhead;
         }
         self.machine.resume_overhead = self.machine.resumes_after();
+        let is_priced = self.machine.admission == Admission::MovePrice;
+        let costs = self.machine.delay_costs;
+        self.machine.delay_costs = costs.map(|costs| costs.normalised(is_priced));
         if !self.machine.admission.moves() {
             self.machine.undelayed_percent = default.undelayed_percent;
         }
@@ -216,7 +219,7 @@ impl Study for ReservationsStudy {
         Ok(Box::new(ReplanningSimulation {
             nodes: spec.workload.nodes,
             machine: self.machine.clone(),
-            marks: JobMarks::drawn(jobs.len(), &self.machine, |name| seed.stream(name)),
+            marks: JobMarks::drawn(&jobs, &requests, &self.machine, |name| seed.stream(name)),
             failures: failures(spec, inputs, &jobs, &requests)?,
             jobs,
             requests,
@@ -272,6 +275,7 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let preemptible = raw.preemptible_percent().or_default(problems);
     let undelayed = raw.undelayed_percent().or_default(problems);
     let overhead = raw.resume_overhead_seconds().or_default(problems);
+    let delay_costs = delay_costs(planning, problems);
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -288,5 +292,50 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
             Resume::WhereStopped => Some(Seconds(overhead?)),
         },
         undelayed_percent: undelayed?,
+        delay_costs: delay_costs?,
     })
+}
+
+/// The delay costs of jobs; the inner `None` where nothing is said of them.
+pub(crate) fn delay_costs(
+    raw: &RawPlanning,
+    problems: &mut Problems,
+) -> Option<Option<DelayCostSettings>> {
+    let misstating = raw.misstating_percent().or_default(problems);
+    let factor = raw.misstated_factor().or_default(problems);
+    let variation = raw.delay_cost_variation().or_default(problems);
+    let spread = match raw.delay_costs.unwrap_or_default() {
+        DelayCosts::Width => CostSpread::Width,
+        DelayCosts::Classes => {
+            let (shares, weights) = (raw.delay_cost_shares_percent(), raw.delay_cost_weights());
+            let of_classes = |values: Vec<f64>, most: f64| {
+                let fit = values.iter().all(|value| (0.0..=most).contains(value));
+                <[f64; COST_CLASSES]>::try_from(values).ok().filter(|_| fit)
+            };
+            let shares_percent = of_classes(shares.or_default(), 100.0)
+                .filter(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 1e-9);
+            if shares_percent.is_none() {
+                shares.refuse("these are not three shares of all jobs", problems);
+            }
+            let of_each = of_classes(weights.or_default(), 1e6);
+            if of_each.is_none() {
+                weights.refuse("these are not the costs of three classes", problems);
+            }
+            CostSpread::Classes {
+                shares_percent: shares_percent?,
+                weights: of_each?,
+            }
+        }
+        DelayCosts::LogNormal => CostSpread::LogNormal {
+            variation: variation?,
+        },
+    };
+    let settings = DelayCostSettings {
+        spread,
+        priced: raw.priced_costs.unwrap_or_default(),
+        misstating_percent: misstating?,
+        misstated_factor: factor?,
+    };
+    let says_nothing = spread == CostSpread::Width && settings.misstating_percent == 0.0;
+    Some((!says_nothing).then_some(settings))
 }

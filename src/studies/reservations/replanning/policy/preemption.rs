@@ -185,21 +185,26 @@ impl Replanning {
     }
 
     /// Counts a job that is over among the preemptible jobs or the others, and, if it was stopped
-    /// for a reservation, among the stopped ones as well.
+    /// for a reservation, among the stopped ones as well; and what its waiting cost.
     pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
         let id = outcome.job.id;
         let was_preempted = self.preempted.remove(&id);
         let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
             return;
         };
-        if self.marks.preemptible.is_empty() {
-            return;
-        }
         // Where work is kept, all its runs are one; what they did not keep counts as waiting.
         let execution = outcome.execution;
         let ran = execution.map_or(end - start, |execution| execution.useful);
         let wait = end - outcome.job.submit - ran;
         let slowdown = bounded_slowdown(wait, ran);
+        let costs = self.marks.costs.as_deref();
+        if let Some(cost) = costs.and_then(|costs| costs.of_job(id)) {
+            let waiting = &mut self.totals.waiting;
+            waiting.count_job(outcome.job.nodes, &cost, wait, slowdown);
+        }
+        if self.marks.preemptible.is_empty() {
+            return;
+        }
         if was_preempted {
             self.totals.stopped.add(wait, slowdown);
         }

@@ -84,6 +84,7 @@ proptest! {
         let marks = JobMarks {
             preemptible: flags[..jobs.len()].iter().map(|flags| flags.0).collect(),
             undelayed: flags[..jobs.len()].iter().map(|flags| flags.1).collect(),
+            ..JobMarks::default()
         };
         let ran = simulate_replanning_with(Nodes(6), &settings, &jobs, &requests, &marks, &failures);
         let mut twin = Twin {
