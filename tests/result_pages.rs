@@ -1,6 +1,8 @@
 //! The pages of results: each says what its design can show, its queries fit the store, and small
 //! experiments give their numbers again.
 
+mod reservations;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -8,7 +10,6 @@ use std::path::Path;
 use bookahead::store::Store;
 use bookahead::studies::STUDIES;
 use bookahead_papers::findings::parse_explanations;
-use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
 
 use crate::support::pages::project;
@@ -376,59 +377,5 @@ fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_a
         assert_eq!(*overbooked, 0.0, "{experiment}, {arm}");
         let is_same = rules.contains(&arm.as_str());
         assert_eq!(*differing == 0.0, is_same, "{experiment}, {arm}");
-    }
-}
-
-#[test]
-fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
-    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
-        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
-        return;
-    }
-    let page = read("measurements/truncating-reservations.md");
-    for (name, columns, lines) in [
-        ("resume-kth", ["resume", "overhead"], 12),
-        ("undelayed-kth", ["undelayed", "undelayed"], 8),
-    ] {
-        let folder = tempfile::tempdir().expect("a folder");
-        run(folder.path(), &format!("reservations/{name}.toml"));
-        let queries = queries("measurements/truncating-reservations.md");
-        let query = queries.iter().find(|query| query.contains(name));
-        let store = folder.path().join("it.db");
-        let found = rows(&store, query.expect("a query"), |row| {
-            let measure: String = row.get("measure")?;
-            let [how, much] = columns;
-            let (how, much): (Value, Value) = (row.get(how)?, row.get(much)?);
-            let at: f64 = row.get("requests")?;
-            let (more, variance): (f64, f64) = (row.get("more")?, row.get("variance")?);
-            // The page leaves one overhead out.
-            let is_shown = much != Value::Integer(60);
-            Ok((measure, at, how, more, 2.262 * variance.sqrt(), is_shown))
-        });
-        let mut checked = 0;
-        for (measure, what, digits) in [
-            ("rejected_percent", "requests refused (points)", 1),
-            ("preemptible_wait_hours", "wait of preemptible jobs (h)", 2),
-            ("other_wait_hours", "wait of others (h)", 2),
-            ("job_wait_hours", "wait of jobs (h)", 2),
-        ] {
-            for requests in [5.0, 10.0, 20.0, 40.0] {
-                let is_of = |row: &&(String, f64, Value, f64, f64, bool)| {
-                    row.0 == measure && row.1 == requests && row.5
-                };
-                let cells: Vec<String> = found
-                    .iter()
-                    .filter(is_of)
-                    .map(|(.., more, half, _)| format!("{more:.digits$} ± {half:.digits$}"))
-                    .collect();
-                if cells.is_empty() {
-                    continue;
-                }
-                let row = format!("| {requests} | {what} | {} |", cells.join(" | "));
-                assert!(page.contains(&row), "{row}");
-                checked += 1;
-            }
-        }
-        assert_eq!(checked, lines);
     }
 }

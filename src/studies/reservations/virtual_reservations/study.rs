@@ -13,7 +13,7 @@ pub use self::measures::MEASURES;
 use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use crate::replanning::ReplanningSettings;
+use crate::replanning::{PricedCosts, ReplanningSettings};
 use crate::replanning::study::delay_costs;
 use crate::virtual_reservations::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
@@ -219,7 +219,10 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
-            delay_costs: delay_costs?.map(|costs| costs.normalised(true)),
+            // Nothing but prices reads them here.
+            delay_costs: delay_costs?
+                .filter(|costs| costs.priced == PricedCosts::Stated)
+                .map(|costs| costs.normalised(true)),
             ..default.replanning
         },
     })
