@@ -12,8 +12,8 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 pub struct Offer {
     /// When the slot starts.
     pub start: Seconds,
-    /// f: the sum over waiting jobs of delay × nodes × delay cost; divided by 3,600 it is in service
-    /// units (AMB-34). The base price nodes × duration is not in it.
+    /// f: the sum over waiting jobs of delay × nodes × delay cost; divided by 3,600 it is in
+    /// service units (AMB-34). The base price nodes × duration is not in it.
     pub price: NodeSeconds,
 }
 

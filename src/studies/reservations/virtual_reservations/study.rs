@@ -13,8 +13,8 @@ pub use self::measures::MEASURES;
 use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use crate::replanning::{PricedCosts, ReplanningSettings};
 use crate::replanning::study::delay_costs;
+use crate::replanning::{PricedCosts, ReplanningSettings};
 use crate::virtual_reservations::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
