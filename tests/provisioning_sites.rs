@@ -11,7 +11,9 @@ use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WholeTrace, WorkloadSettings, WorkloadSource,
     prepare,
 };
-use bookahead_reservations::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
+use bookahead_reservations::replanning::{
+    JobMarks, ReplanningRun, ReplanningSettings, replanning_scene,
+};
 use bookahead_reservations::slots::{SlotSource, SlotStudySettings, slot_scene};
 use bookahead_workflows::provisioning::{
     Background, LOAD_TOLERANCE, Provider, ProvisioningSettings, SiteWorkload, common_window,
@@ -85,8 +87,8 @@ fn busy_percent(outcomes: &[JobOutcome], nodes: Nodes, window: (Seconds, Seconds
 /// Jobs alone, on a machine that plans anew at every event.
 fn simulate(nodes: Nodes, settings: &ReplanningSettings, jobs: &[Job]) -> ReplanningRun {
     let (jobs, failures) = (jobs.into(), Arc::default());
-    let nothing = Arc::default();
-    let scene = replanning_scene(nodes, settings, &jobs, &nothing, &Arc::default(), &failures);
+    let (nothing, marks) = (Arc::default(), JobMarks::default());
+    let scene = replanning_scene(nodes, settings, &jobs, &nothing, &marks, &failures);
     ReplanningRun::of(drive(scene, true))
 }
 

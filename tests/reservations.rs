@@ -15,7 +15,9 @@ use bookahead::workload::{
     Job, JobId, RequestOrigin, RequestSettings, StartRule, generate_requests,
 };
 use bookahead_reservations::replanning::study::{ReplanningSimulation, Rows};
-use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
+use bookahead_reservations::replanning::{
+    Admission, JobMarks, ReplanningMachine, ReplanningSettings,
+};
 
 use crate::support::program::dump;
 
@@ -271,7 +273,7 @@ proptest! {
             machine: settings.clone(),
             jobs: mixed.jobs.into(),
             requests: mixed.requests.into(),
-            preemptible: Arc::default(),
+            marks: JobMarks::default(),
             failures: Arc::default(),
         };
         let actors = simulation.run(true, &Player::by_actors()).unwrap();

@@ -3,6 +3,7 @@
 
 mod co_reservations;
 mod refunds;
+mod reservations;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -69,4 +69,5 @@ pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
 pub use tightness::{Tightness, WhichEstimate};
 pub use trace_file::{TraceFile, TraceRecords};
+pub use variates::log_normal;
 pub use whole::{shaken, window};

@@ -45,6 +45,13 @@ pub(super) fn normal(stream: &mut Stream) -> f64 {
     }
 }
 
+/// Log-normal of mean 1 with this coefficient of variation; of equal draws the one with more
+/// variation lies on the same side of its median.
+pub fn log_normal(variation: f64, stream: &mut Stream) -> f64 {
+    let variance = libm::log1p(variation * variation);
+    libm::exp(variance.sqrt() * normal(stream) - variance / 2.0)
+}
+
 /// A gamma distribution with density proportional to `x^(shape−1) · e^(−x/scale)`, mean
 /// `shape · scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,6 +5,7 @@
 //! [`Profile`](bookahead_core::plan::Profile) as overbooking.
 
 mod admission;
+mod delay_costs;
 mod machine;
 mod outcome;
 mod policy;
@@ -13,14 +14,20 @@ mod scene;
 mod settings;
 pub mod study;
 
+pub use delay_costs::{
+    COST_CLASSES, CostSpread, DELAY_COSTS_STREAM, DelayCostSettings, DelayCosts, JobCost, JobCosts,
+    MISSTATING_STREAM, PricedCosts,
+};
 pub use machine::ReplanningMachine;
-pub use outcome::{JobSums, RequestVerdict, ReservationOutcome, ReservationTotals};
+pub use outcome::{
+    CostSums, JobSums, RequestVerdict, ReservationOutcome, ReservationTotals, WaitingCosts,
+};
 pub use policy::Replanning;
 pub use pricing::{Offer, PriceSheet};
 pub use scene::{
     ReplanningInput, ReplanningOutput, ReplanningRun, replanning_scene, reservation_measures,
 };
 pub use settings::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningSettings,
-    StoppedFirst, preemptible_jobs,
+    Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, PREEMPTIBLE_STREAM,
+    ReplanningSettings, Resume, StoppedFirst, UNDELAYED_STREAM, marked_jobs,
 };

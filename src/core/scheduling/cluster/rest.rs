@@ -39,8 +39,12 @@ impl Cluster {
         }
     }
 
-    /// The same for a job of which it is not asked whether it was promised anything.
+    /// The same for a job of which it is not asked whether it was promised anything. Where stopped
+    /// jobs wait again, nothing reads deadlines.
     pub(super) fn last_end(&self, job: JobId) -> Seconds {
+        if self.requeues_stopped {
+            return Seconds::FAR;
+        }
         let job = self.job(job);
         match &self.penalty {
             Some(penalty) if !job.is_reservation() => job.deadline + penalty.longest(),

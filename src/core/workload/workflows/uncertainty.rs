@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
 use crate::units::Seconds;
-use crate::workload::variates::{normal, uniform};
+use crate::workload::variates::{log_normal, uniform};
 
 /// How run times of tasks spread around those that plans are made with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,10 +69,7 @@ impl RuntimeUncertainty {
             RealRuntimes::Uniform => {
                 1.0 + 3.0_f64.sqrt() * self.variation * (2.0 * uniform(stream) - 1.0)
             }
-            RealRuntimes::LogNormal => {
-                let variance = libm::log1p(self.variation * self.variation);
-                libm::exp(variance.sqrt() * normal(stream) - variance / 2.0)
-            }
+            RealRuntimes::LogNormal => log_normal(self.variation, stream),
         };
         (0..tasks).map(one).collect()
     }

@@ -2,7 +2,7 @@
 //! 2008, chapters 3 and 5).
 
 use bookahead_core::scheduling::queue::plan_queue;
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, ReservationRequest, WantedStart};
 
 use super::outcome::RequestVerdict;
@@ -72,7 +72,7 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
     }
     let admission = plan.settings().admission;
     let in_the_way = if admission.moves() {
-        !fits_beside_starving_jobs(plan, start, end, nodes)
+        pushes_away_others(plan, start, end, request.nodes)
     } else {
         plan.planned().1.min_free(start, end) < nodes
     };
@@ -94,6 +94,13 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
         offers: Vec::new(),
         stopped: Vec::new(),
     }
+}
+
+/// Whether the slot takes the place of a job that the guard protects, or delays one that no
+/// reservation may delay.
+fn pushes_away_others(plan: &mut Replanning, start: Seconds, end: Seconds, nodes: Nodes) -> bool {
+    !fits_beside_starving_jobs(plan, start, end, nodes.0 as i32)
+        || plan.delays_undelayed_job(start, end, nodes)
 }
 
 /// Whether the slot leaves the planned places of those who have waited longer than the guard alone.
@@ -131,7 +138,7 @@ fn from(
             let mut offers = plan.offers(earliest, nodes, duration);
             offers.retain(|offer| {
                 let end = offer.start + duration;
-                fits_beside_starving_jobs(plan, offer.start, end, nodes.0 as i32)
+                !pushes_away_others(plan, offer.start, end, nodes)
             });
             offers
         }
@@ -151,8 +158,7 @@ fn from(
                     plan.planned().1
                 };
                 profile.min_free(start, end) >= nodes.0 as i32
-                    && (!admission.moves()
-                        || fits_beside_starving_jobs(plan, start, end, nodes.0 as i32))
+                    && (!admission.moves() || !pushes_away_others(plan, start, end, nodes))
             };
             std::iter::once(earliest)
                 .chain(instants.into_iter().filter(|start| *start > earliest))

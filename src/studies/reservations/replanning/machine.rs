@@ -37,7 +37,8 @@ impl ReplanningMachine {
     }
 
     /// An idle cluster at time 0 with this policy.
-    pub(super) fn of(nodes: Nodes, plan: Replanning) -> Self {
+    #[must_use]
+    pub fn of(nodes: Nodes, plan: Replanning) -> Self {
         Self(ClusterMachine::new(nodes, Box::new(plan)))
     }
 

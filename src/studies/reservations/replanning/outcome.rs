@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use bookahead_core::units::{NodeSeconds, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::ReservationRequest;
 
+use super::delay_costs::{COST_CLASSES, JobCost};
 use super::pricing::Offer;
 
 /// The complete record of one reservation request: what was asked, offered, chosen and kept.
@@ -141,6 +142,70 @@ pub struct ReservationTotals {
     pub preemptible: JobSums,
     /// Jobs that may not be; these three are counted where preemptible jobs are known.
     pub others: JobSums,
+    /// What waiting cost, where jobs have delay costs.
+    pub waiting: WaitingCosts,
+}
+
+/// Waiting costs, nodes · delay cost · wait, in service units (Singh 2008, §2.1.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WaitingCosts {
+    /// Jobs whose owners state the costs that they have.
+    pub truthful: CostSums,
+    /// Jobs whose owners state others.
+    pub misstating: CostSums,
+    /// Granted reservations, which have the costs of the jobs that they were made from.
+    pub reservations: CostSums,
+    /// Jobs by the class of their costs, where there are classes.
+    pub classes: [JobSums; COST_CLASSES],
+}
+
+/// Sums over what has waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostSums {
+    /// How many.
+    pub count: u64,
+    /// What it cost.
+    pub cost_su: f64,
+}
+
+impl CostSums {
+    fn add(&mut self, nodes: Nodes, cost: f64, wait: Seconds) {
+        self.count += 1;
+        self.cost_su += cost * nodes.for_span(wait).coins().0;
+    }
+}
+
+impl WaitingCosts {
+    pub(super) fn count_job(
+        &mut self,
+        nodes: Nodes,
+        cost: &JobCost,
+        wait: Seconds,
+        bounded_slowdown: f64,
+    ) {
+        let sums = match cost.misstates {
+            true => &mut self.misstating,
+            false => &mut self.truthful,
+        };
+        sums.add(nodes, cost.cost, wait);
+        if let Some(class) = cost.class {
+            self.classes[class].add(wait, bounded_slowdown);
+        }
+    }
+
+    pub(super) fn count_reservation(&mut self, outcome: &ReservationOutcome, cost: f64) {
+        if let (Some(start), Some(_)) = (outcome.start, outcome.end) {
+            let request = &outcome.request;
+            let wait = start - request.submit;
+            self.reservations.add(request.nodes, cost, wait);
+        }
+    }
+
+    /// What waiting cost everybody.
+    #[must_use]
+    pub fn total_su(&self) -> f64 {
+        self.truthful.cost_su + self.misstating.cost_su + self.reservations.cost_su
+    }
 }
 
 /// Sums over jobs that are over.

@@ -6,16 +6,18 @@ mod questions;
 mod settling;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
-use bookahead_core::scheduling::{Cluster, JobOutcome, Policy, Verdict};
+use bookahead_core::scheduling::{
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, Checkpointing, Cluster,
+    GapEnd, JobOutcome, Policy, ResumeRule, Verdict,
+};
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
-use super::settings::{Admission, ReplanningSettings};
+use super::settings::{Admission, JobMarks, ReplanningSettings};
 
 /// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they
 /// start. Reservations are fixed: they start exactly when they were granted, or are lost where
@@ -49,8 +51,8 @@ pub struct Replanning {
     window: Option<SubmissionWindow>,
     reservation_outcomes: Vec<ReservationOutcome>,
     totals: ReservationTotals,
-    /// Which jobs, by id, may be stopped for a reservation; none beyond the list.
-    preemptible: Arc<[bool]>,
+    /// Which jobs may be stopped for a reservation, or not be delayed by one.
+    marks: JobMarks,
     /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
     preempted: BTreeSet<JobId>,
 }
@@ -61,6 +63,9 @@ struct Running {
     start: Seconds,
     nodes: Nodes,
     estimate: Seconds,
+    /// How long it reads what it had done before it goes on with that; `None` where its work is
+    /// lost when it is stopped.
+    reads: Option<Seconds>,
     /// When it is stopped for a reservation, before its estimate has elapsed.
     cut: Option<Seconds>,
 }
@@ -70,6 +75,18 @@ impl Running {
     fn planned_end(&self) -> Seconds {
         let full = self.start + self.estimate;
         self.cut.map_or(full, |cut| cut.min(full))
+    }
+
+    /// What it has used by `at`, which is not before its start.
+    fn used(&self, at: Seconds) -> NodeSeconds {
+        self.nodes.for_span(at - self.start)
+    }
+
+    /// What it would lose if it were stopped at `at`: what it has used and not saved.
+    fn lost(&self, at: Seconds) -> NodeSeconds {
+        let used = at - self.start;
+        let lost = self.reads.map_or(used, |reads| reads.min(used));
+        self.nodes.for_span(lost)
     }
 }
 
@@ -139,16 +156,15 @@ impl Replanning {
             window: None,
             reservation_outcomes: Vec::new(),
             totals: ReservationTotals::default(),
-            preemptible: Arc::default(),
+            marks: JobMarks::default(),
             preempted: BTreeSet::new(),
         }
     }
 
-    /// Jobs that are marked by their id may be stopped for a reservation where the rule of
-    /// admission does that.
+    /// With this knowledge of single jobs.
     #[must_use]
-    pub fn with_preemptible(mut self, jobs: Arc<[bool]>) -> Self {
-        self.preemptible = jobs;
+    pub fn with_marks(mut self, marks: JobMarks) -> Self {
+        self.marks = marks;
         self
     }
 
@@ -216,6 +232,10 @@ impl Replanning {
 
     fn close(&mut self, outcome: ReservationOutcome) {
         self.totals.count(&outcome);
+        let costs = self.marks.costs.as_deref();
+        if let Some(cost) = costs.and_then(|costs| costs.of_request(outcome.request.id)) {
+            self.totals.waiting.count_reservation(&outcome, cost);
+        }
         self.reservation_outcomes.push(outcome);
     }
 }
@@ -257,6 +277,21 @@ impl Policy for Replanning {
         self.settings.admission == Admission::Requeue
     }
 
+    /// Where stopped jobs go on, they save nothing before they are stopped, and all of it then.
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        let settings = CheckpointSettings {
+            interval: CheckpointInterval::Fixed(Seconds::FAR),
+            cost: Seconds::ZERO,
+            restart: self.settings.resumes_after()?,
+            payer: CheckpointPayer::Provider,
+            gap_end: GapEnd::Checkpoint,
+            resume: ResumeRule::Any,
+            memory_price: 0.0,
+            bandwidth: Bandwidth::Own,
+        };
+        Some(Checkpointing::new(settings, 0.0))
+    }
+
     fn woken(&mut self) {
         self.unsettled = true;
     }
@@ -266,8 +301,9 @@ impl Policy for Replanning {
         match victim.map(|job| (job, job.request())) {
             Some((_, Some(request))) => self.lose_reservation(cluster, request),
             Some((job, None)) => {
-                let lost = self.take_off(job);
-                self.totals.lost_to_failures += lost;
+                if let Some(run) = self.take_off(job) {
+                    self.totals.lost_to_failures += run.used(self.now);
+                }
                 self.queue_again(cluster, job);
             }
             None => {}

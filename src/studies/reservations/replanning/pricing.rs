@@ -12,8 +12,8 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 pub struct Offer {
     /// When the slot starts.
     pub start: Seconds,
-    /// f: the sum over waiting jobs of delay × nodes; divided by 3,600 it is in service units
-    /// (AMB-34). The base price nodes × duration is not in it.
+    /// f: the sum over waiting jobs of delay × nodes × delay cost; divided by 3,600 it is in
+    /// service units (AMB-34). The base price nodes × duration is not in it.
     pub price: NodeSeconds,
 }
 
@@ -31,6 +31,8 @@ pub struct PriceSheet<'a> {
     pub left: &'a Profile,
     /// How they are planned.
     pub backfilling: Backfilling,
+    /// h, the delay cost of a node of each job, by id; 1 for jobs beyond the list.
+    pub costs: &'a [f64],
 }
 
 impl PriceSheet<'_> {
@@ -44,7 +46,28 @@ impl PriceSheet<'_> {
         let mut profile = self.fixed.clone();
         profile.reserve(start, start + duration, nodes.0);
         let moved = plan_queue(&mut profile, self.now, self.queue, self.backfilling);
-        Some(delay(self.queue, self.starts, &moved))
+        Some(self.delay(&moved))
+    }
+
+    /// f = Σ (v' − v)⁺ · n · h: a job that starts earlier because of a slot does not lower the
+    /// price.
+    fn delay(&self, moved: &[Seconds]) -> NodeSeconds {
+        self.queue
+            .iter()
+            .zip(self.starts.iter().zip(moved))
+            .filter(|(_, (before, after))| after > before)
+            .fold(NodeSeconds(0), |sum, (waiting, (before, after))| {
+                sum + self.delayed(waiting, *after - *before)
+            })
+    }
+
+    /// What it costs that a job starts so much later, in whole node-seconds.
+    fn delayed(&self, waiting: &Waiting, by: Seconds) -> NodeSeconds {
+        let held = waiting.nodes.for_span(by);
+        match self.costs.get(waiting.job.0 as usize) {
+            None => held,
+            Some(cost) => NodeSeconds((held.0 as f64 * cost).round() as i64),
+        }
     }
 
     fn is_feasible(&self, start: Seconds, nodes: Nodes, duration: Seconds) -> bool {
@@ -144,23 +167,12 @@ impl PriceSheet<'_> {
                 differs.start = differs.start.min(start).min(moved);
                 differs.end = differs.end.max(end).max(moved + waiting.estimate);
                 if moved > start {
-                    price += waiting.nodes.for_span(moved - start);
+                    price += self.delayed(waiting, moved - start);
                 }
             }
         }
         price
     }
-}
-
-/// f = Σ (v' − v)⁺ · n: a job that starts earlier because of a slot does not lower the price.
-fn delay(queue: &[Waiting], before: &[Seconds], after: &[Seconds]) -> NodeSeconds {
-    queue
-        .iter()
-        .zip(before.iter().zip(after))
-        .filter(|(_, (before, after))| after > before)
-        .fold(NodeSeconds(0), |sum, (waiting, (before, after))| {
-            sum + waiting.nodes.for_span(*after - *before)
-        })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, ReservationRequest};
 
 use super::{
-    JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
+    JobMarks, JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
     ReservationTotals,
 };
 
@@ -105,19 +105,18 @@ impl Machine for ReplanningMachine {
 }
 
 /// An idle machine, its clients, the requesters of reservations (both in order of submission with
-/// ids from 0), and the failures of its nodes. Jobs that are marked by their id may be stopped for
-/// a reservation.
+/// ids from 0), and the failures of its nodes; with what is known of single jobs.
 #[must_use]
 pub fn replanning_scene(
     nodes: Nodes,
     settings: &ReplanningSettings,
     jobs: &Arc<[Job]>,
     requests: &Arc<[ReservationRequest]>,
-    preemptible: &Arc<[bool]>,
+    marks: &JobMarks,
     failures: &Arc<FailureTrace>,
 ) -> Scene<ReplanningMachine> {
     let plan = Replanning::new(nodes, settings.clone());
-    let plan = plan.with_preemptible(Arc::clone(preemptible));
+    let plan = plan.with_marks(marks.clone());
     let machine = ReplanningMachine::of(nodes, plan);
     let submit = |input: &mut ReplanningInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
     let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
@@ -204,7 +203,39 @@ pub fn reservation_measures(
         measured.add("failures_lost_processor_seconds", lost);
     }
     who_paid(&mut measured, totals);
+    who_waited(&mut measured, totals);
+    let runs = &metrics.checkpoints;
+    if runs.jobs > 0 {
+        measured.add("resumed_from_checkpoint", runs.resumed as f64);
+        measured.add("restart_node_hours", runs.read.coins().0);
+    }
     measured
+}
+
+/// What waiting cost whom, where jobs have delay costs.
+fn who_waited(measured: &mut Measured, totals: &ReservationTotals) {
+    let waiting = &totals.waiting;
+    if waiting.truthful.count + waiting.misstating.count == 0 {
+        return;
+    }
+    measured.add("waiting_cost_su", waiting.total_su());
+    if totals.asked_for_prices {
+        measured.add("prices_paid_su", totals.price.coins().0);
+    }
+    for (name, class) in [
+        ("first_class_wait_hours", 0),
+        ("second_class_wait_hours", 1),
+        ("third_class_wait_hours", 2),
+    ] {
+        let sums: &JobSums = &waiting.classes[class];
+        measured.add_ratio(name, sums.wait.hours(), sums.jobs as f64);
+    }
+    for (name, sums) in [
+        ("truthful_cost_su", &waiting.truthful),
+        ("misstating_cost_su", &waiting.misstating),
+    ] {
+        measured.add_ratio(name, sums.cost_su, sums.count as f64);
+    }
 }
 
 /// What stopping preemptible jobs cost them and the others, where there are any.

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::SameInstant;
+use bookahead_core::workload::{Job, ReservationRequest, SameInstant};
+
+use super::delay_costs::{DelayCostSettings, JobCosts};
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
 /// ambiguities of Heine 2005, AMB-… those of Singh 2008 (docs/decisions.md).
@@ -40,6 +42,71 @@ pub struct ReplanningSettings {
     /// Which of them are stopped.
     #[serde(default, skip_serializing_if = "StoppedFirst::is_default")]
     pub stopped_first: StoppedFirst,
+    /// How long a job that was stopped and queued again reads its state before it goes on where it
+    /// was; `None` where it runs from scratch. Read under [`Admission::Requeue`] only
+    /// ([`ReplanningSettings::resumes_after`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_overhead: Option<Seconds>,
+    /// How many of the jobs, in percent, no reservation may delay while they wait, under the rules
+    /// of admission that move planned jobs (Heine 2005, §2, of Smith et al. 2000).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undelayed_percent: f64,
+    /// What waiting costs the owners of jobs; `None` where nobody says anything of it, and a delay
+    /// counts by nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_costs: Option<DelayCostSettings>,
+}
+
+impl ReplanningSettings {
+    /// How long a stopped job reads before it goes on, where its work is kept.
+    #[must_use]
+    pub fn resumes_after(&self) -> Option<Seconds> {
+        self.resume_overhead
+            .filter(|_| self.admission == Admission::Requeue)
+    }
+}
+
+/// Where a job goes on that was stopped for a reservation and queued again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resume {
+    /// Nowhere: it has lost its work.
+    #[default]
+    FromScratch,
+    /// Where it was stopped (Heine 2005, §2, of jobs that can be ended and restarted without losing
+    /// what they computed).
+    WhereStopped,
+}
+
+/// What is known of single jobs, by id; nothing of jobs beyond a list.
+#[derive(Clone, Debug, Default)]
+pub struct JobMarks {
+    /// Those that may be stopped for a reservation where the rule of admission does that.
+    pub preemptible: Arc<[bool]>,
+    /// Those that no reservation may delay while they wait, where planned jobs give way.
+    pub undelayed: Arc<[bool]>,
+    /// What waiting costs their owners, where that is known.
+    pub costs: Option<Arc<JobCosts>>,
+}
+
+impl JobMarks {
+    /// Draws the marks of jobs and requests with these settings, both with ids from 0; `stream`
+    /// gives the stream of a name.
+    #[must_use]
+    pub fn drawn(
+        jobs: &[Job],
+        requests: &[ReservationRequest],
+        settings: &ReplanningSettings,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Self {
+        let marked = |percent, name| marked_jobs(jobs.len(), percent, &mut stream(name));
+        let costs = settings.delay_costs.as_ref();
+        Self {
+            preemptible: marked(settings.preemptible_percent, PREEMPTIBLE_STREAM),
+            undelayed: marked(settings.undelayed_percent, UNDELAYED_STREAM),
+            costs: costs.map(|costs| JobCosts::drawn(costs, jobs, requests, &stream).into()),
+        }
+    }
 }
 
 /// Which of the running jobs that may be stopped for a reservation are (Heine 2005, §2, ends jobs
@@ -66,10 +133,13 @@ impl StoppedFirst {
 /// The name of the stream that says which jobs are preemptible.
 pub const PREEMPTIBLE_STREAM: &str = "preemptible jobs";
 
-/// Draws which of `jobs` jobs are preemptible, one draw a job, so that a larger share contains the
-/// smaller one. Empty where none may be.
+/// The name of the stream that says which jobs may not be delayed.
+pub const UNDELAYED_STREAM: &str = "undelayed jobs";
+
+/// Draws which of `jobs` jobs are marked, one draw a job, so that a larger share contains the
+/// smaller one. Empty where none are.
 #[must_use]
-pub fn preemptible_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]> {
+pub fn marked_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]> {
     if percent == 0.0 {
         return Arc::default();
     }

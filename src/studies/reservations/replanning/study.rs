@@ -9,13 +9,13 @@ pub mod view;
 
 use std::sync::Arc;
 
-use self::keys::RawTables;
+use self::keys::{RawPlanning, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
-    DisplacedJobs, PREEMPTIBLE_STREAM, ReplanningRun, ReplanningSettings, preemptible_jobs,
-    replanning_scene, reservation_measures,
+    Admission, COST_CLASSES, CostSpread, DelayCostSettings, DelayCosts, DisplacedJobs, JobMarks,
+    ReplanningRun, ReplanningSettings, Resume, replanning_scene, reservation_measures,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -43,8 +43,8 @@ pub struct ReplanningSimulation {
     pub jobs: Arc<[Job]>,
     /// Requests for reservations, in order of submission with ids 0, 1, 2, …
     pub requests: Arc<[ReservationRequest]>,
-    /// Which jobs, by id, may be stopped for a reservation.
-    pub preemptible: Arc<[bool]>,
+    /// Which jobs may be stopped for a reservation, or not be delayed by one.
+    pub marks: JobMarks,
     /// Node failures.
     pub failures: Arc<FailureTrace>,
 }
@@ -60,7 +60,7 @@ impl Simulation for ReplanningSimulation {
             &self.machine,
             &self.jobs,
             &self.requests,
-            &self.preemptible,
+            &self.marks,
             &self.failures,
         );
         let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
@@ -139,6 +139,14 @@ impl Study for ReservationsStudy {
         let default = ReplanningSettings::default();
         if !self.machine.admission.preempts() || self.machine.preemptible_percent == 0.0 {
             self.machine.stopped_first = default.stopped_first;
+            self.machine.resume_overhead = default.resume_overhead;
+        }
+        self.machine.resume_overhead = self.machine.resumes_after();
+        let is_priced = self.machine.admission == Admission::MovePrice;
+        let costs = self.machine.delay_costs;
+        self.machine.delay_costs = costs.map(|costs| costs.normalised(is_priced));
+        if !self.machine.admission.moves() {
+            self.machine.undelayed_percent = default.undelayed_percent;
         }
         if self.requests.is_none() {
             self.machine = ReplanningSettings {
@@ -207,12 +215,11 @@ impl Study for ReservationsStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
-        let percent = self.machine.preemptible_percent;
-        let mut draws = inputs.seed(spec).stream(PREEMPTIBLE_STREAM);
+        let seed = inputs.seed(spec);
         Ok(Box::new(ReplanningSimulation {
             nodes: spec.workload.nodes,
             machine: self.machine.clone(),
-            preemptible: preemptible_jobs(jobs.len(), percent, &mut draws),
+            marks: JobMarks::drawn(&jobs, &requests, &self.machine, |name| seed.stream(name)),
             failures: failures(spec, inputs, &jobs, &requests)?,
             jobs,
             requests,
@@ -266,6 +273,9 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
     let guard = guard.checked(problems)?.map(Seconds::from_hours);
     let preemptible = raw.preemptible_percent().or_default(problems);
+    let undelayed = raw.undelayed_percent().or_default(problems);
+    let overhead = raw.resume_overhead_seconds().or_default(problems);
+    let delay_costs = delay_costs(planning, problems);
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -277,5 +287,55 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         displacement: raw.displacement.unwrap_or_default(),
         preemptible_percent: preemptible?,
         stopped_first: raw.stopped_first.unwrap_or_default(),
+        resume_overhead: match raw.resume.unwrap_or_default() {
+            Resume::FromScratch => None,
+            Resume::WhereStopped => Some(Seconds(overhead?)),
+        },
+        undelayed_percent: undelayed?,
+        delay_costs: delay_costs?,
     })
+}
+
+/// The delay costs of jobs; the inner `None` where nothing is said of them.
+pub(crate) fn delay_costs(
+    raw: &RawPlanning,
+    problems: &mut Problems,
+) -> Option<Option<DelayCostSettings>> {
+    let misstating = raw.misstating_percent().or_default(problems);
+    let factor = raw.misstated_factor().or_default(problems);
+    let variation = raw.delay_cost_variation().or_default(problems);
+    let spread = match raw.delay_costs.unwrap_or_default() {
+        DelayCosts::Width => CostSpread::Width,
+        DelayCosts::Classes => {
+            let (shares, weights) = (raw.delay_cost_shares_percent(), raw.delay_cost_weights());
+            let of_classes = |values: Vec<f64>, most: f64| {
+                let fit = values.iter().all(|value| (0.0..=most).contains(value));
+                <[f64; COST_CLASSES]>::try_from(values).ok().filter(|_| fit)
+            };
+            let shares_percent = of_classes(shares.or_default(), 100.0)
+                .filter(|shares| (shares.iter().sum::<f64>() - 100.0).abs() < 1e-9);
+            if shares_percent.is_none() {
+                shares.refuse("these are not three shares of all jobs", problems);
+            }
+            let of_each = of_classes(weights.or_default(), 1e6);
+            if of_each.is_none() {
+                weights.refuse("these are not the costs of three classes", problems);
+            }
+            CostSpread::Classes {
+                shares_percent: shares_percent?,
+                weights: of_each?,
+            }
+        }
+        DelayCosts::LogNormal => CostSpread::LogNormal {
+            variation: variation?,
+        },
+    };
+    let settings = DelayCostSettings {
+        spread,
+        priced: raw.priced_costs.unwrap_or_default(),
+        misstating_percent: misstating?,
+        misstated_factor: factor?,
+    };
+    let says_nothing = spread == CostSpread::Width && settings.misstating_percent == 0.0;
+    Some((!says_nothing).then_some(settings))
 }

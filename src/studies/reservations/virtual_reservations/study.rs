@@ -13,7 +13,8 @@ pub use self::measures::MEASURES;
 use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use crate::replanning::ReplanningSettings;
+use crate::replanning::study::delay_costs;
+use crate::replanning::{PricedCosts, ReplanningSettings};
 use crate::virtual_reservations::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
@@ -52,7 +53,11 @@ impl VirtualSimulation {
     fn scene(&self) -> Result<Scene<VirtualReplay>, SimulationError> {
         let mut stream = self.seed.stream(VirtualStudy::STREAM);
         VirtualStudy::new(&self.jobs, self.nodes, &self.settings, &mut stream)
-            .and_then(VirtualStudy::scene)
+            .and_then(|study| {
+                study
+                    .with_delay_costs(|name| self.seed.stream(name))
+                    .scene()
+            })
             .map_err(SimulationError::of_study)
     }
 }
@@ -182,6 +187,7 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         .warm_up_days()
         .limited(|days| days < 1e5)
         .or_default(problems);
+    let delay_costs = delay_costs(planning, problems);
     let confidence = given.confidence().or_default(problems);
     let history = given.history().or_default(problems);
     let minimum_history = given.minimum_history().or_default(problems);
@@ -213,6 +219,10 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
+            // Nothing but prices reads them here.
+            delay_costs: delay_costs?
+                .filter(|costs| costs.priced == PricedCosts::Stated)
+                .map(|costs| costs.normalised(true)),
             ..default.replanning
         },
     })

@@ -28,6 +28,8 @@ use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
+use crate::replanning::JobMarks;
+
 /// The deadlines whose predicted probability is held against every wait: the leads of the published
 /// requests, 1, 4 and 8 h (Singh 2008, §6.2).
 pub const CALIBRATED_DEADLINES_HOURS: [i64; 3] = [1, 4, 8];
@@ -57,6 +59,7 @@ pub struct VirtualStudy {
     settings: VirtualStudySettings,
     instants: Vec<Seconds>,
     window: (Seconds, Seconds),
+    marks: JobMarks,
 }
 
 impl VirtualStudy {
@@ -90,7 +93,16 @@ impl VirtualStudy {
             settings: settings.clone(),
             instants: instants(window.0, settings.instants, stream),
             window,
+            marks: JobMarks::default(),
         })
+    }
+
+    /// Draws what waiting costs the owners of the jobs, where the settings say that it costs
+    /// anything but nodes; `stream` gives the stream of a name.
+    #[must_use]
+    pub fn with_delay_costs(mut self, stream: impl Fn(&str) -> Stream) -> Self {
+        self.marks = JobMarks::drawn(&self.jobs, &[], &self.settings.replanning, stream);
+        self
     }
 
     /// The replay before its first job.
@@ -99,7 +111,7 @@ impl VirtualStudy {
         VirtualReplay::new(
             &self.jobs,
             self.nodes,
-            &self.settings,
+            (&self.settings, &self.marks),
             &self.instants,
             until,
         )

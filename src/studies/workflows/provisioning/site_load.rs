@@ -7,7 +7,9 @@ use bookahead_core::kernel::drive;
 use bookahead_core::plan::{Fit, Profile};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{AdjustableTrace, Job};
-use bookahead_reservations::replanning::{ReplanningRun, ReplanningSettings, replanning_scene};
+use bookahead_reservations::replanning::{
+    JobMarks, ReplanningRun, ReplanningSettings, replanning_scene,
+};
 
 use super::{SiteLoad, SiteWorkload};
 
@@ -153,7 +155,7 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
             &settings,
             &jobs,
             &nothing,
-            &Arc::default(),
+            &JobMarks::default(),
             &failures,
         );
         let run = ReplanningRun::of(drive(scene, true));

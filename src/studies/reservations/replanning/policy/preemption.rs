@@ -7,7 +7,7 @@ use bookahead_core::scheduling::{Cluster, JobOutcome, bounded_slowdown};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::JobId;
 
-use super::Replanning;
+use super::{Replanning, Running};
 use crate::replanning::outcome::RequestVerdict;
 use crate::replanning::settings::StoppedFirst;
 
@@ -18,6 +18,8 @@ struct Candidate {
     /// Until when it holds its nodes in the plan.
     until: Seconds,
     nodes: Nodes,
+    /// What is lost if it is stopped.
+    lost: NodeSeconds,
 }
 
 /// Of these jobs, those with which the least work is lost if they end at the
@@ -32,7 +34,7 @@ fn stopped_by_loss(
         job: candidate.job,
         nodes: candidate.nodes,
         since: candidate.start,
-        lost: candidate.nodes.for_span(start - candidate.start),
+        lost: candidate.lost,
     });
     let stopped = least_lost(running.collect(), |stopped| {
         let mut free = free.clone();
@@ -48,7 +50,7 @@ fn stopped_by_loss(
 
 impl Replanning {
     fn is_preemptible(&self, job: JobId) -> bool {
-        self.preemptible.get(job.0 as usize) == Some(&true)
+        self.marks.preemptible.get(job.0 as usize) == Some(&true)
     }
 
     /// Whether a waiting job gives way to a reservation: a preemptible one that the guard does not
@@ -83,6 +85,7 @@ impl Replanning {
                 start: running.start,
                 until: running.planned_end(),
                 nodes: running.nodes,
+                lost: running.lost(start),
             })
             .filter(|candidate| candidate.until > start)
             .collect();
@@ -156,45 +159,52 @@ impl Replanning {
 
     /// A job was stopped for a reservation before it had finished, and waits again.
     pub(super) fn preempt(&mut self, cluster: &mut Cluster, id: JobId) {
-        let lost = self.take_off(id);
-        self.totals.lost_to_preemption += lost;
+        if let Some(run) = self.take_off(id) {
+            self.totals.lost_to_preemption += run.lost(self.now);
+        }
         self.totals.requeued += 1;
         self.preempted.insert(id);
         self.queue_again(cluster, id);
     }
 
-    /// Takes a job that was stopped out of the plan; returns what it has used, which is lost.
-    pub(super) fn take_off(&mut self, id: JobId) -> NodeSeconds {
-        let Some(running) = self.running.remove(&id) else {
-            return NodeSeconds(0);
-        };
+    /// Takes a job that was stopped out of the plan; returns its run.
+    pub(super) fn take_off(&mut self, id: JobId) -> Option<Running> {
+        let running = self.running.remove(&id)?;
         self.fixed
             .release(self.now, running.planned_end(), running.nodes.0);
         self.usage.ends(self.now, running.nodes);
         self.forget_plan();
         self.unsettled = true;
-        running.nodes.for_span(self.now - running.start)
+        Some(running)
     }
 
-    /// A job that was stopped waits again, and will run from scratch.
+    /// A job that was stopped waits again, for what is left of it or to run from scratch.
     pub(super) fn queue_again(&mut self, cluster: &mut Cluster, id: JobId) {
         cluster.wait(id);
-        self.enqueue(Waiting::from(cluster.job(id)));
+        self.enqueue(Waiting::from(&cluster.to_plan(id)));
     }
 
     /// Counts a job that is over among the preemptible jobs or the others, and, if it was stopped
-    /// for a reservation, among the stopped ones as well.
+    /// for a reservation, among the stopped ones as well; and what its waiting cost.
     pub(super) fn count_who_paid(&mut self, outcome: &JobOutcome) {
         let id = outcome.job.id;
         let was_preempted = self.preempted.remove(&id);
         let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
             return;
         };
-        if self.preemptible.is_empty() {
+        // Where work is kept, all its runs are one; what they did not keep counts as waiting.
+        let execution = outcome.execution;
+        let ran = execution.map_or(end - start, |execution| execution.useful);
+        let wait = end - outcome.job.submit - ran;
+        let slowdown = bounded_slowdown(wait, ran);
+        let costs = self.marks.costs.as_deref();
+        if let Some(cost) = costs.and_then(|costs| costs.of_job(id)) {
+            let waiting = &mut self.totals.waiting;
+            waiting.count_job(outcome.job.nodes, &cost, wait, slowdown);
+        }
+        if self.marks.preemptible.is_empty() {
             return;
         }
-        let wait = start - outcome.job.submit;
-        let slowdown = bounded_slowdown(wait, end - start);
         if was_preempted {
             self.totals.stopped.add(wait, slowdown);
         }

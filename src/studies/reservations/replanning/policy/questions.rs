@@ -5,6 +5,7 @@ use bookahead_core::scheduling::queue::plan_queue;
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::{Plan, Replanning};
+use crate::replanning::delay_costs::JobCosts;
 use crate::replanning::pricing::{Offer, PriceSheet};
 
 impl Replanning {
@@ -83,6 +84,7 @@ impl Replanning {
             starts: &plan.starts,
             left: &plan.profile,
             backfilling: self.settings.backfilling,
+            costs: self.marks.costs.as_deref().map_or(&[], JobCosts::priced),
         })
     }
 }

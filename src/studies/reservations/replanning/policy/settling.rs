@@ -1,9 +1,9 @@
 //! Plans anew after a change, and starts due jobs.
 
-use bookahead_core::scheduling::Cluster;
 use bookahead_core::scheduling::queue::{
-    Backfilling, QueueOrder, Waiting, due_now, place, remove_due,
+    Backfilling, QueueOrder, Waiting, due_now, place, plan_queue, remove_due,
 };
+use bookahead_core::scheduling::{Cluster, Policy};
 use bookahead_core::units::{Nodes, Seconds};
 
 use super::{Replanning, Running};
@@ -33,6 +33,47 @@ impl Replanning {
             plan.starts[index] = place(&mut plan.profile, &self.queue[index], self.now);
         }
         self.plan = Some(plan);
+    }
+
+    /// Whether a job that no reservation may delay would be planned later if this slot were
+    /// granted.
+    pub(in crate::replanning) fn delays_undelayed_job(
+        &mut self,
+        start: Seconds,
+        end: Seconds,
+        nodes: Nodes,
+    ) -> bool {
+        let is_undelayed =
+            |waiting: &Waiting| self.marks.undelayed.get(waiting.job.0 as usize) == Some(&true);
+        let watched: Vec<usize> = (0..self.queue.len())
+            .filter(|&index| is_undelayed(&self.queue[index]))
+            .collect();
+        if watched.is_empty() {
+            return false;
+        }
+        let before = self.planned().0.to_vec();
+        // An aggressive plan is made anew in any case.
+        let aggressive = self.settings.backfilling == Backfilling::Aggressive;
+        let after = match self.settings.displaced {
+            DisplacedJobs::OnlyOverlapping if !aggressive => {
+                let kept = self.plan.clone();
+                self.replan_displaced(start, end, nodes);
+                std::mem::replace(&mut self.plan, kept).map_or_else(Vec::new, |plan| plan.starts)
+            }
+            DisplacedJobs::ReplanAll | DisplacedJobs::OnlyOverlapping => {
+                let mut profile = self.fixed.clone();
+                profile.reserve(start, end, nodes.0);
+                plan_queue(
+                    &mut profile,
+                    self.now,
+                    &self.queue,
+                    self.settings.backfilling,
+                )
+            }
+        };
+        watched
+            .into_iter()
+            .any(|index| after[index] > before[index])
     }
 
     /// Nodes have become free: the whole queue is planned anew, at once where plans are kept,
@@ -137,6 +178,9 @@ impl Replanning {
             start: self.now,
             nodes: waiting.nodes,
             estimate: waiting.estimate,
+            reads: self
+                .checkpointing()
+                .map(|saving| saving.reads(cluster.saved(waiting.job))),
             cut: None,
         };
         self.running.insert(waiting.job, running);

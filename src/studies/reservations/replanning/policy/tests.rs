@@ -5,7 +5,7 @@ use bookahead_core::scheduling::SimulationMetrics;
 use bookahead_core::workload::{Job, SameInstant, WantedStart};
 
 use super::*;
-use crate::replanning::{DisplacedJobs, EarlyEnd, ReplanningMachine};
+use crate::replanning::{DisplacedJobs, EarlyEnd, JobCosts, ReplanningMachine};
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
     Job::rigid(JobId(id), Seconds(submit), Nodes(nodes), Seconds(estimate))
@@ -41,6 +41,21 @@ struct Ran {
 }
 
 impl Ran {
+    fn of(mut machine: ReplanningMachine) -> Self {
+        machine.advance(Seconds::FAR);
+        assert!(machine.is_idle());
+        let mut jobs = machine.take_outcomes();
+        jobs.sort_by_key(|outcome| outcome.job.id);
+        let mut reservations = machine.take_reservation_outcomes();
+        reservations.sort_by_key(|outcome| outcome.request.id);
+        Self {
+            jobs,
+            reservations,
+            metrics: machine.metrics(),
+            totals: machine.reservation_totals(),
+        }
+    }
+
     fn start(&self, job: u32) -> i64 {
         self.jobs[job as usize].start.unwrap().0
     }
@@ -63,18 +78,7 @@ fn run(
     let mut machine = ReplanningMachine::replanning(Nodes(nodes), settings);
     machine.submit(jobs.iter().cloned());
     machine.request(requests.iter().cloned());
-    machine.advance(Seconds::FAR);
-    assert!(machine.is_idle());
-    let mut jobs = machine.take_outcomes();
-    jobs.sort_by_key(|outcome| outcome.job.id);
-    let mut reservations = machine.take_reservation_outcomes();
-    reservations.sort_by_key(|outcome| outcome.request.id);
-    Ran {
-        jobs,
-        reservations,
-        metrics: machine.metrics(),
-        totals: machine.reservation_totals(),
-    }
+    Ran::of(machine)
 }
 
 /// Worked out by hand: four nodes, J1 and J2, R wants second 12.
@@ -145,15 +149,19 @@ fn section_12_1_conservative_backfilling_starts_four_tasks_at_0_3_0_and_4() {
 /// A machine worked out by hand (AMB-42): A and B run, R is booked, C and D wait.
 fn section_12_4() -> ReplanningMachine {
     let mut machine = ReplanningMachine::replanning(Nodes(5), settings(Admission::MovePrice));
-    machine.submit([
+    machine.submit(section_12_4_jobs());
+    machine.request([request(0, 0, 3, 1, 3)]);
+    machine.advance(Seconds(1));
+    machine
+}
+
+fn section_12_4_jobs() -> [Job; 4] {
+    [
         job(0, 0, 3, 1, 1),
         job(1, 0, 1, 2, 2),
         job(2, 0, 2, 4, 4),
         job(3, 0, 2, 4, 4),
-    ]);
-    machine.request([request(0, 0, 3, 1, 3)]);
-    machine.advance(Seconds(1));
-    machine
+    ]
 }
 
 #[test]
@@ -173,6 +181,56 @@ fn section_12_4_lists_the_prices_of_every_candidate_start() {
         .collect();
     assert_eq!(listed, [(1, 6), (2, 8), (3, 10), (4, 2), (5, 0), (8, 0)]);
     assert_eq!(machine.plan().price(Seconds(0), Nodes(2), Seconds(3)), None);
+}
+
+/// The machine of section 12.4, where C and D state these delay costs; and what a request with this
+/// α gets of it.
+fn stated_delay_costs(of_c: f64, of_d: f64, alpha: f64) -> (Vec<(i64, i64)>, Ran) {
+    let (class_c, class_d) = (JobId(2), JobId(3));
+    let settings = settings(Admission::MovePrice);
+    let plan = Replanning::new(Nodes(5), settings).with_marks(JobMarks {
+        costs: Some(JobCosts::stated(&[(class_c, of_c), (class_d, of_d)]).into()),
+        ..JobMarks::default()
+    });
+    let mut machine = ReplanningMachine::of(Nodes(5), plan);
+    machine.submit(section_12_4_jobs());
+    machine.request([request(0, 0, 3, 1, 3)]);
+    machine.advance(Seconds(1));
+    let offers = machine.plan().offers(Seconds(0), Nodes(2), Seconds(3));
+    let listed = offers.iter().map(|offer| (offer.start.0, offer.price.0));
+    let listed = listed.collect();
+    machine.request([ReservationRequest {
+        wanted: WantedStart::From {
+            earliest: Seconds(0),
+            alpha,
+        },
+        ..request(1, 0, 2, 3, 0)
+    }]);
+    (listed, Ran::of(machine))
+}
+
+#[test]
+fn a_delay_costs_what_the_owner_states() {
+    // S3 of the addendum: C's hour costs 1, D's 3.
+    let (listed, _) = stated_delay_costs(1.0, 3.0, 0.0);
+    let expected = [(1, 6), (2, 12), (3, 18), (4, 6), (5, 0), (8, 0)];
+    assert_eq!(listed, expected);
+    let (same, _) = stated_delay_costs(1.0, 1.0, 0.0);
+    assert_eq!(same, [(1, 6), (2, 8), (3, 10), (4, 2), (5, 0), (8, 0)]);
+}
+
+#[test]
+fn whoever_states_a_threefold_delay_cost_is_not_delayed_and_pays_nothing() {
+    // S5 of the addendum, α = 0.4. Truth: .4·6/10 at 1 is the least; C is delayed from 1 to 4.
+    let (_, truthful) = stated_delay_costs(1.0, 1.0, 0.4);
+    assert_eq!(truthful.reservations[1].start, Some(Seconds(1)));
+    assert_eq!(truthful.start(2), 4);
+    // C states 3: .4·18/22 at 1, .4·2/22 + .6·3/7 at 4.
+    let (listed, lying) = stated_delay_costs(3.0, 1.0, 0.4);
+    let expected = [(1, 18), (2, 20), (3, 22), (4, 2), (5, 0), (8, 0)];
+    assert_eq!(listed, expected);
+    assert_eq!(lying.reservations[1].start, Some(Seconds(4)));
+    assert_eq!(lying.start(2), 1);
 }
 
 #[test]

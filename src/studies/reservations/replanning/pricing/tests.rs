@@ -49,6 +49,7 @@ impl Scene {
             starts: &starts,
             left: &left,
             backfilling,
+            costs: &[],
         };
         sheet
             .price(Seconds(start), Nodes(nodes), Seconds(duration))
@@ -100,6 +101,7 @@ proptest! {
         reserved in prop::collection::vec((0_i64..60, 1_i64..10), 0..6),
         nodes in 1_u32..=8,
         duration in 1_i64..20,
+        costs in prop::collection::vec(0.0_f64..8.0, 0..25),
     ) {
         let mut scene = Scene::new(8, &running, &queue);
         for (start, length) in reserved {
@@ -116,6 +118,7 @@ proptest! {
             starts: &starts,
             left: &left,
             backfilling: Backfilling::Conservative,
+            costs: &costs,
         };
         let offers = sheet.offers(&instants, Nodes(nodes), Seconds(duration));
         let slow: Vec<Offer> = instants

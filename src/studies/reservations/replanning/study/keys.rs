@@ -1,9 +1,11 @@
 //! Keys of reservations on one machine.
 
-use crate::replanning::{Admission, DisplacedJobs, Displacement, EarlyEnd, StoppedFirst};
+use crate::replanning::{
+    Admission, DelayCosts, DisplacedJobs, Displacement, EarlyEnd, PricedCosts, Resume, StoppedFirst,
+};
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::workload::SameInstant;
-use bookahead_lab::keys::declaration::{Given, named, real};
+use bookahead_lab::keys::declaration::{Given, integer_within, named, real, reals};
 use bookahead_lab::{section, tables};
 
 tables! {
@@ -24,6 +26,16 @@ section! {
             .default_is("0"),
         /// Which of these are stopped.
         stopped_first: Option<StoppedFirst> = named::<StoppedFirst>().decides("Heine 2005 §2"),
+        /// Where a job goes on that was stopped for a reservation and waits again.
+        resume: Option<Resume> = named::<Resume>().decides("Heine 2005 §2"),
+        /// How long such a job reads before it goes on.
+        resume_overhead_seconds: Given<i64> = integer_within(0, 1_000_000)
+            .note(" seconds for which it holds its nodes and computes nothing, each time that it goes on where it was stopped")
+            .default_is("0"),
+        /// Which jobs a reservation must not delay.
+        undelayed_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many of the jobs no reservation may delay while they wait, under the rules move and move-price; a larger share contains the smaller one")
+            .default_is("0"),
         /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is no longer displaced (default: never)")
@@ -44,5 +56,29 @@ section! {
         order: Option<QueueOrder> = named::<QueueOrder>().decides("A1"),
         /// Who may be planned before whom.
         backfilling: Option<Backfilling> = named::<Backfilling>().decides("A1, AMB-1"),
+        /// What waiting costs the owners of jobs.
+        delay_costs: Option<DelayCosts> = named::<DelayCosts>().decides("Singh 2008 §2.1.3"),
+        /// How many jobs are of each class of delay costs.
+        delay_cost_shares_percent: Given<Vec<f64>> = reals().from(0.0).to(100.0)
+            .words(r#"three numbers from 0 on whose sum is 100, for delay_costs = "classes""#)
+            .default_is("[50, 30, 20]"),
+        /// What waiting costs in each class.
+        delay_cost_weights: Given<Vec<f64>> = reals().from(0.0).to(1e6)
+            .words("three numbers from 0 to 1000000, one for each class: SU for a node and an hour of waiting")
+            .default_is("[1, 3, 10]"),
+        /// How far log-normal delay costs spread.
+        delay_cost_variation: Given<f64> = real().from(0.0).to(100.0)
+            .note(r#": coefficient of variation of costs of mean 1 SU for a node and an hour, for delay_costs = "log-normal""#)
+            .default_is("1"),
+        /// Which delay costs the price of a reservation counts.
+        priced_costs: Option<PricedCosts> = named::<PricedCosts>().decides("Singh 2008 §5.1"),
+        /// How many jobs state another delay cost than they have.
+        misstating_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": jobs whose owners state a multiple of their delay cost; a larger share contains the smaller one")
+            .default_is("0"),
+        /// What they state.
+        misstated_factor: Given<f64> = real().from(0.0).to(1e6)
+            .note(": their statement divided by their true delay cost")
+            .default_is("1"),
     }
 }

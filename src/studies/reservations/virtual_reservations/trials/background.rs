@@ -15,7 +15,7 @@ use bookahead_core::workload::{Job, JobId};
 
 use super::settings::{VirtualStudyError, VirtualStudySettings};
 use super::{CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES};
-use crate::replanning::ReplanningMachine;
+use crate::replanning::{JobMarks, Replanning, ReplanningMachine};
 
 pub(super) const DAY: Seconds = Seconds(24 * 3_600);
 
@@ -77,12 +77,13 @@ impl VirtualReplay {
     pub(super) fn new(
         jobs: &Arc<[Job]>,
         nodes: Nodes,
-        settings: &VirtualStudySettings,
+        (settings, marks): (&VirtualStudySettings, &JobMarks),
         instants: &[Seconds],
         until: Seconds,
     ) -> Result<Self, VirtualStudyError> {
+        let plan = Replanning::new(nodes, settings.replanning.clone());
         Ok(Self {
-            machine: ReplanningMachine::replanning(nodes, settings.replanning.clone()),
+            machine: ReplanningMachine::of(nodes, plan.with_marks(marks.clone())),
             pending: VecDeque::new(),
             instants: instants.iter().copied().collect(),
             judged: jobs.partition_point(|job| job.submit < until),

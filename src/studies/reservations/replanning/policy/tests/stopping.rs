@@ -2,6 +2,7 @@
 //! requeue. A twin that looks at every node in every second, and cases that are small enough to be
 //! worked out by hand.
 
+mod resuming;
 mod twin;
 
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use self::twin::{Asked, JobEnd, Stage, Twin};
 use super::oracle::{NEVER, Oracle, jobs, plan_slowly, policies, requests};
 use super::*;
 use crate::replanning::{
-    Admission, EarlyEnd, ReplanningRun, StoppedFirst, preemptible_jobs, replanning_scene,
-    reservation_measures,
+    Admission, EarlyEnd, PREEMPTIBLE_STREAM, ReplanningRun, StoppedFirst, marked_jobs,
+    replanning_scene, reservation_measures,
 };
 
 fn simulate_replanning_with(
@@ -24,13 +25,21 @@ fn simulate_replanning_with(
     settings: &ReplanningSettings,
     jobs: &[Job],
     requests: &[ReservationRequest],
-    preemptible: Arc<[bool]>,
+    marks: &JobMarks,
     failures: &FailureTrace,
 ) -> ReplanningRun {
     let failures = Arc::new(failures.clone());
     let (jobs, requests) = (jobs.into(), requests.into());
-    let scene = replanning_scene(nodes, settings, &jobs, &requests, &preemptible, &failures);
+    let scene = replanning_scene(nodes, settings, &jobs, &requests, marks, &failures);
     ReplanningRun::of(drive(scene, true))
+}
+
+/// These jobs may be stopped.
+fn stoppable(preemptible: impl Into<Arc<[bool]>>) -> JobMarks {
+    JobMarks {
+        preemptible: preemptible.into(),
+        ..JobMarks::default()
+    }
 }
 
 prop_compose! {
@@ -51,10 +60,14 @@ fn rules() -> impl Strategy<Value = ReplanningSettings> {
         Admission::Truncate,
         Admission::Requeue,
     ];
-    (policies(), prop::sample::select(rules)).prop_map(|(settings, admission)| ReplanningSettings {
-        admission,
-        ..settings
-    })
+    let overhead = prop::option::of((0_i64..6).prop_map(Seconds));
+    (policies(), prop::sample::select(rules), overhead).prop_map(
+        |(settings, admission, resume_overhead)| ReplanningSettings {
+            admission,
+            resume_overhead,
+            ..settings
+        },
+    )
 }
 
 proptest! {
@@ -65,16 +78,21 @@ proptest! {
         jobs in jobs(),
         requests in requests(),
         settings in rules(),
-        preemptible in prop::collection::vec(any::<bool>(), 24),
+        flags in prop::collection::vec((any::<bool>(), any::<bool>()), 24),
         failures in outages(),
     ) {
-        let flags: Arc<[bool]> = preemptible[..jobs.len()].into();
-        let ran = simulate_replanning_with(Nodes(6), &settings, &jobs, &requests, Arc::clone(&flags), &failures);
+        let marks = JobMarks {
+            preemptible: flags[..jobs.len()].iter().map(|flags| flags.0).collect(),
+            undelayed: flags[..jobs.len()].iter().map(|flags| flags.1).collect(),
+            ..JobMarks::default()
+        };
+        let ran = simulate_replanning_with(Nodes(6), &settings, &jobs, &requests, &marks, &failures);
         let mut twin = Twin {
             settings: &settings,
             jobs: &jobs,
             requests: &requests,
-            preemptible: &flags,
+            marks: &marks,
+            saved: vec![0; jobs.len()],
             holder: vec![None; 6],
             down: vec![false; 6],
             stages: vec![Stage::Waiting; jobs.len()],
@@ -120,9 +138,9 @@ proptest! {
         requests in requests(),
         failures in outages(),
     ) {
-        let nobody: Arc<[bool]> = vec![false; jobs.len()].into();
+        let nobody = stoppable(vec![false; jobs.len()]);
         let with = |admission| simulate_replanning_with(
-            Nodes(6), &settings(admission), &jobs, &requests, Arc::clone(&nobody), &failures,
+            Nodes(6), &settings(admission), &jobs, &requests, &nobody, &failures,
         );
         let rejecting = with(Admission::Reject);
         for admission in [Admission::Truncate, Admission::Requeue] {
@@ -141,9 +159,9 @@ proptest! {
         one in requests(),
     ) {
         let Some(first) = one.into_iter().next() else { return Ok(()) };
-        let everybody: Arc<[bool]> = vec![true; jobs.len()].into();
+        let everybody = stoppable(vec![true; jobs.len()]);
         let with = |admission| simulate_replanning_with(
-            Nodes(6), &settings(admission), &jobs, std::slice::from_ref(&first), Arc::clone(&everybody), &FailureTrace::default(),
+            Nodes(6), &settings(admission), &jobs, std::slice::from_ref(&first), &everybody, &FailureTrace::default(),
         );
         if !with(Admission::Reject).reservations[0].verdict.is_rejected() {
             let truncating = with(Admission::Truncate);
@@ -161,7 +179,7 @@ fn six_seconds(admission: Admission, runtime: i64) -> super::super::super::Repla
         &settings(admission),
         &[job(0, 0, 3, 10, runtime)],
         &[request(0, 2, 2, 3, 6)],
-        vec![true].into(),
+        &stoppable([true]),
         &FailureTrace::default(),
     )
 }
@@ -218,7 +236,7 @@ fn of_those_in_the_way_who_started_last_is_stopped() {
         &settings(Admission::Truncate),
         &jobs,
         &[request(0, 5, 2, 5, 8)],
-        vec![true, true].into(),
+        &stoppable([true, true]),
         &FailureTrace::default(),
     );
     assert_eq!(ran.jobs[0].end, Some(Seconds(20)));
@@ -244,7 +262,7 @@ fn those_are_stopped_with_which_the_least_work_is_lost_where_that_is_asked_for()
             &settings,
             &jobs,
             &[request(0, 21, 4, 5, 24)],
-            vec![true, true, true].into(),
+            &stoppable([true, true, true]),
             &FailureTrace::default(),
         );
         (ran.totals.requeued, ran.totals.lost_to_preemption)
@@ -272,7 +290,7 @@ fn a_failure_costs_a_job_its_run_and_a_wide_one_waits_for_the_repair() {
         &settings(Admission::Reject),
         &jobs,
         &[],
-        Arc::default(),
+        &JobMarks::default(),
         &one_outage(),
     );
     assert_eq!(ran.jobs[0].start, Some(Seconds(4)));
@@ -289,7 +307,7 @@ fn a_reservation_is_lost_with_its_node_and_where_too_many_are_down_at_its_start(
         &settings(Admission::Reject),
         &[],
         &requests,
-        Arc::default(),
+        &JobMarks::default(),
         &one_outage(),
     );
     let [first, second] = &ran.reservations[..] else {
@@ -307,8 +325,8 @@ fn a_reservation_is_lost_with_its_node_and_where_too_many_are_down_at_its_start(
 #[test]
 fn a_larger_share_of_preemptible_jobs_contains_the_smaller_one() {
     let draw = |percent| {
-        let mut draws = bookahead_core::random::stream(1, "key", 0, "preemptible jobs");
-        preemptible_jobs(1_000, percent, &mut draws)
+        let mut draws = bookahead_core::random::stream(1, "key", 0, PREEMPTIBLE_STREAM);
+        marked_jobs(1_000, percent, &mut draws)
     };
     assert!(draw(0.0).is_empty());
     let (some, more) = (draw(20.0), draw(50.0));

@@ -1,6 +1,7 @@
 //! What holds for any request on a random workload.
 
 use super::*;
+use crate::replanning::{CostSpread, DelayCostSettings, PricedCosts};
 
 fn request() -> impl Strategy<Value = VirtualStudySettings> {
     let backfilling = prop_oneof![
@@ -96,4 +97,36 @@ proptest! {
         }
         prop_assert!(run.measures().iter().all(|(_, value)| value.is_finite()));
     }
+}
+
+#[test]
+fn a_trial_costs_twice_as_much_where_everybody_states_twice_the_cost() {
+    let mut settings = VirtualStudySettings {
+        instants: 12,
+        ..small()
+    };
+    let jobs = random_jobs(14, 4);
+    let prices = |settings: &VirtualStudySettings| -> Vec<Option<NodeSeconds>> {
+        let study = VirtualStudy::new(&jobs, Nodes(4), settings, &mut stream(1)).unwrap();
+        let study = study.with_delay_costs(stream_of);
+        let run = VirtualStudyRun::of(drive(study.scene().unwrap(), false)).unwrap();
+        let trials = run.unwrap().trials;
+        trials.iter().map(|trial| trial.price).collect()
+    };
+    let by_width = prices(&settings);
+    settings.replanning.delay_costs = Some(DelayCostSettings {
+        spread: CostSpread::Width,
+        priced: PricedCosts::Stated,
+        misstating_percent: 100.0,
+        misstated_factor: 2.0,
+    });
+    let twice = by_width
+        .iter()
+        .map(|price| Some(NodeSeconds(2 * price.as_ref()?.0)));
+    assert_eq!(prices(&settings), twice.collect::<Vec<_>>());
+    assert!(by_width.iter().flatten().any(|price| price.0 > 0));
+}
+
+fn stream_of(name: &str) -> Stream {
+    random::stream(1, "study", 0, name)
 }

@@ -35,7 +35,9 @@ pub(super) struct Twin<'a> {
     pub(super) settings: &'a ReplanningSettings,
     pub(super) jobs: &'a [Job],
     pub(super) requests: &'a [ReservationRequest],
-    pub(super) preemptible: &'a [bool],
+    pub(super) marks: &'a JobMarks,
+    /// Work that a job need not do again.
+    pub(super) saved: Vec<i64>,
     pub(super) holder: Vec<Option<By>>,
     pub(super) down: Vec<bool>,
     pub(super) stages: Vec<Stage>,
@@ -50,8 +52,32 @@ pub(super) struct Twin<'a> {
 pub(super) const SPAN: i64 = 2_500;
 
 impl Twin<'_> {
+    /// How long a run of the job reads before it computes.
+    fn reads(&self, job: usize) -> i64 {
+        match self.settings.resumes_after() {
+            Some(overhead) if self.saved[job] > 0 => overhead.0,
+            _ => 0,
+        }
+    }
+
+    /// How long a run of the job lasts if it is not stopped and has so much to do in all.
+    fn length(&self, job: usize, work: Seconds) -> i64 {
+        self.reads(job) + work.0 - self.saved[job]
+    }
+
     fn full_end(&self, job: usize, start: i64) -> i64 {
-        start + self.jobs[job].estimate.0.min(self.jobs[job].runtime.0)
+        let asked = &self.jobs[job];
+        start + self.length(job, asked.estimate.min(asked.runtime))
+    }
+
+    /// The jobs as they are planned: for what is left of them.
+    fn to_plan(&self) -> Vec<Job> {
+        (0..self.jobs.len())
+            .map(|job| Job {
+                estimate: Seconds(self.length(job, self.jobs[job].estimate)),
+                ..self.jobs[job].clone()
+            })
+            .collect()
     }
 
     fn hold(&mut self, by: By, nodes: u32) -> bool {
@@ -103,7 +129,13 @@ impl Twin<'_> {
                 self.end(job, start, verdict);
             } else if until <= self.time {
                 match self.settings.admission {
-                    Admission::Requeue => self.again(job),
+                    Admission::Requeue => {
+                        let computed = (self.time - start - self.reads(job)).max(0);
+                        if self.settings.resume_overhead.is_some() {
+                            self.saved[job] += computed;
+                        }
+                        self.again(job);
+                    }
                     _ => self.end(job, start, Verdict::FailedOverbooked),
                 }
             }
@@ -190,21 +222,24 @@ impl Twin<'_> {
         if start < self.time {
             return None;
         }
+        let (jobs, waiting) = (self.to_plan(), self.waiting());
+        let plan = |free| plan_slowly(self.settings, &jobs, self.time, free, &waiting);
+        let (mut free, starts) = plan(self.hard());
         if self.settings.admission == Admission::Move {
-            return self.hard().fits(start, length, nodes).then(Vec::new);
+            let mut beside = self.hard();
+            if !beside.fits(start, length, nodes) {
+                return None;
+            }
+            beside.take(start, length, nodes);
+            let moved = plan(beside).1;
+            let mut watched = waiting.iter().filter(|&&job| self.marks.undelayed[job]);
+            return watched.all(|&job| moved[job] <= starts[job]).then(Vec::new);
         }
-        let waiting = self.waiting();
-        let (mut free, starts) =
-            plan_slowly(self.settings, self.jobs, self.time, self.hard(), &waiting);
         if !self.settings.admission.preempts() {
             return free.fits(start, length, nodes).then(Vec::new);
         }
-        for &job in waiting.iter().filter(|&&job| self.preemptible[job]) {
-            free.give(
-                starts[job],
-                self.jobs[job].estimate.0,
-                self.jobs[job].nodes.0,
-            );
+        for &job in waiting.iter().filter(|&&job| self.marks.preemptible[job]) {
+            free.give(starts[job], jobs[job].estimate.0, jobs[job].nodes.0);
         }
         let mut stopped = Vec::new();
         while !free.fits(start, length, nodes) {
@@ -214,7 +249,7 @@ impl Twin<'_> {
             let in_the_way = (0..self.jobs.len()).filter(|&job| {
                 let holds =
                     matches!(self.stages[job], Stage::Running { until, .. } if until > lacking);
-                holds && self.preemptible[job] && !stopped.contains(&job)
+                holds && self.marks.preemptible[job] && !stopped.contains(&job)
             });
             let youngest = in_the_way.max_by_key(|&job| match self.stages[job] {
                 Stage::Running { start, .. } => (start, job),
@@ -249,18 +284,18 @@ impl Twin<'_> {
     }
 
     fn start_jobs(&mut self) {
-        let mut waiting = self.waiting();
+        let (jobs, mut waiting) = (self.to_plan(), self.waiting());
         waiting.sort_by_key(|&job| {
-            let job = &self.jobs[job];
+            let job = &jobs[job];
             (self.settings.order.rank(job.estimate), job.submit, job.id)
         });
-        let (_, starts) = plan_slowly(self.settings, self.jobs, self.time, self.hard(), &waiting);
+        let (_, starts) = plan_slowly(self.settings, &jobs, self.time, self.hard(), &waiting);
         for job in waiting {
             if starts[job] == self.time {
                 assert!(self.hold(By::Job(job), self.jobs[job].nodes.0));
                 self.stages[job] = Stage::Running {
                     start: self.time,
-                    until: self.time + self.jobs[job].estimate.0,
+                    until: self.time + jobs[job].estimate.0,
                 };
             }
         }

@@ -1,0 +1,219 @@
+//! Delay costs: what it is worth to the owner of a job to start earlier (Singh 2008, §2.1.3).
+//!
+//! A delay cost h is money for one time unit earlier, here service units for each node and hour;
+//! the waiting cost of a job is nodes · h · wait. The thesis prices a delay by the nodes of the job
+//! alone, which is h = 1. Owners state their costs, and may state others than they have (§8.1).
+
+use serde::{Deserialize, Serialize};
+
+use bookahead_core::random::Stream;
+use bookahead_core::workload::{Job, JobId, RequestId, ReservationRequest, log_normal};
+use rand::RngExt;
+
+/// How many classes of costs there are at most: each has measures of its own.
+pub const COST_CLASSES: usize = 3;
+
+/// The name of the stream that delay costs are drawn from.
+pub const DELAY_COSTS_STREAM: &str = "delay costs";
+
+/// The name of the stream that says whose costs are stated wrongly.
+pub const MISSTATING_STREAM: &str = "misstated delay costs";
+
+/// `planning.delay_costs`: which costs jobs have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelayCosts {
+    /// 1 for each node: a job's width alone.
+    #[default]
+    Width,
+    /// The weights of three classes.
+    Classes,
+    /// Log-normal ones of mean 1.
+    LogNormal,
+}
+
+/// How the costs of jobs spread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CostSpread {
+    /// Each is 1.
+    Width,
+    /// A job is of one of these classes.
+    Classes {
+        /// How many of the jobs are of each, in percent; their sum is 100.
+        shares_percent: [f64; COST_CLASSES],
+        /// What a node and an hour cost in each, in service units.
+        weights: [f64; COST_CLASSES],
+    },
+    /// Log-normal of mean 1.
+    LogNormal {
+        /// The coefficient of variation.
+        variation: f64,
+    },
+}
+
+/// Which costs the price of a reservation counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PricedCosts {
+    /// Those that owners of waiting jobs state.
+    #[default]
+    Stated,
+    /// None: a delay counts by the nodes of the job.
+    Width,
+}
+
+/// Delay costs of jobs, and what is stated of them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DelayCostSettings {
+    /// The true costs.
+    pub spread: CostSpread,
+    /// Which costs prices count.
+    pub priced: PricedCosts,
+    /// How many of the jobs, in percent, state another cost than they have.
+    pub misstating_percent: f64,
+    /// Their statement, as a multiple of their true cost.
+    pub misstated_factor: f64,
+}
+
+impl DelayCostSettings {
+    /// The same without a misstatement that nothing reads; `is_priced` where delays have a price.
+    #[must_use]
+    pub fn normalised(self, is_priced: bool) -> Self {
+        let priced = match is_priced {
+            true => self.priced,
+            false => PricedCosts::default(),
+        };
+        let is_stated = is_priced && priced == PricedCosts::Stated;
+        let misstated_factor = match is_stated && self.misstating_percent > 0.0 {
+            true => self.misstated_factor,
+            false => 1.0,
+        };
+        Self {
+            priced,
+            misstated_factor,
+            ..self
+        }
+    }
+
+    /// One true cost, with its class where there are classes.
+    fn draw(&self, stream: &mut Stream) -> (f64, Option<usize>) {
+        match self.spread {
+            CostSpread::Width => (1.0, None),
+            CostSpread::Classes {
+                shares_percent,
+                weights,
+            } => {
+                let mut rest = 100.0 * stream.random::<f64>();
+                let mut class = 0;
+                while class + 1 < COST_CLASSES && rest >= shares_percent[class] {
+                    rest -= shares_percent[class];
+                    class += 1;
+                }
+                (weights[class], Some(class))
+            }
+            CostSpread::LogNormal { variation } => (log_normal(variation, stream), None),
+        }
+    }
+}
+
+/// The delay costs of the jobs and requests of a simulation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobCosts {
+    jobs: Vec<JobCost>,
+    requests: Vec<f64>,
+    stated: Vec<f64>,
+}
+
+/// The delay cost of one job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobCost {
+    /// What a node and an hour of waiting cost its owner, in service units.
+    pub cost: f64,
+    /// Which class it is of, where there are classes.
+    pub class: Option<usize>,
+    /// Whether its owner is one of those who state another cost.
+    pub misstates: bool,
+}
+
+impl JobCosts {
+    /// Draws the costs of these jobs and of those that requests were made from, both with ids from
+    /// 0, 1, 2, …; `stream` gives the stream of a name.
+    ///
+    /// Costs belong to numbers of the trace, so a job has the same one whether it waits or asks for
+    /// a reservation. A larger share of misstating jobs contains the smaller one.
+    #[must_use]
+    pub fn drawn(
+        settings: &DelayCostSettings,
+        jobs: &[Job],
+        requests: &[ReservationRequest],
+        stream: impl Fn(&str) -> Stream,
+    ) -> Self {
+        let of_jobs = jobs.iter().map(|job| job.trace_number);
+        let of_requests = requests.iter().map(|request| request.trace_number);
+        let mut numbers: Vec<i64> = of_jobs.chain(of_requests).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let (mut costs, mut draws) = (stream(DELAY_COSTS_STREAM), stream(MISSTATING_STREAM));
+        let drawn: Vec<JobCost> = numbers
+            .iter()
+            .map(|_| {
+                let (cost, class) = settings.draw(&mut costs);
+                JobCost {
+                    cost,
+                    class,
+                    misstates: 100.0 * draws.random::<f64>() < settings.misstating_percent,
+                }
+            })
+            .collect();
+        let of = |number: i64| drawn[numbers.partition_point(|other| *other < number)];
+        let jobs: Vec<JobCost> = jobs.iter().map(|job| of(job.trace_number)).collect();
+        let stated = |job: &JobCost| match job.misstates {
+            true => job.cost * settings.misstated_factor,
+            false => job.cost,
+        };
+        Self {
+            stated: match settings.priced {
+                PricedCosts::Stated => jobs.iter().map(stated).collect(),
+                PricedCosts::Width => Vec::new(),
+            },
+            requests: requests.iter().map(|it| of(it.trace_number).cost).collect(),
+            jobs,
+        }
+    }
+
+    /// Statements alone, for tests of prices.
+    #[cfg(test)]
+    pub(super) fn stated(costs: &[(JobId, f64)]) -> Self {
+        let jobs = costs.iter().map(|(job, _)| job.0 as usize + 1).max();
+        let mut stated = vec![1.0; jobs.unwrap_or(0)];
+        for (job, cost) in costs {
+            stated[job.0 as usize] = *cost;
+        }
+        Self {
+            stated,
+            ..Self::default()
+        }
+    }
+
+    /// The cost of a job; `None` of one beyond those that were drawn.
+    #[must_use]
+    pub fn of_job(&self, job: JobId) -> Option<JobCost> {
+        self.jobs.get(job.0 as usize).copied()
+    }
+
+    /// The cost of the job that a request was made from.
+    #[must_use]
+    pub fn of_request(&self, request: RequestId) -> Option<f64> {
+        self.requests.get(request.0 as usize).copied()
+    }
+
+    /// What prices count for each job, by id; empty where they count nodes alone.
+    #[must_use]
+    pub fn priced(&self) -> &[f64] {
+        &self.stated
+    }
+}
+
+#[cfg(test)]
+mod tests;

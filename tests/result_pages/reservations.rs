@@ -1,0 +1,144 @@
+//! Pages about reservations: the numbers that small experiments give again.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::types::Value;
+
+use super::{project, queries, read, rows, run};
+
+#[test]
+fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let page = read("measurements/truncating-reservations.md");
+    for (name, columns, lines) in [
+        ("resume-kth", ["resume", "overhead"], 12),
+        ("undelayed-kth", ["undelayed", "undelayed"], 8),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        run(folder.path(), &format!("reservations/{name}.toml"));
+        let queries = queries("measurements/truncating-reservations.md");
+        let query = queries.iter().find(|query| query.contains(name));
+        let store = folder.path().join("it.db");
+        let found = rows(&store, query.expect("a query"), |row| {
+            let measure: String = row.get("measure")?;
+            let [how, much] = columns;
+            let (how, much): (Value, Value) = (row.get(how)?, row.get(much)?);
+            let at: f64 = row.get("requests")?;
+            let (more, variance): (f64, f64) = (row.get("more")?, row.get("variance")?);
+            // The page leaves one overhead out.
+            let is_shown = much != Value::Integer(60);
+            Ok((measure, at, how, more, 2.262 * variance.sqrt(), is_shown))
+        });
+        let mut checked = 0;
+        for (measure, what, digits) in [
+            ("rejected_percent", "requests refused (points)", 1),
+            ("preemptible_wait_hours", "wait of preemptible jobs (h)", 2),
+            ("other_wait_hours", "wait of others (h)", 2),
+            ("job_wait_hours", "wait of jobs (h)", 2),
+        ] {
+            for requests in [5.0, 10.0, 20.0, 40.0] {
+                let is_of = |row: &&(String, f64, Value, f64, f64, bool)| {
+                    row.0 == measure && row.1 == requests && row.5
+                };
+                let cells: Vec<String> = found
+                    .iter()
+                    .filter(is_of)
+                    .map(|(.., more, half, _)| format!("{more:.digits$} ± {half:.digits$}"))
+                    .collect();
+                if cells.is_empty() {
+                    continue;
+                }
+                let row = format!("| {requests} | {what} | {} |", cells.join(" | "));
+                assert!(page.contains(&row), "{row}");
+                checked += 1;
+            }
+        }
+        assert_eq!(checked, lines);
+    }
+}
+
+/// Runs a shipped experiment with these axes shortened into `it.db`.
+fn run_part(folder: &Path, configuration: &str, shortened: &[(&str, &str)]) {
+    let path = project().join("configs").join(configuration);
+    let mut text = fs::read_to_string(path).expect("an experiment");
+    for (whole, part) in shortened {
+        assert_eq!(text.matches(whole).count(), 1, "{whole}");
+        text = text.replace(whole, part);
+    }
+    let part = folder.join("part.toml");
+    fs::write(&part, text).expect("written");
+    run(folder, part.to_str().expect("UTF-8"));
+}
+
+#[test]
+fn some_rows_of_delay_costs_are_given_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let only_a_half = ("values = [0.25, 0.5, 0.75]", "values = [0.5]");
+    let classes = (
+        r#"values = ["classes", "log-normal"]"#,
+        r#"values = ["classes"]"#,
+    );
+    run_part(
+        folder.path(),
+        "delay-costs/prices.toml",
+        &[only_a_half, classes],
+    );
+    run_part(
+        folder.path(),
+        "delay-costs/truth.toml",
+        &[
+            only_a_half,
+            ("values = [1, 10, 50]", "values = [10]"),
+            ("values = [0.5, 1, 2, 3]", "values = [1, 3]"),
+        ],
+    );
+    let (store, page) = (folder.path().join("it.db"), read("delay-costs.md"));
+    let [prices, truth] = &queries("delay-costs.md")[..] else {
+        panic!("another number of queries");
+    };
+    let said = |value: f64, half: f64| {
+        let sign = if value < 0.0 { "−" } else { "" };
+        format!("{sign}{:.1} ± {half:.1}", value.abs())
+    };
+    let changes = rows(&store, prices, |row| {
+        let measure: String = row.get("measure")?;
+        let variance: f64 = row.get("variance")?;
+        Ok((measure, said(row.get("more")?, 2.022_69 * variance.sqrt())))
+    });
+    let of = |wanted: &str| {
+        let found = changes.iter().find(|(measure, _)| measure == wanted);
+        &found.expect("a measure of the query").1
+    };
+    let row = format!(
+        "| classes | 0.5 | {} | {} | {} | {} | {} | {} |",
+        of("waiting_cost_su"),
+        of("prices_paid_su"),
+        of("first_class_wait_hours"),
+        of("second_class_wait_hours"),
+        of("third_class_wait_hours"),
+        of("reservation_wait_hours"),
+    );
+    assert!(page.contains(&row), "{row}");
+    let gains = rows(&store, truth, |row| {
+        let variance: f64 = row.get("variance")?;
+        let gain = said(row.get("gain")?, 2.501_66 * variance.sqrt());
+        Ok((row.get::<_, f64>("truth")?, gain))
+    });
+    let [(cost, of_player), (_, of_others)] = &gains[..] else {
+        panic!("{gains:?}");
+    };
+    let row = page.lines().find(|line| line.starts_with("| 10 | 0.5 | "));
+    let row = row.expect("a row of the second table");
+    assert!(
+        row.starts_with(&format!("| 10 | 0.5 | {cost:.0} |")),
+        "{row}"
+    );
+    assert!(
+        row.ends_with(&format!("| {of_player} | {of_others} |")),
+        "{row}"
+    );
+}
