@@ -33,13 +33,16 @@
 //! `(k + F) / (k + Q)`. Counts age with every decided promise of the provider, to a half in
 //! `half_life_jobs`. A stated PoF of 0 is believed, as no factor changes it.
 //!
-//! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`.
+//! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
+//! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
 
 mod cluster;
+mod home;
 mod machine;
 mod measured;
 mod migration;
 mod outcome;
+mod published;
 mod reputation;
 mod settings;
 pub mod study;
@@ -49,9 +52,12 @@ use std::sync::Arc;
 use rand::RngExt;
 
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
+use self::home::Community;
+pub use self::home::{HomeRule, HomeSettings, Overflow};
 pub use self::machine::{Market, MarketError, MarketInput, market_scene};
 pub use self::migration::{MigrationSettings, Move};
 pub use self::outcome::{Delegation, MarketRun, ProviderResult, Quote};
+use self::published::JobList;
 pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
@@ -59,7 +65,7 @@ use bookahead_core::failures::FailureTrace;
 use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::{JobOutcome, JobQuote};
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 /// The input of a market.
@@ -75,13 +81,17 @@ pub struct MarketInputs {
     pub failures: Vec<FailureTrace>,
     /// Decides between equal quotes.
     pub ties: Stream,
+    /// Draws the homes of jobs.
+    pub homes: Stream,
 }
 
 /// A cluster as the broker knows it.
 struct Provider {
-    /// What it last said of itself: when something happens there next, and whether it has no jobs.
+    /// What it last said of itself: when something happens there next, whether it has no jobs, and
+    /// what is booked of its next hours.
     next_event: Option<Seconds>,
     is_idle: bool,
+    booked: Option<NodeSeconds>,
     /// Outcomes that the broker has not learned from.
     decided: Vec<JobOutcome>,
     /// Jobs that were interrupted and not yet offered to others.
@@ -100,6 +110,8 @@ struct Provider {
 struct Contract {
     /// The customer's job.
     job: JobId,
+    /// The home of the job, where jobs have one.
+    home: Option<usize>,
     fee: f64,
     price: f64,
     promised: f64,
@@ -116,14 +128,21 @@ struct Offer {
     score: f64,
     start: Seconds,
     end: Seconds,
+    /// Whether the slot is shorter than the estimate.
+    overbooked: bool,
 }
 
 /// The broker's side of a market.
 struct Broker {
     settings: MarketSettings,
     keep_outcomes: bool,
+    nodes: Nodes,
     providers: Vec<Provider>,
     ties: Stream,
+    homes: Stream,
+    /// By home; empty where jobs have none.
+    communities: Vec<Community>,
+    list: JobList,
     /// What customers gained.
     customers: f64,
     moves: Vec<Move>,
@@ -138,11 +157,16 @@ struct Broker {
 impl Broker {
     fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
         let provider = |number| Provider::new(settings, settings.optimism_of(number));
+        let homes = settings.home.map_or(0, |_| settings.clusters as usize);
         Self {
             settings: settings.clone(),
             keep_outcomes,
+            nodes: inputs.nodes,
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
+            homes: inputs.homes.clone(),
+            communities: vec![Community::default(); homes],
+            list: JobList::default(),
             customers: 0.0,
             moves: Vec::new(),
             quotes: Vec::new(),
@@ -160,11 +184,13 @@ impl Broker {
         until: Seconds,
     ) {
         for job in jobs {
+            self.work_off_list(channel, job.submit).await;
             let stopwatch = self.stopwatch.clone();
             let begun = stopwatch.begin();
             self.offer(channel, job).await;
             stopwatch.end(Decision::Request, begun);
         }
+        self.work_off_list(channel, until).await;
         if self.settings.migration.is_some() {
             self.migrate_before(channel, until).await;
         } else {
@@ -179,41 +205,82 @@ impl Broker {
         if self.settings.migration.is_some() {
             self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
-        let quote = BrokerQuestion::Quote(job.clone());
-        let answers = self.ask_all(channel, |_| true, &quote).await;
-        self.learn();
-        let offers: Vec<Offer> = (answers.iter())
-            .filter_map(|(number, answer)| {
-                let quote = answer.quote.as_ref()?;
-                Some(self.providers[*number].offer(*number, &job, quote, &self.settings))
-            })
-            .collect();
-        let best = choose(&offers, self.settings.rule, &mut self.ties);
-        if self.keep_outcomes {
-            let taken = best.map(|best| best.provider);
-            let quotes = offers.iter().map(|offer| Quote {
-                job: job.id,
-                cluster: offer.provider,
-                start: offer.start,
-                end: offer.end,
-                pof: offer.contract.promised,
-                price: offer.contract.price,
-                score: offer.score,
-                is_taken: Some(offer.provider) == taken,
-            });
-            self.quotes.extend(quotes);
-        }
-        let Some(best) = best else {
-            return;
+        let home = self.note_home(&job);
+        let best = match home {
+            Some(home) => self.offer_from_home(channel, &job, home).await,
+            None => {
+                let offers = self.quotes(channel, &job, |_| true).await;
+                let best = choose(&offers, self.settings.rule, &mut self.ties);
+                self.keep_quotes(&job, &offers, best);
+                best
+            }
         };
-        let submit = job.submit;
-        let provider = &mut self.providers[best.provider];
-        let id = provider.agree(best.contract);
+        if let Some(best) = best {
+            let now = job.submit;
+            self.delegate(channel, best, job, home, now).await;
+        }
+    }
+
+    /// What these clusters offer for a job.
+    async fn quotes(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        job: &Job,
+        is_asked: impl Fn(usize) -> bool,
+    ) -> Vec<Offer> {
+        let quote = BrokerQuestion::Quote(job.clone());
+        let answers = self.ask_all(channel, is_asked, &quote).await;
+        self.learn();
+        let offer = |(number, answer): &(usize, MarketAnswer)| {
+            let quote = answer.quote.as_ref()?;
+            Some(self.providers[*number].offer(*number, job, quote, &self.settings))
+        };
+        answers.iter().filter_map(offer).collect()
+    }
+
+    /// Notes the quotes among which it was decided about a job, where they are kept.
+    fn keep_quotes(&mut self, job: &Job, offers: &[Offer], best: Option<Offer>) {
+        if !self.keep_outcomes {
+            return;
+        }
+        let taken = best.map(|best| best.provider);
+        let quotes = offers.iter().map(|offer| Quote {
+            job: job.id,
+            cluster: offer.provider,
+            start: offer.start,
+            end: offer.end,
+            pof: offer.contract.promised,
+            price: offer.contract.price,
+            score: offer.score,
+            is_taken: Some(offer.provider) == taken,
+        });
+        self.quotes.extend(quotes);
+    }
+
+    /// A job goes to the cluster that made this offer, now.
+    async fn delegate(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        offer: Offer,
+        job: Job,
+        home: Option<usize>,
+        now: Seconds,
+    ) {
+        if let Some(home) = home {
+            self.note_taken(home, offer.provider);
+        }
+        let provider = &mut self.providers[offer.provider];
+        let contract = Contract {
+            home,
+            ..offer.contract
+        };
+        let id = provider.agree(contract);
         provider.taken = Some(Job { id, ..job });
-        if self.settings.migration.is_some() {
-            // What happens next at this cluster may come before the next question.
-            let nothing_more = BrokerQuestion::WorkOff(submit);
-            self.ask(channel, best.provider, nothing_more).await;
+        if self.settings.migration.is_some() || now > job.submit {
+            // What happens next at this cluster may come before the next question, or it may be
+            // asked for another job in this instant.
+            let nothing_more = BrokerQuestion::WorkOff(now);
+            self.ask(channel, offer.provider, nothing_more).await;
         }
     }
 
@@ -290,7 +357,12 @@ impl Broker {
                 self.decided(buyer, bought_for, is_broken)
             }
             None if is_broken => (self.settings.penalty - self.settings.damage) * fee,
-            None => self.settings.value * fee - contract.price,
+            None => {
+                if let Some(home) = contract.home {
+                    self.note_kept(home, provider);
+                }
+                self.settings.value * fee - contract.price
+            }
         }
     }
 }
@@ -300,6 +372,7 @@ impl Provider {
         Self {
             next_event: None,
             is_idle: true,
+            booked: None,
             decided: Vec::new(),
             interrupted: Vec::new(),
             taken: None,
@@ -325,6 +398,7 @@ impl Provider {
         self.decided.append(&mut answer.outcomes);
         self.interrupted.append(&mut answer.interrupted);
         (self.next_event, self.is_idle) = (answer.next_event, answer.is_idle);
+        self.booked = answer.booked;
     }
 
     fn offer(
@@ -345,6 +419,7 @@ impl Provider {
             score: (1.0 - believed) * kept + believed * broken,
             start: quote.start,
             end: quote.end,
+            overbooked: quote.overbooked,
         }
     }
 
@@ -366,6 +441,7 @@ impl Provider {
         let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
         Contract {
             job,
+            home: None,
             fee,
             price: fee * (1.0 - settings.discount * promised),
             promised,

@@ -135,7 +135,7 @@ impl Broker {
         }
     }
 
-    async fn settle(&mut self, channel: &ServiceChannel<MarketCluster>, now: Seconds) {
+    pub(super) async fn settle(&mut self, channel: &ServiceChannel<MarketCluster>, now: Seconds) {
         self.ask_all(channel, |_| true, &BrokerQuestion::Settle(now))
             .await;
         self.learn();

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::MigrationSettings;
+use super::{HomeSettings, MigrationSettings, Overflow};
 use bookahead_core::scheduling::PolicySpec;
+use bookahead_core::units::Seconds;
 
 /// The rule by which the broker delegates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,9 +50,21 @@ pub struct MarketSettings {
     /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationSettings>,
+    /// Which cluster each job asks first; `None` where none is preferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<HomeSettings>,
 }
 
 impl MarketSettings {
+    /// How far ahead clusters say what they have booked; `None` where nobody reads it.
+    #[must_use]
+    pub fn horizon(&self) -> Option<Seconds> {
+        match self.home?.overflow {
+            Overflow::List { horizon, .. } => Some(horizon),
+            Overflow::Ask | Overflow::Stay => None,
+        }
+    }
+
     /// By what a provider multiplies the PoF that it says.
     #[must_use]
     pub fn optimism_of(&self, provider: u32) -> f64 {

@@ -2,22 +2,23 @@
 
 mod keys;
 pub mod measures;
+mod resolve;
 mod settings;
 mod tables;
 
 use std::sync::Arc;
 
-use self::keys::{RawMarket, RawTables};
+use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 use crate::market::{
-    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
+    DelegationRule, HomeRule, MarketInputs, MarketRun, MarketSettings, market_scene,
 };
 use crate::study::cluster_policy;
 use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::Nodes;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
@@ -34,6 +35,9 @@ pub use self::tables::MarketRows as Rows;
 
 /// Names the stream that decides between equal quotes.
 const TIES: &str = "market/ties";
+
+/// Names the stream that draws the homes of jobs.
+const HOMES: &str = "market/homes";
 
 /// A market with everything that it reads.
 struct MarketSimulation {
@@ -137,7 +141,8 @@ impl Study for MarketStudy {
         let optimism = raw.optimism().or_default(problems);
         let prior_failures = raw.prior_failures().or_default(problems);
         let half_life_jobs = raw.half_life_jobs().or_default(problems);
-        let migration = migration(raw, problems);
+        let migration = resolve::migration(raw, problems);
+        let home = resolve::home(raw, problems);
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
@@ -157,6 +162,7 @@ impl Study for MarketStudy {
                 prior_failures: prior_failures?,
                 half_life_jobs: half_life_jobs?,
                 migration: migration?,
+                home: home?,
             },
         })
     }
@@ -190,6 +196,12 @@ impl Study for MarketStudy {
         let settings = &mut self.settings;
         if settings.rule != DelegationRule::Reputation {
             (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
+        }
+        if settings.clusters == 1 {
+            // Nobody else can be asked, and all jobs are at home at one cluster.
+            if let Some(home) = &mut settings.home {
+                home.of = HomeRule::User;
+            }
         }
         if settings.optimism == 1.0 || settings.optimists == 0.0 {
             (settings.optimism, settings.optimists) = (1.0, 0.0);
@@ -275,6 +287,7 @@ fn with_inputs(
             estimates: inputs.estimates(spec)?,
             failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
             ties: inputs.seed(spec).stream(TIES),
+            homes: inputs.seed(spec).stream(HOMES),
         },
         settings,
         failures: all,
@@ -295,18 +308,4 @@ fn failures(
         .0
         .saturating_mul(study.settings.clusters);
     inputs.failures_on(spec, &jobs, Nodes(nodes))
-}
-
-fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {
-    let gib_per_node = raw.checkpoint_gib_per_node().or_default(problems);
-    let bandwidth_gib_s = raw.bandwidth_gib_s().or_default(problems);
-    let latency = raw.migration_latency_seconds().or_default(problems);
-    Some(match raw.migration().name(problems)? {
-        "best-offer" => Some(MigrationSettings {
-            gib_per_node: gib_per_node?,
-            bandwidth_gib_s: bandwidth_gib_s?,
-            latency: Seconds(latency?),
-        }),
-        _ => None,
-    })
 }

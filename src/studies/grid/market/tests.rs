@@ -7,6 +7,7 @@ use bookahead_core::scheduling::{Acceptance, PolicySpec};
 
 use super::*;
 
+mod home;
 mod moving;
 
 const NODES: u32 = 8;
@@ -28,6 +29,7 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         prior_failures: 1.0,
         half_life_jobs: 0.0,
         migration: None,
+        home: None,
     }
 }
 
@@ -62,6 +64,7 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(model)),
         failures: Vec::new(),
         ties: random::stream(seed, "market", 0, "ties"),
+        homes: random::stream(seed, "market", 0, "homes"),
     }
 }
 

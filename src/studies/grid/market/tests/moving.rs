@@ -144,7 +144,7 @@ fn a_promise_that_the_buyer_of_a_rest_breaks_costs_both_and_the_customer_gets_on
 
 /// A market with failures in which jobs are stopped; with odd seeds those of a cluster share its
 /// bandwidth.
-fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
+pub(super) fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
     let mut settings = MarketSettings {
         migration: Some(migration()),
         ..settings(DelegationRule::Reputation)
