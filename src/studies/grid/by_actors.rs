@@ -11,8 +11,8 @@ use crate::co_reservation::{
     RiskChoice, RiskSettings, co_reservation_scene,
 };
 use crate::market::{
-    DelegationRule, HomeRule, HomeSettings, MarketInputs, MarketRun, MarketSettings,
-    MigrationSettings, Overflow, market_scene,
+    CheckpointStorage, DelegationRule, HomeRule, HomeSettings, LoadPricing, MarketInputs,
+    MarketRun, MarketSettings, MigrationSettings, Overflow, PricedSupply, market_scene,
 };
 use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
 use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
@@ -355,6 +355,7 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     gib_per_node: 4.0,
                     bandwidth_gib_s: 1.0,
                     latency: Seconds(60),
+                    storage: CheckpointStorage::Remote,
                 }),
                 home: overflow.map(|overflow| HomeSettings {
                     of: HomeRule::Drawn {
@@ -362,6 +363,15 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     },
                     overflow,
                 }),
+                load_pricing: overflow.map(|_| LoadPricing {
+                    slope: 1.0,
+                    usual_load: 0.5,
+                    lowest: 0.5,
+                    highest: 2.0,
+                    supply: PricedSupply::Overbooked,
+                    horizon: Seconds(7_200),
+                }),
+                cluster_failures: None,
             };
             let (acted, called) = both(|| market_scene(&settings, &inputs, true).unwrap());
             assert!(acted.is_over && called.is_over);

@@ -33,6 +33,8 @@
 //!     half_life_jobs: 0.0,
 //!     migration: None,
 //!     home: None,
+//!     load_pricing: None,
+//!     cluster_failures: None,
 //! };
 //! let job = |id, due| {
 //!     Job::rigid(JobId(id), Seconds(0), Nodes(4), Seconds(600)).due_by(Seconds(due))

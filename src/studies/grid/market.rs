@@ -33,15 +33,20 @@
 //! `(k + F) / (k + Q)`. Counts age with every decided promise of the provider, to a half in
 //! `half_life_jobs`. A stated PoF of 0 is believed, as no factor changes it.
 //!
+//! With `load_pricing` prices follow the load of a provider: `market/load_price.rs`.
+//!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
 //! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
 
 mod cluster;
 mod home;
+mod load_price;
 mod machine;
 mod measured;
 mod migration;
+mod outages;
 mod outcome;
+mod provider;
 mod published;
 mod reputation;
 mod settings;
@@ -54,9 +59,12 @@ use rand::RngExt;
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 use self::home::Community;
 pub use self::home::{HomeRule, HomeSettings, Overflow};
+pub use self::load_price::{LoadPricing, PricedSupply};
 pub use self::machine::{Market, MarketError, MarketInput, market_scene};
-pub use self::migration::{MigrationSettings, Move};
+pub use self::migration::{CheckpointStorage, MigrationSettings, Move};
+pub use self::outages::with_cluster_outages;
 pub use self::outcome::{Delegation, MarketRun, ProviderResult, Quote};
+use self::provider::{Contract, Offer, Provider};
 use self::published::JobList;
 pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
@@ -64,9 +72,8 @@ use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::Stream;
-use bookahead_core::scheduling::{JobOutcome, JobQuote};
-use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId};
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::Job;
 
 /// The input of a market.
 #[derive(Clone, Debug)]
@@ -85,58 +92,10 @@ pub struct MarketInputs {
     pub homes: Stream,
 }
 
-/// A cluster as the broker knows it.
-struct Provider {
-    /// What it last said of itself: when something happens there next, whether it has no jobs, and
-    /// what is booked of its next hours.
-    next_event: Option<Seconds>,
-    is_idle: bool,
-    booked: Option<NodeSeconds>,
-    /// Outcomes that the broker has not learned from.
-    decided: Vec<JobOutcome>,
-    /// Jobs that were interrupted and not yet offered to others.
-    interrupted: Vec<JobId>,
-    /// The job that went to it since it was last asked something: the next question hands it over.
-    taken: Option<Job>,
-    optimism: f64,
-    reputation: Reputation,
-    /// What was agreed of each of its jobs, in order of their ids there.
-    contracts: Vec<Contract>,
-    result: ProviderResult,
-}
-
-/// A delegated job.
-#[derive(Clone, Copy)]
-struct Contract {
-    /// The customer's job.
-    job: JobId,
-    /// The home of the job, where jobs have one.
-    home: Option<usize>,
-    fee: f64,
-    price: f64,
-    promised: f64,
-    /// The provider that bought it as the rest of its contract with this number; `None` where a
-    /// customer did.
-    buyer: Option<(usize, usize)>,
-}
-
-/// A quote as the broker weighs it.
-#[derive(Clone, Copy)]
-struct Offer {
-    provider: usize,
-    contract: Contract,
-    score: f64,
-    start: Seconds,
-    end: Seconds,
-    /// Whether the slot is shorter than the estimate.
-    overbooked: bool,
-}
-
 /// The broker's side of a market.
 struct Broker {
     settings: MarketSettings,
     keep_outcomes: bool,
-    nodes: Nodes,
     providers: Vec<Provider>,
     ties: Stream,
     homes: Stream,
@@ -156,12 +115,11 @@ struct Broker {
 
 impl Broker {
     fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
-        let provider = |number| Provider::new(settings, settings.optimism_of(number));
+        let provider = |number| Provider::new(settings, inputs.nodes, settings.optimism_of(number));
         let homes = settings.home.map_or(0, |_| settings.clusters as usize);
         Self {
             settings: settings.clone(),
             keep_outcomes,
-            nodes: inputs.nodes,
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
             homes: inputs.homes.clone(),
@@ -364,120 +322,6 @@ impl Broker {
                 self.settings.value * fee - contract.price
             }
         }
-    }
-}
-
-impl Provider {
-    fn new(settings: &MarketSettings, optimism: f64) -> Self {
-        Self {
-            next_event: None,
-            is_idle: true,
-            booked: None,
-            decided: Vec::new(),
-            interrupted: Vec::new(),
-            taken: None,
-            optimism,
-            reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
-            contracts: Vec::new(),
-            result: ProviderResult {
-                optimism,
-                jobs: 0,
-                rests: 0,
-                broken: 0,
-                broken_rests: 0,
-                promised: 0.0,
-                revenue: 0.0,
-                gain: 0.0,
-                believed: Vec::new(),
-                outcomes: Vec::new(),
-            },
-        }
-    }
-
-    fn note(&mut self, answer: &mut MarketAnswer) {
-        self.decided.append(&mut answer.outcomes);
-        self.interrupted.append(&mut answer.interrupted);
-        (self.next_event, self.is_idle) = (answer.next_event, answer.is_idle);
-        self.booked = answer.booked;
-    }
-
-    fn offer(
-        &self,
-        provider: usize,
-        job: &Job,
-        quote: &JobQuote,
-        settings: &MarketSettings,
-    ) -> Offer {
-        let contract = self.contract(job.id, job.fee().0 as f64, quote, settings);
-        let Contract { fee, price, .. } = contract;
-        let believed = self.believed(contract.promised, settings.rule);
-        let kept = settings.value * fee - price;
-        let broken = (settings.penalty - settings.damage) * fee;
-        Offer {
-            provider,
-            contract,
-            score: (1.0 - believed) * kept + believed * broken,
-            start: quote.start,
-            end: quote.end,
-            overbooked: quote.overbooked,
-        }
-    }
-
-    /// It takes on a job under this contract; the id of the job there.
-    fn agree(&mut self, contract: Contract) -> JobId {
-        let number = u32::try_from(self.contracts.len()).unwrap_or(u32::MAX);
-        self.contracts.push(contract);
-        JobId(number)
-    }
-
-    /// What it asks for work with this fee.
-    fn contract(
-        &self,
-        job: JobId,
-        fee: f64,
-        quote: &JobQuote,
-        settings: &MarketSettings,
-    ) -> Contract {
-        let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
-        Contract {
-            job,
-            home: None,
-            fee,
-            price: fee * (1.0 - settings.discount * promised),
-            promised,
-            buyer: None,
-        }
-    }
-
-    /// What the broker believes where it says this.
-    fn believed(&self, promised: f64, rule: DelegationRule) -> f64 {
-        match rule {
-            DelegationRule::Reputation => self.reputation.believed(promised),
-            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
-                promised
-            }
-        }
-    }
-
-    /// Counts one of its promises.
-    fn decided(&mut self, number: usize, is_broken: bool, settings: &MarketSettings) -> Contract {
-        let contract = self.contracts[number];
-        self.reputation.decided(contract.promised, is_broken);
-        let is_rest = contract.buyer.is_some();
-        let result = &mut self.result;
-        result.jobs += 1;
-        result.rests += u64::from(is_rest);
-        result.promised += contract.promised;
-        result.believed.push(self.reputation.failure_rate());
-        if is_broken {
-            result.broken += 1;
-            result.broken_rests += u64::from(is_rest);
-            result.gain -= settings.penalty * contract.fee;
-        } else {
-            result.revenue += contract.price;
-            result.gain += contract.price;
-        }
-        contract
     }
 }
 

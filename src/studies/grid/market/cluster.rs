@@ -1,5 +1,6 @@
 //! A cluster of a market: the questions of the broker, and the cluster's answers.
 
+use super::CheckpointStorage;
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::kernel::{Decision, Service, Stopwatch};
 use bookahead_core::scheduling::{ClusterMachine, JobOutcome, JobQuote, MovedJob};
@@ -12,6 +13,8 @@ pub struct MarketCluster {
     pub(super) stopwatch: Stopwatch,
     /// How far ahead it says what is booked; `None` where it does not.
     pub(super) horizon: Option<Seconds>,
+    /// Where checkpoints are stored.
+    pub(super) storage: CheckpointStorage,
 }
 
 /// What comes to a cluster of a market.
@@ -96,7 +99,11 @@ impl MarketCluster {
             }
             BrokerQuestion::Settle(now) => machine.settle(now),
             BrokerQuestion::Rest(job) => {
-                answer.rest = machine.interrupted(job).map(Box::new);
+                let is_out_of_reach =
+                    self.storage == CheckpointStorage::Local && machine.cluster().up().is_empty();
+                if !is_out_of_reach {
+                    answer.rest = machine.interrupted(job).map(Box::new);
+                }
                 if answer.rest.is_some() {
                     answer.quote = machine.quote_planned_rest(job);
                 }

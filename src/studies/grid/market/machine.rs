@@ -163,6 +163,7 @@ pub fn market_scene(
             machine,
             stopwatch: Stopwatch::default(),
             horizon: settings.horizon(),
+            storage: settings.migration.map(|it| it.storage).unwrap_or_default(),
         })
     };
     scene.services = (0..settings.clusters)

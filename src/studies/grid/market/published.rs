@@ -156,12 +156,10 @@ impl Broker {
 
     /// The share of its nodes that a cluster has booked within the horizon, as it last said.
     fn occupancy(&self, number: usize) -> f64 {
-        let booked = self.providers[number].booked.map_or(0.0, |it| it.0 as f64);
-        let capacity = self
-            .settings
-            .horizon()
-            .map_or(1.0, |it| self.nodes.for_span(it).0 as f64);
-        booked / capacity.max(1.0)
+        let provider = &self.providers[number];
+        let booked = provider.booked.map_or(0.0, |it| it.0 as f64);
+        let capacity = (self.settings.horizon()).map(|it| provider.nodes.for_span(it).0 as f64);
+        booked / capacity.unwrap_or(1.0)
     }
 
     /// What the list did; nothing where there is none.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HomeSettings, MigrationSettings, Overflow};
+use super::{HomeSettings, LoadPricing, MigrationSettings, Overflow};
+use crate::co_reservation::ClusterFailureSettings;
 use bookahead_core::scheduling::PolicySpec;
 use bookahead_core::units::Seconds;
 
@@ -53,16 +54,25 @@ pub struct MarketSettings {
     /// Which cluster each job asks first; `None` where none is preferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<HomeSettings>,
+    /// How prices follow the load of a provider; `None` where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_pricing: Option<LoadPricing>,
+    /// Failures of whole clusters and of their nodes, beside those that simulations replay or draw
+    /// for nodes; `None` where there are none. Providers do not foresee those of clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_failures: Option<ClusterFailureSettings>,
 }
 
 impl MarketSettings {
     /// How far ahead clusters say what they have booked; `None` where nobody reads it.
     #[must_use]
     pub fn horizon(&self) -> Option<Seconds> {
-        match self.home?.overflow {
+        let of_prices = self.load_pricing.map(|pricing| pricing.horizon);
+        let of_list = || match self.home?.overflow {
             Overflow::List { horizon, .. } => Some(horizon),
             Overflow::Ask | Overflow::Stay => None,
-        }
+        };
+        of_prices.or_else(of_list)
     }
 
     /// By what a provider multiplies the PoF that it says.

@@ -3,12 +3,15 @@ use proptest::prelude::*;
 use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
-use bookahead_core::scheduling::{Acceptance, PolicySpec};
+use bookahead_core::scheduling::{Acceptance, JobOutcome, JobQuote, PolicySpec};
+use bookahead_core::workload::JobId;
 
 use super::*;
 
 mod home;
 mod moving;
+mod outages;
+mod prices;
 
 const NODES: u32 = 8;
 
@@ -30,6 +33,8 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         half_life_jobs: 0.0,
         migration: None,
         home: None,
+        load_pricing: None,
+        cluster_failures: None,
     }
 }
 

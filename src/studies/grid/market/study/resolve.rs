@@ -2,9 +2,14 @@
 //! has said what is wrong.
 
 use super::keys::RawMarket;
-use crate::market::{HomeRule, HomeSettings, MigrationSettings, Overflow};
+use crate::co_reservation::ClusterFailureSettings;
+use crate::co_reservation::study::{RawClusterFailures, of_grid_failures};
+use crate::market::{HomeRule, HomeSettings, LoadPricing, MigrationSettings, Overflow};
+use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
+use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::study::Asked;
 
 /// How interrupted jobs move; the inner `None` where they do not.
 pub(super) fn migration(
@@ -19,6 +24,7 @@ pub(super) fn migration(
             gib_per_node: gib_per_node?,
             bandwidth_gib_s: bandwidth_gib_s?,
             latency: Seconds(latency?),
+            storage: raw.checkpoint_storage.unwrap_or_default(),
         }),
         _ => None,
     })
@@ -48,4 +54,43 @@ pub(super) fn home(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Ho
         _ => Overflow::Ask,
     };
     Some(Some(HomeSettings { of, overflow }))
+}
+
+/// How prices follow the load; the inner `None` where they do not.
+pub(super) fn load_pricing(
+    raw: &RawMarket,
+    problems: &mut Problems,
+) -> Option<Option<LoadPricing>> {
+    let slope = raw.price_slope().or_default(problems);
+    let usual_percent = raw.price_usual_load_percent().or_default(problems);
+    let lowest = raw.price_lowest().or_default(problems);
+    let highest = raw.price_highest().or_default(problems);
+    let hours = raw.load_hours().or_default(problems);
+    let pricing = LoadPricing {
+        slope: slope?,
+        usual_load: usual_percent? / 100.0,
+        lowest: lowest?,
+        highest: highest?,
+        supply: raw.price_supply.unwrap_or_default(),
+        horizon: Seconds::from_hours(hours?),
+    };
+    Some((pricing.slope > 0.0).then_some(pricing))
+}
+
+/// `[grid_failures]`; the inner `None` where nothing fails by it.
+pub(super) fn cluster_failures(
+    raw: &Table<RawClusterFailures>,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<Option<ClusterFailureSettings>> {
+    let settings = of_grid_failures(raw, problems)?;
+    let draws_nodes = (settings.as_ref()).is_some_and(|it| it.node_mtbf.is_some());
+    if draws_nodes && asked.failures.source != FailureSource::None {
+        raw.node_mtbf_days().refuse(
+            "the nodes of clusters fail by `[failures]` already",
+            problems,
+        );
+        return None;
+    }
+    Some(settings)
 }

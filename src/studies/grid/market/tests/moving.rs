@@ -11,7 +11,7 @@ use bookahead_core::units::NodeIndex;
 
 use super::*;
 
-fn saving(interval: i64, gap_end: GapEnd) -> CheckpointSettings {
+pub(super) fn saving(interval: i64, gap_end: GapEnd) -> CheckpointSettings {
     CheckpointSettings {
         interval: CheckpointInterval::Fixed(Seconds(interval)),
         cost: Seconds(10),
@@ -29,6 +29,7 @@ fn migration() -> MigrationSettings {
         gib_per_node: 4.0,
         bandwidth_gib_s: 1.0,
         latency: Seconds(60),
+        storage: CheckpointStorage::Remote,
     }
 }
 
