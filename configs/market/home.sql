@@ -2,21 +2,24 @@
 -- Student's t over paired batteries (20 of one log behind each other: they are alike, so it is rather too narrow).
 --   bookahead sql - --store STORE < configs/market/home.sql
 WITH RECURSIVE cell AS (
-    SELECT p.replication, p.axes ->> '$."clusters.policy"' AS policy, p.axes ->> '$."market.first_home_percent"' AS first_percent,
-           CASE p.axes ->> '$."market.home"' WHEN 'none' THEN 'none' ELSE p.axes ->> '$."market.overflow"' END AS overflow,
+    SELECT p.replication,
+           p.axes ->> '$."clusters.policy"' AS policy,
+           p.axes ->> '$."market.first_home_percent"' AS first_percent,
+           CASE WHEN p.axes ->> '$."market.home"' = 'none' THEN 'none'
+                WHEN p.axes ->> '$."market.list_below_percent"' = 0 THEN 'later'
+                ELSE p.axes ->> '$."market.overflow"' END AS overflow,
            m.measure, m.value
     FROM v_point p JOIN v_measure m ON m.run = p.run AND m.place = p.place
     WHERE p.run = (SELECT max(id) FROM run WHERE name = 'market-ctc-home')
-      AND m.measure IN ('market_provider_gain_percent', 'market_customer_gain_percent', 'market_delegated_percent', 'market_away_percent',
-                        'market_most_loaded_kept_percent', 'market_least_loaded_kept_percent', 'market_most_loaded_refused_percent',
-                        'market_least_loaded_refused_percent', 'market_kept_percent', 'market_listed_percent', 'market_list_taken_percent',
-                        'market_list_hours')
+      AND m.measure IN ('market_provider_gain_percent', 'market_customer_gain_percent', 'market_delegated_percent', 'market_kept_percent',
+                        'market_away_percent', 'market_most_loaded_kept_percent', 'market_least_loaded_kept_percent',
+                        'market_most_loaded_refused_percent', 'market_least_loaded_refused_percent', 'market_listed_percent',
+                        'market_list_taken_percent', 'market_list_hours')
 ),
 pair AS (
     SELECT a.*, a.value - b.value AS more
     FROM cell a LEFT JOIN cell b
-      ON b.overflow = 'stay' AND b.policy = a.policy AND b.first_percent = a.first_percent AND b.measure = a.measure
-     AND b.replication = a.replication
+      ON b.overflow = 'stay' AND b.policy = a.policy AND b.first_percent = a.first_percent AND b.measure = a.measure AND b.replication = a.replication
 ),
 total AS (
     SELECT policy, first_percent, overflow, measure, count(*) AS n, avg(value) AS mean, avg(more) AS more
