@@ -381,3 +381,99 @@ fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_a
         assert_eq!(*differing == 0.0, is_same, "{experiment}, {arm}");
     }
 }
+
+/// The row of a table on the page of the market: the differences that a query finds for the
+/// measures of its columns, or the mean where the page has one.
+fn market_row(
+    found: &[(Vec<String>, [Option<f64>; 3])],
+    key: &[&str],
+    columns: &[(&str, bool)],
+) -> String {
+    let minus = |value: f64| if value < 0.0 { "−" } else { "" };
+    let cells = columns.iter().map(|(measure, is_mean)| {
+        let wanted: Vec<&str> = key.iter().copied().chain([*measure]).collect();
+        let row = found.iter().find(|(of, _)| *of == wanted);
+        let [mean, more, half] = row.unwrap_or_else(|| panic!("no {wanted:?}")).1;
+        let (mean, more, half) = (
+            mean.unwrap_or_default(),
+            more.unwrap_or_default(),
+            half.unwrap_or_default(),
+        );
+        if *is_mean {
+            return format!("{}{:.1}", minus(mean), mean.abs());
+        }
+        let sign = if more < 0.0 { "−" } else { "+" };
+        let said = format!("{sign}{:.1} ± {half:.1}", more.abs());
+        if more.abs() > half {
+            format!("**{said}**")
+        } else {
+            said
+        }
+    });
+    cells.collect::<Vec<_>>().join(" | ")
+}
+
+/// Runs an experiment of the market and returns what its query finds: the cell and the measure,
+/// mean, difference and half-width.
+fn market(name: &str, key: &[&str]) -> Vec<(Vec<String>, [Option<f64>; 3])> {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), &format!("market/ctc-{name}.toml"));
+    let query = fs::read_to_string(project().join(format!("configs/market/{name}.sql")));
+    let query = query.expect("a query");
+    rows(&folder.path().join("it.db"), &query, |row| {
+        let columns = key.iter().copied().chain(["measure"]);
+        let key = columns.map(|column| {
+            Ok(match row.get_ref(column)? {
+                rusqlite::types::ValueRef::Real(number) => number.to_string(),
+                other => other.as_str()?.to_owned(),
+            })
+        });
+        let numbers = [row.get("mean")?, row.get("more")?, row.get("half_width")?];
+        Ok((key.collect::<rusqlite::Result<_>>()?, numbers))
+    })
+}
+
+#[test]
+fn markets_with_homes_prices_and_outages_give_a_row_of_their_page_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let page = read("measurements/market.md");
+    let gains = [
+        ("market_provider_gain_percent", false),
+        ("market_customer_gain_percent", false),
+    ];
+    let homes = market("home", &["policy", "first_percent", "overflow"]);
+    let taken = [
+        ("market_delegated_percent", false),
+        ("market_most_loaded_kept_percent", false),
+        ("market_least_loaded_kept_percent", false),
+    ];
+    let columns = [&taken[..], &gains, &[("market_away_percent", true)]].concat();
+    let row = market_row(&homes, &["heuristic-overbooking", "60", "ask"], &columns);
+    let row = format!("| overbooking | 60 % | others are asked | {row} |");
+    assert!(page.contains(&row), "{row}");
+
+    let prices = market("prices", &["policy", "supply", "slope"]);
+    let columns = [
+        &[
+            ("market_price_percent", true),
+            ("market_virtual_supply_percent", true),
+            ("market_delegated_percent", false),
+        ],
+        &gains[..],
+        &[("market_jain_percent", false)],
+    ]
+    .concat();
+    let row = market_row(&prices, &["heuristic-overbooking", "nodes", "1"], &columns);
+    let row = format!("| overbooking | nodes | 1 | {row} |");
+    assert!(page.contains(&row), "{row}");
+
+    let outages = market("outages", &["mtbf_days", "arm"]);
+    let moves = [("market_moves", true), ("market_moved_kept_percent", true)];
+    let columns = [&[("failed", false)], &gains[..], &moves].concat();
+    let row = market_row(&outages, &["2.5", "daly, best-offer, remote"], &columns);
+    let row = format!("| 2.5 days | may move, remote checkpoints | {row} |");
+    assert!(page.contains(&row), "{row}");
+}

@@ -125,6 +125,20 @@ pub struct NodeIndex(pub u32);
 pub struct NodeSeconds(pub i64);
 
 impl NodeSeconds {
+    /// The part of these spans, which are nodes with a start and an end, that lies in
+    /// `[from, until)`.
+    pub fn within(
+        from: Seconds,
+        until: Seconds,
+        spans: impl Iterator<Item = (Nodes, Seconds, Seconds)>,
+    ) -> Self {
+        let inside = spans.map(|(nodes, start, end)| {
+            let span = (end.min(until) - start.max(from)).max(Seconds::ZERO);
+            nodes.for_span(span).0
+        });
+        Self(inside.sum())
+    }
+
     /// The same node-time as virtual coins: one coin a node-hour.
     #[must_use]
     pub fn coins(self) -> Coins {

@@ -6,7 +6,7 @@ use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use super::penalty::PenaltySettings;
-use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
 /// A scheduling policy: it plans, the [`Cluster`] carries out.
@@ -194,6 +194,10 @@ pub trait JobQuoter: Policy {
     /// What was promised of the rest of a job that was interrupted: its slot, and the probability
     /// that the rest fails in it; `None` where it waits for one. Asking changes nothing.
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote>;
+
+    /// The node-time that the plan gives to running and planned jobs from now until `until`. Asking
+    /// changes nothing.
+    fn booked(&self, cluster: &Cluster, until: Seconds) -> NodeSeconds;
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

@@ -11,7 +11,8 @@ use crate::co_reservation::{
     RiskChoice, RiskSettings, co_reservation_scene,
 };
 use crate::market::{
-    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
+    CheckpointStorage, DelegationRule, HomeRule, HomeSettings, LoadPricing, MarketInputs,
+    MarketRun, MarketSettings, MigrationSettings, Overflow, PricedSupply, market_scene,
 };
 use bookahead_core::estimates::{ClassFamily, EstimateModel, EstimateSettings, LearningJobs};
 use bookahead_core::failures::{FailureTrace, NodeEvent, Outage};
@@ -304,6 +305,7 @@ fn market_inputs(seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(EstimateModel::learn(&jobs, &everybody()).unwrap())),
         jobs: jobs.into(),
         ties: random::stream(seed, "market", 0, "ties"),
+        homes: random::stream(seed, "market", 0, "homes"),
     }
 }
 
@@ -312,11 +314,16 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
     let (mut moves, mut broken) = (0, 0);
     for seed in 0..4 {
         let inputs = market_inputs(seed);
-        for (rule, migrates) in [
-            (DelegationRule::Reputation, false),
-            (DelegationRule::Reputation, true),
-            (DelegationRule::Cheapest, true),
-            (DelegationRule::Random, false),
+        let list = Overflow::List {
+            every: Seconds(600),
+            below: 0.5,
+            horizon: Seconds(7_200),
+        };
+        for (rule, migrates, overflow) in [
+            (DelegationRule::Reputation, false, None),
+            (DelegationRule::Reputation, true, None),
+            (DelegationRule::Cheapest, true, Some(list)),
+            (DelegationRule::Random, false, Some(Overflow::Ask)),
         ] {
             let saving = CheckpointSettings {
                 interval: CheckpointInterval::Fixed(Seconds(300)),
@@ -348,7 +355,23 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     gib_per_node: 4.0,
                     bandwidth_gib_s: 1.0,
                     latency: Seconds(60),
+                    storage: CheckpointStorage::Remote,
                 }),
+                home: overflow.map(|overflow| HomeSettings {
+                    of: HomeRule::Drawn {
+                        first_percent: Some(60.0),
+                    },
+                    overflow,
+                }),
+                load_pricing: overflow.map(|_| LoadPricing {
+                    slope: 1.0,
+                    usual_load: 0.5,
+                    lowest: 0.5,
+                    highest: 2.0,
+                    supply: PricedSupply::Overbooked,
+                    horizon: Seconds(7_200),
+                }),
+                cluster_failures: None,
             };
             let (acted, called) = both(|| market_scene(&settings, &inputs, true).unwrap());
             assert!(acted.is_over && called.is_over);

@@ -42,6 +42,7 @@ mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
 pub use cluster_setup::clusters;
+pub(crate) use cluster_setup::drawn_reliability;
 pub use exchange::{Exchange, Task};
 pub use failures::{ClusterOutage, OutageEvents};
 pub use inputs::{ClusterWorkload, CoReservationInputs, CoReservationRun};

@@ -32,6 +32,9 @@
 //!     prior_failures: 1.0,
 //!     half_life_jobs: 0.0,
 //!     migration: None,
+//!     home: None,
+//!     load_pricing: None,
+//!     cluster_failures: None,
 //! };
 //! let job = |id, due| {
 //!     Job::rigid(JobId(id), Seconds(0), Nodes(4), Seconds(600)).due_by(Seconds(due))
@@ -42,6 +45,7 @@
 //!     estimates: None,
 //!     failures: Vec::new(),
 //!     ties: stream(1, "market", 0, "ties"),
+//!     homes: stream(1, "market", 0, "homes"),
 //! };
 //! let scene = market_scene(&settings, &inputs, false).expect("a registered strategy");
 //! let run = MarketRun::of(drive(scene, false));

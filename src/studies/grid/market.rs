@@ -33,13 +33,21 @@
 //! `(k + F) / (k + Q)`. Counts age with every decided promise of the provider, to a half in
 //! `half_life_jobs`. A stated PoF of 0 is believed, as no factor changes it.
 //!
-//! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`.
+//! With `load_pricing` prices follow the load of a provider: `market/load_price.rs`.
+//!
+//! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
+//! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
 
 mod cluster;
+mod home;
+mod load_price;
 mod machine;
 mod measured;
 mod migration;
+mod outages;
 mod outcome;
+mod provider;
+mod published;
 mod reputation;
 mod settings;
 pub mod study;
@@ -49,18 +57,23 @@ use std::sync::Arc;
 use rand::RngExt;
 
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
+use self::home::Community;
+pub use self::home::{HomeRule, HomeSettings, Overflow};
+pub use self::load_price::{LoadPricing, PricedSupply};
 pub use self::machine::{Market, MarketError, MarketInput, market_scene};
-pub use self::migration::{MigrationSettings, Move};
+pub use self::migration::{CheckpointStorage, MigrationSettings, Move};
+pub use self::outages::with_cluster_outages;
 pub use self::outcome::{Delegation, MarketRun, ProviderResult, Quote};
+use self::provider::{Contract, Offer, Provider};
+use self::published::JobList;
 pub use self::reputation::Reputation;
 pub use self::settings::{DelegationRule, MarketSettings};
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::kernel::{Decision, ServiceChannel, Stopwatch};
 use bookahead_core::random::Stream;
-use bookahead_core::scheduling::{JobOutcome, JobQuote};
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, JobId};
+use bookahead_core::workload::Job;
 
 /// The input of a market.
 #[derive(Clone, Debug)]
@@ -75,47 +88,8 @@ pub struct MarketInputs {
     pub failures: Vec<FailureTrace>,
     /// Decides between equal quotes.
     pub ties: Stream,
-}
-
-/// A cluster as the broker knows it.
-struct Provider {
-    /// What it last said of itself: when something happens there next, and whether it has no jobs.
-    next_event: Option<Seconds>,
-    is_idle: bool,
-    /// Outcomes that the broker has not learned from.
-    decided: Vec<JobOutcome>,
-    /// Jobs that were interrupted and not yet offered to others.
-    interrupted: Vec<JobId>,
-    /// The job that went to it since it was last asked something: the next question hands it over.
-    taken: Option<Job>,
-    optimism: f64,
-    reputation: Reputation,
-    /// What was agreed of each of its jobs, in order of their ids there.
-    contracts: Vec<Contract>,
-    result: ProviderResult,
-}
-
-/// A delegated job.
-#[derive(Clone, Copy)]
-struct Contract {
-    /// The customer's job.
-    job: JobId,
-    fee: f64,
-    price: f64,
-    promised: f64,
-    /// The provider that bought it as the rest of its contract with this number; `None` where a
-    /// customer did.
-    buyer: Option<(usize, usize)>,
-}
-
-/// A quote as the broker weighs it.
-#[derive(Clone, Copy)]
-struct Offer {
-    provider: usize,
-    contract: Contract,
-    score: f64,
-    start: Seconds,
-    end: Seconds,
+    /// Draws the homes of jobs.
+    pub homes: Stream,
 }
 
 /// The broker's side of a market.
@@ -124,6 +98,10 @@ struct Broker {
     keep_outcomes: bool,
     providers: Vec<Provider>,
     ties: Stream,
+    homes: Stream,
+    /// By home; empty where jobs have none.
+    communities: Vec<Community>,
+    list: JobList,
     /// What customers gained.
     customers: f64,
     moves: Vec<Move>,
@@ -137,12 +115,16 @@ struct Broker {
 
 impl Broker {
     fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
-        let provider = |number| Provider::new(settings, settings.optimism_of(number));
+        let provider = |number| Provider::new(settings, inputs.nodes, settings.optimism_of(number));
+        let homes = settings.home.map_or(0, |_| settings.clusters as usize);
         Self {
             settings: settings.clone(),
             keep_outcomes,
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
+            homes: inputs.homes.clone(),
+            communities: vec![Community::default(); homes],
+            list: JobList::default(),
             customers: 0.0,
             moves: Vec::new(),
             quotes: Vec::new(),
@@ -160,11 +142,13 @@ impl Broker {
         until: Seconds,
     ) {
         for job in jobs {
+            self.work_off_list(channel, job.submit).await;
             let stopwatch = self.stopwatch.clone();
             let begun = stopwatch.begin();
             self.offer(channel, job).await;
             stopwatch.end(Decision::Request, begun);
         }
+        self.work_off_list(channel, until).await;
         if self.settings.migration.is_some() {
             self.migrate_before(channel, until).await;
         } else {
@@ -179,41 +163,82 @@ impl Broker {
         if self.settings.migration.is_some() {
             self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
-        let quote = BrokerQuestion::Quote(job.clone());
-        let answers = self.ask_all(channel, |_| true, &quote).await;
-        self.learn();
-        let offers: Vec<Offer> = (answers.iter())
-            .filter_map(|(number, answer)| {
-                let quote = answer.quote.as_ref()?;
-                Some(self.providers[*number].offer(*number, &job, quote, &self.settings))
-            })
-            .collect();
-        let best = choose(&offers, self.settings.rule, &mut self.ties);
-        if self.keep_outcomes {
-            let taken = best.map(|best| best.provider);
-            let quotes = offers.iter().map(|offer| Quote {
-                job: job.id,
-                cluster: offer.provider,
-                start: offer.start,
-                end: offer.end,
-                pof: offer.contract.promised,
-                price: offer.contract.price,
-                score: offer.score,
-                is_taken: Some(offer.provider) == taken,
-            });
-            self.quotes.extend(quotes);
-        }
-        let Some(best) = best else {
-            return;
+        let home = self.note_home(&job);
+        let best = match home {
+            Some(home) => self.offer_from_home(channel, &job, home).await,
+            None => {
+                let offers = self.quotes(channel, &job, |_| true).await;
+                let best = choose(&offers, self.settings.rule, &mut self.ties);
+                self.keep_quotes(&job, &offers, best);
+                best
+            }
         };
-        let submit = job.submit;
-        let provider = &mut self.providers[best.provider];
-        let id = provider.agree(best.contract);
+        if let Some(best) = best {
+            let now = job.submit;
+            self.delegate(channel, best, job, home, now).await;
+        }
+    }
+
+    /// What these clusters offer for a job.
+    async fn quotes(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        job: &Job,
+        is_asked: impl Fn(usize) -> bool,
+    ) -> Vec<Offer> {
+        let quote = BrokerQuestion::Quote(job.clone());
+        let answers = self.ask_all(channel, is_asked, &quote).await;
+        self.learn();
+        let offer = |(number, answer): &(usize, MarketAnswer)| {
+            let quote = answer.quote.as_ref()?;
+            Some(self.providers[*number].offer(*number, job, quote, &self.settings))
+        };
+        answers.iter().filter_map(offer).collect()
+    }
+
+    /// Notes the quotes among which it was decided about a job, where they are kept.
+    fn keep_quotes(&mut self, job: &Job, offers: &[Offer], best: Option<Offer>) {
+        if !self.keep_outcomes {
+            return;
+        }
+        let taken = best.map(|best| best.provider);
+        let quotes = offers.iter().map(|offer| Quote {
+            job: job.id,
+            cluster: offer.provider,
+            start: offer.start,
+            end: offer.end,
+            pof: offer.contract.promised,
+            price: offer.contract.price,
+            score: offer.score,
+            is_taken: Some(offer.provider) == taken,
+        });
+        self.quotes.extend(quotes);
+    }
+
+    /// A job goes to the cluster that made this offer, now.
+    async fn delegate(
+        &mut self,
+        channel: &ServiceChannel<MarketCluster>,
+        offer: Offer,
+        job: Job,
+        home: Option<usize>,
+        now: Seconds,
+    ) {
+        if let Some(home) = home {
+            self.note_taken(home, offer.provider);
+        }
+        let provider = &mut self.providers[offer.provider];
+        let contract = Contract {
+            home,
+            ..offer.contract
+        };
+        let id = provider.agree(contract);
         provider.taken = Some(Job { id, ..job });
-        if self.settings.migration.is_some() {
-            // What happens next at this cluster may come before the next question.
-            let nothing_more = BrokerQuestion::WorkOff(submit);
-            self.ask(channel, best.provider, nothing_more).await;
+        if self.settings.migration.is_some() || now > job.submit {
+            // What happens next at this cluster may come before the next question, or it may be
+            // asked for another job in this instant.
+            let nothing_more = BrokerQuestion::WorkOff(now);
+            self.ask(channel, offer.provider, nothing_more).await;
         }
     }
 
@@ -290,118 +315,13 @@ impl Broker {
                 self.decided(buyer, bought_for, is_broken)
             }
             None if is_broken => (self.settings.penalty - self.settings.damage) * fee,
-            None => self.settings.value * fee - contract.price,
-        }
-    }
-}
-
-impl Provider {
-    fn new(settings: &MarketSettings, optimism: f64) -> Self {
-        Self {
-            next_event: None,
-            is_idle: true,
-            decided: Vec::new(),
-            interrupted: Vec::new(),
-            taken: None,
-            optimism,
-            reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
-            contracts: Vec::new(),
-            result: ProviderResult {
-                optimism,
-                jobs: 0,
-                rests: 0,
-                broken: 0,
-                broken_rests: 0,
-                promised: 0.0,
-                revenue: 0.0,
-                gain: 0.0,
-                believed: Vec::new(),
-                outcomes: Vec::new(),
-            },
-        }
-    }
-
-    fn note(&mut self, answer: &mut MarketAnswer) {
-        self.decided.append(&mut answer.outcomes);
-        self.interrupted.append(&mut answer.interrupted);
-        (self.next_event, self.is_idle) = (answer.next_event, answer.is_idle);
-    }
-
-    fn offer(
-        &self,
-        provider: usize,
-        job: &Job,
-        quote: &JobQuote,
-        settings: &MarketSettings,
-    ) -> Offer {
-        let contract = self.contract(job.id, job.fee().0 as f64, quote, settings);
-        let Contract { fee, price, .. } = contract;
-        let believed = self.believed(contract.promised, settings.rule);
-        let kept = settings.value * fee - price;
-        let broken = (settings.penalty - settings.damage) * fee;
-        Offer {
-            provider,
-            contract,
-            score: (1.0 - believed) * kept + believed * broken,
-            start: quote.start,
-            end: quote.end,
-        }
-    }
-
-    /// It takes on a job under this contract; the id of the job there.
-    fn agree(&mut self, contract: Contract) -> JobId {
-        let number = u32::try_from(self.contracts.len()).unwrap_or(u32::MAX);
-        self.contracts.push(contract);
-        JobId(number)
-    }
-
-    /// What it asks for work with this fee.
-    fn contract(
-        &self,
-        job: JobId,
-        fee: f64,
-        quote: &JobQuote,
-        settings: &MarketSettings,
-    ) -> Contract {
-        let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
-        Contract {
-            job,
-            fee,
-            price: fee * (1.0 - settings.discount * promised),
-            promised,
-            buyer: None,
-        }
-    }
-
-    /// What the broker believes where it says this.
-    fn believed(&self, promised: f64, rule: DelegationRule) -> f64 {
-        match rule {
-            DelegationRule::Reputation => self.reputation.believed(promised),
-            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
-                promised
+            None => {
+                if let Some(home) = contract.home {
+                    self.note_kept(home, provider);
+                }
+                self.settings.value * fee - contract.price
             }
         }
-    }
-
-    /// Counts one of its promises.
-    fn decided(&mut self, number: usize, is_broken: bool, settings: &MarketSettings) -> Contract {
-        let contract = self.contracts[number];
-        self.reputation.decided(contract.promised, is_broken);
-        let is_rest = contract.buyer.is_some();
-        let result = &mut self.result;
-        result.jobs += 1;
-        result.rests += u64::from(is_rest);
-        result.promised += contract.promised;
-        result.believed.push(self.reputation.failure_rate());
-        if is_broken {
-            result.broken += 1;
-            result.broken_rests += u64::from(is_rest);
-            result.gain -= settings.penalty * contract.fee;
-        } else {
-            result.revenue += contract.price;
-            result.gain += contract.price;
-        }
-        contract
     }
 }
 

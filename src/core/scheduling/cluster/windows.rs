@@ -3,7 +3,7 @@
 use super::{Cluster, ClusterMachine, Event, MovedJob, Phase};
 use crate::scheduling::outcome::JobQuote;
 use crate::scheduling::policy::{Policy, WindowQuote};
-use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, ReservationRequest, SameInstant};
 
 impl<P: Policy + ?Sized> ClusterMachine<P> {
@@ -23,6 +23,14 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     #[must_use]
     pub fn quote_job(&mut self, job: &Job) -> Option<JobQuote> {
         self.quote_moved(&MovedJob::new(job.clone()))
+    }
+
+    /// The node-time that is booked from now until `until`
+    /// ([`crate::scheduling::JobQuoter::booked`]); `None` where the policy quotes no jobs.
+    #[must_use]
+    pub fn booked(&mut self, until: Seconds) -> Option<NodeSeconds> {
+        let quoter = self.policy.job_quoter()?;
+        Some(quoter.booked(&self.cluster, until))
     }
 
     /// What the policy can promise now of `nodes` nodes on `[start, end)`

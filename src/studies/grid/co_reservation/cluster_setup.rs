@@ -40,7 +40,7 @@ pub fn clusters(
                         name: risk.strategy.clone(),
                     });
                 };
-                let policy = risk.cluster_policy(|| reliability(settings.failures.as_ref()));
+                let policy = risk.cluster_policy(|| drawn_reliability(settings.failures.as_ref()));
                 Ok(Box::new(ReservationService::with_policy(
                     cluster,
                     nodes,
@@ -73,7 +73,7 @@ fn accuracy_of_work(jobs: &[Job]) -> f64 {
 
 /// What overbooking clusters believe of their CPUs: exactly what is drawn, though CPUs of one node
 /// are taken to fail apart, and failures of whole clusters are not foreseen.
-fn reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
+pub(crate) fn drawn_reliability(failures: Option<&ClusterFailureSettings>) -> Reliability {
     let node_mtbf = failures.and_then(|failures| failures.node_mtbf);
     let (rate, repairs) = match (failures, node_mtbf) {
         (Some(failures), Some(mtbf)) => (1.0 / mtbf.hours(), 1.0 / failures.node_repair.hours()),
@@ -164,9 +164,9 @@ mod tests {
             node_repair: Seconds::HOUR * 4,
             node_cpus: 8,
         };
-        let believed = reliability(Some(&drawn));
+        let believed = drawn_reliability(Some(&drawn));
         assert_eq!(believed.failure_rate_per_hour, 1.0 / 6_400.0);
         assert_eq!(believed.repair_rate_per_hour, 0.25);
-        assert_eq!(reliability(None).failure_rate_per_hour, 0.0);
+        assert_eq!(drawn_reliability(None).failure_rate_per_hour, 0.0);
     }
 }

@@ -147,6 +147,19 @@ pub struct ClusterFailureSettings {
     pub node_cpus: u32,
 }
 
+impl ClusterFailureSettings {
+    /// What never fails is never repaired.
+    pub(crate) fn normalise(&mut self) {
+        if self.cluster_mtbf.is_none() {
+            self.cluster_repair = Seconds::ZERO;
+        }
+        if self.node_mtbf.is_none() {
+            self.node_repair = Seconds::ZERO;
+            self.node_cpus = 1;
+        }
+    }
+}
+
 /// Clusters that overbook and a broker that weighs risk: the joint study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RiskSettings {

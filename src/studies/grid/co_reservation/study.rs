@@ -40,7 +40,9 @@ pub mod view;
 
 use self::inputs::{estimates, grid, latest_end};
 
+pub(crate) use self::keys::{GRID_FAILURES, RawClusterFailures};
 pub use self::measures::MEASURES;
+pub(crate) use self::resolve::of_grid_failures;
 pub use self::settings::*;
 pub use self::tables::CoReservationRows as Rows;
 
@@ -223,14 +225,7 @@ impl Study for CoReservationStudy {
             settings.renegotiate = false;
         }
         if let Some(failures) = &mut settings.failures {
-            // What never fails is never repaired.
-            if failures.cluster_mtbf.is_none() {
-                failures.cluster_repair = Seconds::ZERO;
-            }
-            if failures.node_mtbf.is_none() {
-                failures.node_repair = Seconds::ZERO;
-                failures.node_cpus = 1;
-            }
+            failures.normalise();
         }
         let messages = &mut settings.messages;
         if messages.latency == Seconds::ZERO && messages.loss == 0.0 && !something_fails {

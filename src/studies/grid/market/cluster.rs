@@ -1,15 +1,20 @@
 //! A cluster of a market: the questions of the broker, and the cluster's answers.
 
+use super::CheckpointStorage;
 use bookahead_core::failures::NodeEvent;
 use bookahead_core::kernel::{Decision, Service, Stopwatch};
 use bookahead_core::scheduling::{ClusterMachine, JobOutcome, JobQuote, MovedJob};
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 /// A cluster behind the broker of a market.
 pub struct MarketCluster {
     pub(super) machine: ClusterMachine,
     pub(super) stopwatch: Stopwatch,
+    /// How far ahead it says what is booked; `None` where it does not.
+    pub(super) horizon: Option<Seconds>,
+    /// Where checkpoints are stored.
+    pub(super) storage: CheckpointStorage,
 }
 
 /// What comes to a cluster of a market.
@@ -61,13 +66,16 @@ pub struct MarketAnswer {
     pub now: Seconds,
     /// When something happens next.
     pub next_event: Option<Seconds>,
+    /// The node-time that is booked within the horizon, where that is said.
+    pub booked: Option<NodeSeconds>,
     /// Whether every job that it took has its outcome.
     pub is_idle: bool,
 }
 
 impl MarketCluster {
     fn take(&mut self, job: Job) {
-        let now = job.submit;
+        // One that nobody took at its submission comes later.
+        let now = job.submit.max(self.machine.cluster().now());
         self.machine.submit([job]);
         self.machine.settle(now);
     }
@@ -91,7 +99,11 @@ impl MarketCluster {
             }
             BrokerQuestion::Settle(now) => machine.settle(now),
             BrokerQuestion::Rest(job) => {
-                answer.rest = machine.interrupted(job).map(Box::new);
+                let is_out_of_reach =
+                    self.storage == CheckpointStorage::Local && machine.cluster().up().is_empty();
+                if !is_out_of_reach {
+                    answer.rest = machine.interrupted(job).map(Box::new);
+                }
                 if answer.rest.is_some() {
                     answer.quote = machine.quote_planned_rest(job);
                 }
@@ -134,6 +146,8 @@ impl Service for MarketCluster {
         answer.now = self.machine.cluster().now();
         answer.next_event = self.machine.next_event();
         answer.is_idle = self.machine.is_idle();
+        answer.booked =
+            (self.horizon).and_then(|horizon| self.machine.booked(answer.now + horizon));
         answer
     }
 

@@ -105,11 +105,15 @@ impl Machine for Market {
     fn next_event(&self) -> Option<Seconds> {
         let providers = self.broker().into_iter().flat_map(|it| &it.providers);
         let busy = providers.filter(|provider| !provider.is_idle);
-        busy.filter_map(|provider| provider.next_event).min()
+        let of_clusters = busy.filter_map(|provider| provider.next_event);
+        let of_list = self.broker().and_then(Broker::next_list_event);
+        of_clusters.chain(of_list).min()
     }
 
     fn is_idle(&self) -> bool {
-        let all_idle = |broker: &Broker| broker.providers.iter().all(|it| it.is_idle);
+        let all_idle = |broker: &Broker| {
+            broker.list.is_empty() && broker.providers.iter().all(|it| it.is_idle)
+        };
         self.broker().is_some_and(all_idle)
     }
 
@@ -158,6 +162,8 @@ pub fn market_scene(
         Ok(MarketCluster {
             machine,
             stopwatch: Stopwatch::default(),
+            horizon: settings.horizon(),
+            storage: settings.migration.map(|it| it.storage).unwrap_or_default(),
         })
     };
     scene.services = (0..settings.clusters)

@@ -16,6 +16,8 @@ const KNOWN_WITHIN: f64 = 0.02;
 
 pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRun {
     broker.learn();
+    let home = broker.home_measures();
+    let prices = broker.price_measures();
     let Broker {
         settings,
         customers,
@@ -122,6 +124,8 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
         }
     }
     measured.extend(&metrics.checkpoints.measures());
+    measured.extend(&home);
+    measured.extend(&prices);
     if settings.migration.is_some() {
         measured.extend(&migration::measures(&moves, &results, offered));
     }

@@ -53,6 +53,26 @@ pub struct MigrationSettings {
     pub bandwidth_gib_s: f64,
     /// What a move takes beside that.
     pub latency: Seconds,
+    /// Where checkpoints are stored.
+    #[serde(default, skip_serializing_if = "CheckpointStorage::is_remote")]
+    pub storage: CheckpointStorage,
+}
+
+/// Where the checkpoints of a job are stored that may move (Birkenheuer 2012, §2.2.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckpointStorage {
+    /// Outside of the cluster: a job can be moved while no node of its cluster is up.
+    #[default]
+    Remote,
+    /// In the cluster: nothing can be read of them while no node of it is up, so no job moves then.
+    Local,
+}
+
+impl CheckpointStorage {
+    fn is_remote(&self) -> bool {
+        *self == Self::Remote
+    }
 }
 
 impl MigrationSettings {
@@ -135,7 +155,7 @@ impl Broker {
         }
     }
 
-    async fn settle(&mut self, channel: &ServiceChannel<MarketCluster>, now: Seconds) {
+    pub(super) async fn settle(&mut self, channel: &ServiceChannel<MarketCluster>, now: Seconds) {
         self.ask_all(channel, |_| true, &BrokerQuestion::Settle(now))
             .await;
         self.learn();
@@ -192,7 +212,7 @@ impl Broker {
             let (other, settings) = (&self.providers[number], &self.settings);
             let contract = Contract {
                 buyer: Some((seller, job.0 as usize)),
-                ..other.contract(whole.job, fee, &quote, settings)
+                ..other.contract(whole.job, moved.job().nodes, fee, &quote, settings)
             };
             let believed = other.believed(contract.promised, settings.rule);
             let worth = (1.0 - believed) * (whole.price - contract.price)

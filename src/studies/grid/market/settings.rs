@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::MigrationSettings;
+use super::{HomeSettings, LoadPricing, MigrationSettings, Overflow};
+use crate::co_reservation::ClusterFailureSettings;
 use bookahead_core::scheduling::PolicySpec;
+use bookahead_core::units::Seconds;
 
 /// The rule by which the broker delegates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,9 +51,30 @@ pub struct MarketSettings {
     /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationSettings>,
+    /// Which cluster each job asks first; `None` where none is preferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<HomeSettings>,
+    /// How prices follow the load of a provider; `None` where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_pricing: Option<LoadPricing>,
+    /// Failures of whole clusters and of their nodes, beside those that simulations replay or draw
+    /// for nodes; `None` where there are none. Providers do not foresee those of clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_failures: Option<ClusterFailureSettings>,
 }
 
 impl MarketSettings {
+    /// How far ahead clusters say what they have booked; `None` where nobody reads it.
+    #[must_use]
+    pub fn horizon(&self) -> Option<Seconds> {
+        let of_prices = self.load_pricing.map(|pricing| pricing.horizon);
+        let of_list = || match self.home?.overflow {
+            Overflow::List { horizon, .. } => Some(horizon),
+            Overflow::Ask | Overflow::Stay => None,
+        };
+        of_prices.or_else(of_list)
+    }
+
     /// By what a provider multiplies the PoF that it says.
     #[must_use]
     pub fn optimism_of(&self, provider: u32) -> f64 {

@@ -2,26 +2,29 @@
 
 mod keys;
 pub mod measures;
+mod resolve;
 mod settings;
 mod tables;
 
 use std::sync::Arc;
 
-use self::keys::{RawMarket, RawTables};
+use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
+use crate::co_reservation::drawn_reliability;
 use crate::market::{
-    DelegationRule, MarketInputs, MarketRun, MarketSettings, MigrationSettings, market_scene,
+    DelegationRule, HomeRule, MarketInputs, MarketRun, MarketSettings, PricedSupply, market_scene,
+    with_cluster_outages,
 };
 use crate::study::cluster_policy;
-use bookahead_core::failures::{FailureSource, FailureTrace, SurvivalModel};
+use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::Nodes;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
-use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use bookahead_lab::study::{
     Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
     StudyRows, jobs_of,
@@ -34,6 +37,9 @@ pub use self::tables::MarketRows as Rows;
 
 /// Names the stream that decides between equal quotes.
 const TIES: &str = "market/ties";
+
+/// Names the stream that draws the homes of jobs.
+const HOMES: &str = "market/homes";
 
 /// A market with everything that it reads.
 struct MarketSimulation {
@@ -123,7 +129,7 @@ impl Study for MarketStudy {
         ],
     };
 
-    fn resolve(keys: &Self::Keys, _asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+    fn resolve(keys: &Self::Keys, asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let raw = &keys.market;
         let clusters = keys.clusters.count().or_default(problems);
         let policy = keys.clusters.policy().name(problems);
@@ -137,7 +143,10 @@ impl Study for MarketStudy {
         let optimism = raw.optimism().or_default(problems);
         let prior_failures = raw.prior_failures().or_default(problems);
         let half_life_jobs = raw.half_life_jobs().or_default(problems);
-        let migration = migration(raw, problems);
+        let migration = resolve::migration(raw, problems);
+        let home = resolve::home(raw, problems);
+        let load_pricing = resolve::load_pricing(raw, problems);
+        let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
@@ -157,6 +166,9 @@ impl Study for MarketStudy {
                 prior_failures: prior_failures?,
                 half_life_jobs: half_life_jobs?,
                 migration: migration?,
+                home: home?,
+                load_pricing: load_pricing?,
+                cluster_failures: cluster_failures?,
             },
         })
     }
@@ -186,10 +198,23 @@ impl Study for MarketStudy {
         }
         if !self.overbooks() {
             *common.estimates = None;
+            if let Some(pricing) = &mut self.settings.load_pricing {
+                // Nothing is sold beyond the nodes.
+                pricing.supply = PricedSupply::Nodes;
+            }
         }
         let settings = &mut self.settings;
+        if let Some(failures) = &mut settings.cluster_failures {
+            failures.normalise();
+        }
         if settings.rule != DelegationRule::Reputation {
             (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
+        }
+        if settings.clusters == 1 {
+            // Nobody else can be asked, and all jobs are at home at one cluster.
+            if let Some(home) = &mut settings.home {
+                home.of = HomeRule::User;
+            }
         }
         if settings.optimism == 1.0 || settings.optimists == 0.0 {
             (settings.optimism, settings.optimists) = (1.0, 0.0);
@@ -262,10 +287,14 @@ fn with_inputs(
     let nodes = spec.workload.nodes;
     let mut settings = study.settings.clone();
     if spec.failures.source == FailureSource::None {
-        // Nothing fails, and providers know.
+        // Providers know what is drawn for nodes, and that nothing else of them fails.
+        let drawn = drawn_reliability(settings.cluster_failures.as_ref());
         let reliability = &mut settings.policy.reliability;
-        reliability.survival = SurvivalModel::Poisson { rate_per_hour: 0.0 };
-        reliability.failure_rate_per_hour = 0.0;
+        reliability.survival = drawn.survival;
+        reliability.failure_rate_per_hour = drawn.failure_rate_per_hour;
+        if drawn.failure_rate_per_hour > 0.0 {
+            reliability.repair_rate_per_hour = drawn.repair_rate_per_hour;
+        }
     }
     let all = failures(study, spec, inputs)?;
     Ok(MarketSimulation {
@@ -275,6 +304,7 @@ fn with_inputs(
             estimates: inputs.estimates(spec)?,
             failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
             ties: inputs.seed(spec).stream(TIES),
+            homes: inputs.seed(spec).stream(HOMES),
         },
         settings,
         failures: all,
@@ -294,19 +324,16 @@ fn failures(
         .nodes
         .0
         .saturating_mul(study.settings.clusters);
-    inputs.failures_on(spec, &jobs, Nodes(nodes))
-}
-
-fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {
-    let gib_per_node = raw.checkpoint_gib_per_node().or_default(problems);
-    let bandwidth_gib_s = raw.bandwidth_gib_s().or_default(problems);
-    let latency = raw.migration_latency_seconds().or_default(problems);
-    Some(match raw.migration().name(problems)? {
-        "best-offer" => Some(MigrationSettings {
-            gib_per_node: gib_per_node?,
-            bandwidth_gib_s: bandwidth_gib_s?,
-            latency: Seconds(latency?),
-        }),
-        _ => None,
-    })
+    let of_nodes = inputs.failures_on(spec, &jobs, Nodes(nodes))?;
+    let Some(settings) = &study.settings.cluster_failures else {
+        return Ok(of_nodes);
+    };
+    let work = jobs
+        .iter()
+        .map(|job| (job.deadline, job.estimate, job.nodes));
+    let until = worked_off(work, spec.workload.nodes);
+    let clusters = (study.settings.clusters, spec.workload.nodes);
+    let all = with_cluster_outages(&of_nodes, settings, clusters, until, &inputs.seed(spec));
+    all.map(Arc::new)
+        .map_err(|error| Arc::new(InputError::Failures(error.to_string())))
 }

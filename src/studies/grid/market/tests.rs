@@ -3,11 +3,15 @@ use proptest::prelude::*;
 use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
-use bookahead_core::scheduling::{Acceptance, PolicySpec};
+use bookahead_core::scheduling::{Acceptance, JobOutcome, JobQuote, PolicySpec};
+use bookahead_core::workload::JobId;
 
 use super::*;
 
+mod home;
 mod moving;
+mod outages;
+mod prices;
 
 const NODES: u32 = 8;
 
@@ -28,6 +32,9 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         prior_failures: 1.0,
         half_life_jobs: 0.0,
         migration: None,
+        home: None,
+        load_pricing: None,
+        cluster_failures: None,
     }
 }
 
@@ -62,6 +69,7 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(model)),
         failures: Vec::new(),
         ties: random::stream(seed, "market", 0, "ties"),
+        homes: random::stream(seed, "market", 0, "homes"),
     }
 }
 

@@ -31,7 +31,7 @@ use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
     PenaltySettings, Phase, Policy, Promise, Recovery, Verdict, WindowQuote, WindowSeller,
 };
-use bookahead_core::units::{NodeIndex, Nodes, Seconds};
+use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::completions::{Completions, Expected, Question};
@@ -419,5 +419,11 @@ impl JobQuoter for Comprehensive {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
+    }
+
+    fn booked(&self, cluster: &Cluster, until: Seconds) -> NodeSeconds {
+        let reservations = self.plan.reservations().iter();
+        let spans = reservations.map(|it| (it.nodes.count(), it.start, it.end));
+        NodeSeconds::within(cluster.now(), until, spans)
     }
 }

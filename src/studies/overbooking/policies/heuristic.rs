@@ -32,7 +32,7 @@ use bookahead_core::scheduling::{
     Checkpointing, Cluster, DownHorizon, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
     PenaltySettings, Policy, Promise, Recovery, Retry, Verdict, WindowQuote, WindowSeller,
 };
-use bookahead_core::units::{NodeIndex, Nodes, Seconds};
+use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
 
 use self::best_slot::best_slot;
@@ -405,5 +405,11 @@ impl JobQuoter for Heuristic {
 
     fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
         self.promised_rest(cluster, job)
+    }
+
+    fn booked(&self, cluster: &Cluster, until: Seconds) -> NodeSeconds {
+        let slots = self.running.iter().chain(&self.planned);
+        let spans = slots.map(|slot| (Nodes(slot.nodes), slot.start, slot.end));
+        NodeSeconds::within(cluster.now(), until, spans)
     }
 }

@@ -93,7 +93,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
     let local = local(&raw.local, problems);
-    let failures = failures(&raw.grid_failures, problems);
+    let failures = of_grid_failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
         None => Some(None),
         Some(_) => risk(raw, problems).map(Some),
@@ -266,7 +266,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
 }
 
 /// `[grid_failures]`, resolved; the inner `None` where nothing fails.
-fn failures(
+pub(crate) fn of_grid_failures(
     raw: &Table<RawClusterFailures>,
     problems: &mut Problems,
 ) -> Option<Option<ClusterFailureSettings>> {

@@ -1,6 +1,7 @@
 //! Keys of the market.
 
-use crate::market::DelegationRule;
+use crate::co_reservation::study::{GRID_FAILURES, RawClusterFailures};
+use crate::market::{CheckpointStorage, DelegationRule, PricedSupply};
 use bookahead_lab::keys::declaration::{Given, integer_within, named, one_of, real};
 use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
@@ -9,6 +10,7 @@ use bookahead_overbooking::registry::quoting;
 tables! {
     market: RawMarket = MARKET,
     clusters: RawClusters = CLUSTERS,
+    grid_failures: RawClusterFailures = GRID_FAILURES,
     ;
     acceptance: RawAcceptance = ACCEPTANCE,
 }
@@ -55,7 +57,49 @@ section! {
         bandwidth_gib_s: Given<f64> = real().above(0.0).note(" GiB a second, of each transfer").default_is("1.0"),
         /// What a migration takes beside the transfer.
         migration_latency_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
-    }    former {
+        /// Where checkpoints are stored.
+        checkpoint_storage: Option<CheckpointStorage> = named::<CheckpointStorage>()
+            .note(": local ones cannot be read, and no job moves, while no node of their cluster is up")
+            .decides("Birkenheuer 2012 §2.2.4"),
+        /// Which cluster is asked first.
+        home: Given<String> = one_of(|| vec!["none", "user", "drawn"])
+            .note(": the home of a job, which is asked before the others")
+            .default_is("none")
+            .decides("Birkenheuer 2012 §1.2.2"),
+        /// How many jobs are at home at the first cluster.
+        first_home_percent: Given<f64> = real().from(0.0).to(100.0)
+            .words("0 to 100, for home = \"drawn\": jobs at home at the first cluster; the others share the rest equally (default: all have equal shares)"),
+        /// What becomes of a job that its home cannot place at full length.
+        overflow: Given<String> = one_of(|| vec!["ask", "stay", "list"])
+            .note(": the others are asked at once, nobody is asked, or underused clusters take it from a list")
+            .default_is("ask")
+            .decides("Birkenheuer 2012 §1.2.2"),
+        /// How often clusters look at the list.
+        list_minutes: Given<i64> = integer_within(1, 100_000).note(" minutes").default_is("30"),
+        /// How little a cluster must have booked to take jobs from the list.
+        list_below_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": a cluster takes while less of its next hours is booked")
+            .default_is("50"),
+        /// By how much of itself a price rises when the load of its provider doubles.
+        price_slope: Given<f64> = real().from(0.0)
+            .note("; 0: prices do not follow the load")
+            .default_is("0")
+            .decides("Birkenheuer 2012 §2.1.2"),
+        /// The load at which prices are the usual ones.
+        price_usual_load_percent: Given<f64> = real().from(1.0).to(100.0)
+            .note(" of the nodes are booked")
+            .default_is("50"),
+        /// The lowest price.
+        price_lowest: Given<f64> = real().from(0.01).to(1.0).note(" of the usual price").default_is("0.5"),
+        /// The highest price.
+        price_highest: Given<f64> = real().from(1.0).note(" times the usual price").default_is("2"),
+        /// What counts as supply where prices follow the load.
+        price_supply: Option<PricedSupply> = named::<PricedSupply>()
+            .note(": the nodes, or also what overbooking is believed to add to them"),
+        /// How far ahead it counts what a cluster has booked.
+        load_hours: Given<f64> = real().from(0.1).to(10_000.0).note(" hours").default_is("24"),
+    }
+    former {
         clusters => "clusters.count",
         policy => "clusters.policy",
         pof_max => "acceptance.pof_max",

@@ -11,7 +11,7 @@ use bookahead_core::units::NodeIndex;
 
 use super::*;
 
-fn saving(interval: i64, gap_end: GapEnd) -> CheckpointSettings {
+pub(super) fn saving(interval: i64, gap_end: GapEnd) -> CheckpointSettings {
     CheckpointSettings {
         interval: CheckpointInterval::Fixed(Seconds(interval)),
         cost: Seconds(10),
@@ -29,6 +29,7 @@ fn migration() -> MigrationSettings {
         gib_per_node: 4.0,
         bandwidth_gib_s: 1.0,
         latency: Seconds(60),
+        storage: CheckpointStorage::Remote,
     }
 }
 
@@ -144,7 +145,7 @@ fn a_promise_that_the_buyer_of_a_rest_breaks_costs_both_and_the_customer_gets_on
 
 /// A market with failures in which jobs are stopped; with odd seeds those of a cluster share its
 /// bandwidth.
-fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
+pub(super) fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
     let mut settings = MarketSettings {
         migration: Some(migration()),
         ..settings(DelegationRule::Reputation)
