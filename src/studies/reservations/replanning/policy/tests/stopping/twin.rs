@@ -284,7 +284,11 @@ impl Twin<'_> {
     }
 
     fn start_jobs(&mut self) {
-        let (jobs, mut waiting) = (self.to_plan(), self.waiting());
+        let mut waiting = self.waiting();
+        if waiting.is_empty() {
+            return;
+        }
+        let jobs = self.to_plan();
         waiting.sort_by_key(|&job| {
             let job = &jobs[job];
             (self.settings.order.rank(job.estimate), job.submit, job.id)
