@@ -1,5 +1,5 @@
-//! From what a file says of a market to parts of its settings. Each function returns `None` after it
-//! has said what is wrong.
+//! From what a file says of a market to parts of its settings. Each function returns `None` after
+//! it has said what is wrong.
 
 use super::keys::RawMarket;
 use crate::co_reservation::ClusterFailureSettings;
@@ -93,4 +93,73 @@ pub(super) fn cluster_failures(
         return None;
     }
     Some(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use bookahead_lab::study::{Studies, study};
+    use bookahead_lab::sweep::Experiment;
+
+    use crate::market::study::MarketStudy;
+    use crate::market::{HomeRule, MarketSettings, Overflow, PricedSupply};
+    use bookahead_core::units::Seconds;
+
+    const STUDIES: Studies = Studies::new(&[study::<MarketStudy>()]);
+
+    fn resolved(more: &str) -> Result<MarketSettings, String> {
+        let text = format!(
+            "[experiment]\nname = \"m\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 900\nnodes = 32\n\
+             battery_jobs = 300\nload.value = 2.0\n[scheduling]\nstrategy = \"market\"\n{more}"
+        );
+        let experiment = Experiment::parse(STUDIES, "m.toml", &text, None);
+        let experiment = experiment.map_err(|error| error.to_string())?;
+        let simulation = experiment.sweep.simulations.iter().next();
+        let market = simulation.and_then(|spec| spec.study.get::<MarketStudy>().cloned());
+        Ok(market.expect("a market").settings)
+    }
+
+    #[test]
+    fn homes_prices_and_outages_are_absent_unless_a_file_asks_for_them() {
+        let plain = resolved("").unwrap();
+        let unread = "[market]\nprice_lowest = 0.7\noverflow = \"list\"\nload_hours = 3.0\n\
+                      [grid_failures]\ncluster_mtbf_days = 0.0\n";
+        assert_eq!(resolved(unread).unwrap(), plain);
+        assert!(plain.home.is_none() && plain.load_pricing.is_none());
+        assert!(plain.cluster_failures.is_none());
+    }
+
+    #[test]
+    fn what_a_file_says_of_homes_prices_and_outages_is_what_a_market_reads() {
+        let text = "[market]\nhome = \"drawn\"\nfirst_home_percent = 40.0\noverflow = \"list\"\nlist_minutes = 10\n\
+                    list_below_percent = 25.0\nload_hours = 12.0\nprice_slope = 0.5\nprice_supply = \"overbooked\"\n\
+                    [grid_failures]\ncluster_mtbf_days = 2.0\n";
+        let settings = resolved(text).unwrap();
+        let home = settings.home.unwrap();
+        let first_percent = Some(40.0);
+        assert_eq!(home.of, HomeRule::Drawn { first_percent });
+        let list = Overflow::List {
+            every: Seconds(600),
+            below: 0.25,
+            horizon: Seconds(43_200),
+        };
+        assert_eq!(home.overflow, list);
+        let pricing = settings.load_pricing.unwrap();
+        assert_eq!((pricing.slope, pricing.usual_load), (0.5, 0.5));
+        assert_eq!(pricing.supply, PricedSupply::Overbooked);
+        let failures = settings.cluster_failures.unwrap();
+        assert_eq!(failures.cluster_mtbf, Some(Seconds(172_800)));
+        assert_eq!(failures.node_mtbf, None);
+    }
+
+    #[test]
+    fn nodes_cannot_fail_by_two_tables_at_once() {
+        let both = "[failures]\nsource = \"generated\"\n[grid_failures]\nnode_mtbf_days = 2.0\n";
+        let refused = resolved(both).unwrap_err();
+        assert!(
+            refused.contains("fail by `[failures]` already"),
+            "{refused}"
+        );
+        let clusters = both.replace("node_mtbf_days", "cluster_mtbf_days");
+        assert!(resolved(&clusters).is_ok());
+    }
 }
