@@ -1,5 +1,5 @@
-//! From what a file says of a market to parts of its settings. Each function returns `None` after it
-//! has said what is wrong.
+//! From what a file says of a market to parts of its settings. Each function returns `None` after
+//! it has said what is wrong.
 
 use super::keys::RawMarket;
 use crate::co_reservation::ClusterFailureSettings;
