@@ -180,4 +180,13 @@ mod tests {
         let fee = Nodes(48).for_span(Seconds::HOUR * 624);
         assert_eq!(fee.coins(), Coins(29_952.0));
     }
+
+    #[test]
+    fn of_a_span_only_what_lies_inside_counts() {
+        let spans = [(0, 5), (8, 12), (15, 30), (30, 40), (2, 4)]
+            .map(|(start, end)| (Nodes(2), Seconds(start), Seconds(end)));
+        // 1 of [4, 5), 4 of [8, 12) and 5 of [15, 20) seconds, on two nodes each.
+        let inside = NodeSeconds::within(Seconds(4), Seconds(20), spans.into_iter());
+        assert_eq!(inside, NodeSeconds(20));
+    }
 }

@@ -17,13 +17,19 @@ fn pricing(supply: PricedSupply, hours: i64) -> LoadPricing {
 
 #[test]
 fn a_price_is_that_of_the_hours_that_are_booked_when_it_is_quoted() {
+    for policy in ["heuristic-planning", "conservative-backfilling"] {
+        prices_of_three_jobs(policy);
+    }
+}
+
+fn prices_of_three_jobs(policy: &str) {
     let mut settings = MarketSettings {
         clusters: 1,
         optimists: 0.0,
         load_pricing: Some(pricing(PricedSupply::Overbooked, 24)),
         ..settings(DelegationRule::Cheapest)
     };
-    settings.policy.strategy = "heuristic-planning".to_owned();
+    settings.policy.strategy = policy.to_owned();
     settings.policy.reliability.failure_rate_per_hour = 0.0;
     settings.policy.reliability.survival =
         bookahead_core::failures::SurvivalModel::Poisson { rate_per_hour: 0.0 };
