@@ -417,7 +417,7 @@ fn market_row(
 /// mean, difference and half-width.
 fn market(name: &str, key: &[&str]) -> Vec<(Vec<String>, [Option<f64>; 3])> {
     let folder = tempfile::tempdir().expect("a folder");
-    run(folder.path(), &format!("market/ctc-{name}.toml"));
+    run(folder.path(), format!("market/ctc-{name}.toml"));
     let query = fs::read_to_string(project().join(format!("configs/market/{name}.sql")));
     let query = query.expect("a query");
     rows(&folder.path().join("it.db"), &query, |row| {

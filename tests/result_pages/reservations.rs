@@ -19,7 +19,7 @@ fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
         ("undelayed-kth", ["undelayed", "undelayed"], 8),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        run(folder.path(), &format!("reservations/{name}.toml"));
+        run(folder.path(), format!("reservations/{name}.toml"));
         let queries = queries("measurements/truncating-reservations.md");
         let query = queries.iter().find(|query| query.contains(name));
         let store = folder.path().join("it.db");
