@@ -116,6 +116,9 @@ fn one_page_says_how_the_claims_of_every_paper_stand() {
     let first = page();
     let names = paper_names(Path::new(env!("CARGO_MANIFEST_DIR")));
     assert!(names.len() >= 8, "{names:?}");
+    let missing = first.matches("| not run: ").count();
+    let said = format!(" {missing} of {} papers were not run.**", names.len());
+    assert!(missing > 0 && first.contains(&said), "{first}");
     for name in &names {
         let of_its_own = fs::read_to_string(report.path().join(name).join("index.md"));
         let start = match &of_its_own {

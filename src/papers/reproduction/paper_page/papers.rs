@@ -79,6 +79,19 @@ impl PapersPage {
         all
     }
 
+    /// How many claims hold, and of how many papers there is no score card.
+    fn headline(&self) -> String {
+        let missing = self.papers.iter().filter(|paper| !paper.has_page()).count();
+        let headline = self.standing().headline();
+        match missing {
+            0 => headline,
+            missing => {
+                let all = self.papers.len();
+                format!("{headline} {missing} of {all} papers were not run.")
+            }
+        }
+    }
+
     fn grid(&self) -> Grid {
         let rows = self.papers.iter();
         let rows = rows.map(|paper| (&*paper.name, paper.standing));
@@ -90,7 +103,7 @@ impl PapersPage {
             "<!-- made by: {} -->\n\n# Published evaluations: which claims hold\n\nMade by {} from the score cards of the papers.\n\n**{}**\n\n",
             inline::comment(&self.command),
             inline::code(&self.command),
-            self.standing().headline()
+            self.headline()
         );
         let grid = self.grid();
         let mut header: Vec<&str> = grid.header.iter().map(String::as_str).collect();
@@ -126,7 +139,7 @@ impl PapersPage {
                         button id="theme" type="button" { "Dark mode" }
                     } "\n"
                     p.lead { "Made by " code { (self.command) } " from the score cards of the papers." } "\n"
-                    p.headline { (self.standing().headline()) } "\n"
+                    p.headline { (self.headline()) } "\n"
                 } "\n"
                 main { "\n"
                     section id="papers" {

@@ -13,6 +13,9 @@ use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
 use bookahead_overbooking::registry::STRATEGIES;
 
+/// The most candidate starts at one cluster.
+pub(super) const MAXIMUM_STARTS: u32 = 100_000;
+
 fn strategies() -> Vec<&'static str> {
     STRATEGIES.iter().map(|strategy| strategy.name).collect()
 }
@@ -150,7 +153,7 @@ section! {
             .default_is("300")
             .decides("Q2"),
         /// w, the most candidate starts.
-        maximum_starts: Given<u32> = integer_within(1, 100_000)
+        maximum_starts: Given<u32> = integer_within(1, MAXIMUM_STARTS as i64)
             .note(": w, the most candidate starts")
             .default_is("20"),
         /// The most candidate starts of a request over all clusters.

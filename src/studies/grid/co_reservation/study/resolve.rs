@@ -6,7 +6,9 @@
 use toml::Spanned;
 
 use super::CoReservationStudy;
-use super::keys::{RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables};
+use super::keys::{
+    MAXIMUM_STARTS, RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables,
+};
 use super::resolve_requests::requests;
 use crate::co_reservation::local::{
     LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
@@ -169,7 +171,15 @@ fn search(
             raw.starts_per_request().refuse(why, problems);
             None
         }
-        Some(starts) => clusters.map(|clusters| starts.div_ceil(clusters)),
+        Some(starts) => clusters.and_then(|clusters| {
+            let of_each = starts.div_ceil(clusters);
+            if of_each > MAXIMUM_STARTS {
+                let why = format!("{of_each} starts at each of {clusters} clusters are too many");
+                raw.starts_per_request().refuse(&why, problems);
+                return None;
+            }
+            Some(of_each)
+        }),
     };
     let start_tolerance = raw.start_tolerance_seconds().or_default(problems);
     let cost_tolerance = raw.cost_tolerance().or_default(problems);

@@ -162,6 +162,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "`broker.maximum_starts` says",
         ),
         (
+            "[broker]\nstarts_per_request = 400001",
+            "broker.starts_per_request",
+            OutOfRange,
+            "100001 starts at each of 4 clusters are too many",
+        ),
+        (
             "[local]\nquota_percent = 0",
             "local.quota_percent",
             OutOfRange,
