@@ -27,7 +27,7 @@ mod view;
 
 pub use self::ends::PlannedEnds;
 pub use self::pass::{Room, Rule, backfill, due_now, pass, remove_due};
-pub use self::plan::{place, plan_queue};
+pub use self::plan::{place, plan_beside, plan_queue};
 pub use self::planned::PlannedQueue;
 pub use self::policy::{Queue, QueuePass, QueuePolicy, QueueSettings};
 pub use self::shortest::ShortestFirst;

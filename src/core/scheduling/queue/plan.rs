@@ -5,7 +5,7 @@ use super::pass::{Room, backfill, remove_due};
 use super::view::View;
 use super::{Backfilling, Waiting};
 use crate::plan::{Fit, Profile};
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
 
 /// Plans every job of `queue`, which is in the order of planning, from `now` on; returns their
@@ -35,6 +35,21 @@ pub fn plan_queue(
         }
         Backfilling::Aggressive => plan_aggressively(profile, now, queue),
     }
+}
+
+/// The starts that [`plan_queue`] gives where `nodes` nodes of what `fixed` leaves free are taken
+/// over `[start, end)`.
+pub fn plan_beside(
+    fixed: &Profile,
+    (start, end): (Seconds, Seconds),
+    nodes: Nodes,
+    now: Seconds,
+    queue: &[Waiting],
+    backfilling: Backfilling,
+) -> Vec<Seconds> {
+    let mut profile = fixed.clone();
+    profile.reserve(start, end, nodes.0);
+    plan_queue(&mut profile, now, queue, backfilling)
 }
 
 /// Places one job at the earliest start from `from` on and takes its nodes out of the profile.

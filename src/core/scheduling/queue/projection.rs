@@ -1,6 +1,6 @@
 //! A queue's forecast: its plan, and what it has in front of it.
 
-use super::{Backfilling, Waiting, plan_queue};
+use super::{Backfilling, Waiting, plan_beside, plan_queue};
 use crate::plan::Profile;
 use crate::scheduling::policy::QueueForecast;
 use crate::units::{Nodes, Seconds};
@@ -57,9 +57,8 @@ impl QueueForecast for Projection {
         if start < self.now || self.fixed.min_free(start, end) < nodes.0 as i32 {
             return false;
         }
-        let mut beside = self.fixed.clone();
-        beside.reserve(start, end, nodes.0);
-        let moved = plan_queue(&mut beside, self.now, &self.queue, self.backfilling);
+        let (span, queue) = ((start, end), &self.queue);
+        let moved = plan_beside(&self.fixed, span, nodes, self.now, queue, self.backfilling);
         moved
             .iter()
             .zip(&self.starts)

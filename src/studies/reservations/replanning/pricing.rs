@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::plan::Profile;
-use bookahead_core::scheduling::queue::{Backfilling, Waiting, place, plan_queue};
+use bookahead_core::scheduling::queue::{Backfilling, Waiting, place, plan_beside};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 /// A start that a request may have, and the externality price f of having it.
@@ -43,9 +43,15 @@ impl PriceSheet<'_> {
         if !self.is_feasible(start, nodes, duration) {
             return None;
         }
-        let mut profile = self.fixed.clone();
-        profile.reserve(start, start + duration, nodes.0);
-        let moved = plan_queue(&mut profile, self.now, self.queue, self.backfilling);
+        let span = (start, start + duration);
+        let moved = plan_beside(
+            self.fixed,
+            span,
+            nodes,
+            self.now,
+            self.queue,
+            self.backfilling,
+        );
         Some(self.delay(&moved))
     }
 

@@ -1,7 +1,7 @@
 //! The decisions that are the same in every reservation service: the order of the filters, and how
 //! far a cluster would be reserved.
 
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::{FilterCounts, PartOrder, ProbeFilters};
 
@@ -61,13 +61,8 @@ pub(super) fn held<'a>(
     start: Seconds,
     duration: Seconds,
 ) -> i64 {
-    let end = start + duration;
-    parts
-        .map(|part| {
-            let overlap = end.min(part.start + part.duration) - start.max(part.start);
-            part.nodes.for_span(overlap.max(Seconds::ZERO)).0
-        })
-        .sum()
+    let spans = parts.map(|part| (part.nodes, part.start, part.start + part.duration));
+    NodeSeconds::within(start, start + duration, spans).0
 }
 
 /// The expected reservation degree (Meltzer 2005, §7.1): the mean share of a machine that is

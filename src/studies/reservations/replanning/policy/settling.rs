@@ -1,7 +1,7 @@
 //! Plans anew after a change, and starts due jobs.
 
 use bookahead_core::scheduling::queue::{
-    Backfilling, QueueOrder, Waiting, due_now, place, plan_queue, remove_due,
+    Backfilling, QueueOrder, Waiting, due_now, place, plan_beside, remove_due,
 };
 use bookahead_core::scheduling::{Cluster, Policy};
 use bookahead_core::units::{Nodes, Seconds};
@@ -61,13 +61,15 @@ impl Replanning {
                 std::mem::replace(&mut self.plan, kept).map_or_else(Vec::new, |plan| plan.starts)
             }
             DisplacedJobs::ReplanAll | DisplacedJobs::OnlyOverlapping => {
-                let mut profile = self.fixed.clone();
-                profile.reserve(start, end, nodes.0);
-                plan_queue(
-                    &mut profile,
+                let backfilling = self.settings.backfilling;
+                let queue = &self.queue;
+                plan_beside(
+                    &self.fixed,
+                    (start, end),
+                    nodes,
                     self.now,
-                    &self.queue,
-                    self.settings.backfilling,
+                    queue,
+                    backfilling,
                 )
             }
         };

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use bookahead_core::scheduling::queue::plan_queue;
 use bookahead_core::workload::JobId;
 
 use super::*;
