@@ -44,7 +44,10 @@ pub use outcome::{
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
 pub use promises::{PromisedStart, promise_measures};
-pub use promising::{PromisingRule, UnderestimatorRule};
+pub use promising::{
+    AccurateUserRule, AccurateUsers, ExcludedUsers, PromisingRule, ShorteningRule,
+    UnderestimatorRule,
+};
 pub use queue::{Backfilling, Queue, QueuePass, QueuePolicy, QueueSettings, Waiting};
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,

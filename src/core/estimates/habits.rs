@@ -1,6 +1,6 @@
 //! What is known of each user and of each application beside the ratio distributions of the
-//! classes: whether a user's jobs outlast their estimates, and how long an application usually runs
-//! (Birkenheuer 2008, §3.1.1).
+//! classes: whether a user's jobs outlast their estimates or use nearly all of them (Birkenheuer
+//! 2012, §4.3), and how long an application usually runs (Birkenheuer 2008, §3.1.1).
 //!
 //! The ratio distributions count every ratio above 100 % as 100 %, so they cannot tell by how much
 //! a user underestimates; here overruns are counted and measured. Every user and every application
@@ -17,6 +17,9 @@ use crate::workload::Job;
 /// not make a habit. With the laxity of 2 that the evaluations have, a plan of more than twice the
 /// estimate would never fit before the deadline either.
 pub const LARGEST_OVERRUN: f64 = 2.0;
+
+/// A job that used at least this much of its estimate was estimated accurately, in percent.
+const ACCURATE_PERCENT: i64 = 95;
 
 /// Users and applications with their statistics, learned from the jobs that the ratio distributions
 /// are learned from.
@@ -38,6 +41,8 @@ pub struct UserHabit {
     overruns: u64,
     /// Sum of their ratios, each at most [`LARGEST_OVERRUN`].
     overrun_ratios: f64,
+    /// Jobs that used nearly all of their estimates, or more.
+    accurate: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,11 +94,26 @@ impl UserHabit {
     fn count(&mut self, job: &Job, percent: usize) {
         self.samples += 1;
         self.percents += percent as u64;
+        if i128::from(job.runtime.0) * 100 >= i128::from(job.estimate.0 * ACCURATE_PERCENT) {
+            self.accurate += 1;
+        }
         if job.runtime > job.estimate && job.estimate > Seconds::ZERO {
             self.overruns += 1;
             let ratio = job.runtime.0 as f64 / job.estimate.0 as f64;
             self.overrun_ratios += ratio.min(LARGEST_OVERRUN);
         }
+    }
+
+    /// How many learning jobs the user has.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// The share of jobs that used at least 95 % of their estimates.
+    #[must_use]
+    pub fn accurate_share(&self) -> f64 {
+        self.accurate as f64 / self.samples as f64
     }
 
     /// Mean of the ratios of run time to estimate in whole percents, overruns counted as 100 %: in
@@ -149,6 +169,19 @@ mod tests {
         // Overruns count as 100 %: (1 + 1 + 0.5) / 3.
         assert!((habit(1).mean_ratio() - 2.5 / 3.0).abs() < 1e-12);
         assert_eq!(of_user(3), None);
+    }
+
+    #[test]
+    fn jobs_that_used_95_percent_of_their_estimates_were_estimated_accurately() {
+        let of = |runtimes: [i64; 4]| {
+            let jobs = runtimes.map(|runtime| job(100, runtime, 1, 1));
+            let model = learn(&jobs, 1, Overrun::Clamp);
+            model.habits().user(&jobs[0]).unwrap().accurate_share()
+        };
+        assert_eq!(of([100, 100, 98, 40]), 0.75);
+        assert_eq!(of([100, 60, 50, 40]), 0.25);
+        // An overrun used all of its estimate, too.
+        assert_eq!(of([300, 95, 94, 40]), 0.5);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::acceptance::Acceptance;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors, Verdict};
+use super::promising::ExcludedUsers;
 use super::settings::PromiseSettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, ClassStatistics, EstimateModel, PredictedRuntime,
@@ -26,6 +27,7 @@ use crate::workload::{Job, JobId};
 #[derive(Clone, Debug)]
 pub struct Learned {
     estimates: Option<Arc<EstimateModel>>,
+    excluded: ExcludedUsers,
     history: UserHistory,
     /// `None` where the statistics stay what they were.
     statistics: Option<ClassStatistics>,
@@ -63,6 +65,7 @@ impl Learned {
             calibrator: (calibrates && model.is_some()).then(|| Calibrator::new(*calibration)),
             balance: (settings.adapt_security_factor && model.is_some())
                 .then(|| PromiseBalance::new(calibration.half_life_jobs)),
+            excluded: settings.excluded.clone(),
             estimates,
         }
     }
@@ -100,9 +103,13 @@ impl Learned {
     }
 
     /// The shortest slot that may be booked for a job: what is predicted that it needs; 0 where
-    /// nobody predicts.
-    pub fn least_slot(&self, job: JobId) -> Seconds {
-        let open = self.open.get(&job);
+    /// nobody predicts; all of its estimate if its user is excluded from overbooking.
+    pub fn least_slot(&self, job: &Job) -> Seconds {
+        let known = self.estimates.as_deref();
+        if known.is_some_and(|known| self.excluded.include(job, known)) {
+            return job.estimate;
+        }
+        let open = self.open.get(&job.id);
         open.and_then(|open| open.prediction)
             .map_or(Seconds::ZERO, |prediction| prediction.runtime)
     }

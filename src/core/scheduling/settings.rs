@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{CheckpointSettings, Checkpointing};
+use super::promising::ExcludedUsers;
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
 use crate::units::Seconds;
@@ -47,9 +48,11 @@ impl RecoverySettings {
     }
 }
 
-/// How promises follow from what earlier ones were worth.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Who is promised overbooked slots, and how promises follow from what earlier ones were worth.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromiseSettings {
+    /// Users who get no overbooked slots (default nobody).
+    pub excluded: ExcludedUsers,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
     /// Whether the security factor S follows what earlier promises were worth

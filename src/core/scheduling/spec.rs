@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::acceptance::Acceptance;
 use super::checkpoint::CheckpointSettings;
 use super::penalty::PenaltySettings;
-use super::promising::{PromisingRule, UnderestimatorRule, is_default};
+use super::promising::{
+    ExcludedUsers, PromisingRule, ShorteningRule, UnderestimatorRule, is_default,
+};
 use super::settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, NodeOrder, Placing, PredecessorRule, PromiseSettings, RecoverySettings,
@@ -74,6 +76,12 @@ pub struct PolicySpec {
     /// (Birkenheuer 2008, §3.1.1).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
+    /// By how much the algorithm of 2008 shortens the estimates of promising jobs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub shortening: ShorteningRule,
+    /// Users who get no overbooked slots.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub excluded: ExcludedUsers,
     /// Which node is taken of several that are equally free. No policy reads it: nodes are
     /// numbered by it.
     #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
@@ -124,6 +132,7 @@ impl PolicySpec {
     #[must_use]
     pub fn promises(&self) -> PromiseSettings {
         PromiseSettings {
+            excluded: self.excluded.clone(),
             calibration: self.calibration,
             adapt_security_factor: self.adapt_security_factor,
         }
@@ -155,6 +164,8 @@ impl Default for PolicySpec {
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
+            shortening: ShorteningRule::default(),
+            excluded: ExcludedUsers::default(),
             node_order: NodeOrder::default(),
             checkpoint: None,
             penalty: None,

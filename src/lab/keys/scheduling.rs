@@ -1,12 +1,12 @@
 //! Keys of the policy: how it plans, and when it accepts an overbooked slot.
 
 use super::declaration::{
-    Given, flag, integer, integer_within, named, one_of, real, reals, strategy,
+    Given, flag, integer, integer_within, integers, named, one_of, real, reals, strategy,
 };
 use crate::scheduling::{
-    CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon, EarlyStart,
-    FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
-    Retry, UnderestimatorRule,
+    AccurateUserRule, CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon,
+    EarlyStart, FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses,
+    ResumeRule, Retry, UnderestimatorRule,
 };
 use crate::section;
 
@@ -107,6 +107,30 @@ section! {
         underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
             .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
             .decides("Birkenheuer 2008 §3.1.1"),
+        /// By how much the algorithm of 2008 shortens the estimate of a promising job.
+        shortening: Given<String> = one_of(|| vec!["max-pof", "own-excess", "estimate"])
+            .note(": to x / (1 + maxPoF), by a share of what the job's user usually does not use, or by a share of the estimate")
+            .default_is("max-pof")
+            .decides("Birkenheuer 2008 §3.1.1"),
+        /// The share of `shortening`.
+        shortening_share: Given<f64> = real().from(0.0).to(1.0)
+            .note(r#" of what is not used or of the estimate, unless shortening is "max-pof""#)
+            .default_is("0.5"),
+        /// What is planned for users who estimate accurately.
+        accurate_users: Option<AccurateUserRule> = named::<AccurateUserRule>()
+            .note(": whether jobs of users who mostly use nearly all of their estimates are given overbooked slots")
+            .decides("Birkenheuer 2012 §4.3"),
+        /// From which share of such jobs on a user estimates accurately.
+        accurate_share: Given<f64> = real().above(0.0).to(1.0)
+            .note(" of the learning jobs used 95 % of the estimate or more")
+            .default_is("0.5"),
+        /// How many learning jobs a user must have to be called accurate.
+        accurate_least_jobs: Given<u32> = integer(1).default_is("20"),
+        /// Users who are never given overbooked slots.
+        exclude_users: Given<Vec<i64>> = integers(0)
+            .words("a list of users by their numbers in the log, such as those whose programs save their work")
+            .default_is("[]")
+            .decides("Birkenheuer 2012 §4.1"),
     }
 }
 

@@ -9,9 +9,9 @@ use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
-    Acceptance, Bandwidth, CalibrationSettings, CheckpointInterval, CheckpointSettings,
-    NodeKnowledge, NodeOrder, PenaltyFunction, PenaltySettings, PolicySpec, Reliability,
-    UnderestimatorRule,
+    Acceptance, AccurateUserRule, AccurateUsers, Bandwidth, CalibrationSettings,
+    CheckpointInterval, CheckpointSettings, ExcludedUsers, NodeKnowledge, NodeOrder,
+    PenaltyFunction, PenaltySettings, PolicySpec, Reliability, ShorteningRule, UnderestimatorRule,
 };
 use crate::study::Studies;
 use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
@@ -48,6 +48,8 @@ pub(crate) fn policy(
     let user_factor = raw.user_factor().or_default(problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let penalty = late_penalty(penalty, problems);
+    let shortening = shortening(acceptance, problems);
+    let excluded = excluded_users(acceptance, problems);
     let policy = PolicySpec {
         strategy: name?.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -71,6 +73,8 @@ pub(crate) fn policy(
         early_start: raw.early_start.unwrap_or_default(),
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
+        shortening: shortening?,
+        excluded: excluded?,
         node_order: node_order?,
         checkpoint: checkpoint?,
         penalty: penalty?,
@@ -134,6 +138,28 @@ fn acceptance_test(
         _ => maximum.map(|maximum| Acceptance::Pof { maximum }),
     });
     (test, ratio)
+}
+
+fn shortening(raw: &RawAcceptance, problems: &mut Problems) -> Option<ShorteningRule> {
+    let share = raw.shortening_share().or_default(problems);
+    Some(match raw.shortening().name(problems)? {
+        "own-excess" => ShorteningRule::OwnExcess { share: share? },
+        "estimate" => ShorteningRule::Estimate { share: share? },
+        _ => ShorteningRule::MaxPof,
+    })
+}
+
+fn excluded_users(raw: &RawAcceptance, problems: &mut Problems) -> Option<ExcludedUsers> {
+    let share = raw.accurate_share().or_default(problems)?;
+    let least_jobs = raw.accurate_least_jobs().or_default(problems)?;
+    let accurate = match raw.accurate_users.unwrap_or_default() {
+        AccurateUserRule::AsOthers => None,
+        AccurateUserRule::NotOverbooked => Some(AccurateUsers { share, least_jobs }),
+    };
+    let mut numbers = raw.exclude_users().or_default();
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(ExcludedUsers { accurate, numbers })
 }
 
 fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<CalibrationSettings> {

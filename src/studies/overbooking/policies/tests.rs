@@ -2,6 +2,7 @@
 //! events and starts on small scenes.
 
 mod events;
+mod excluded;
 mod starts;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent};

@@ -9,7 +9,7 @@ use bookahead_core::failures::{FailureSettings, FailureSource};
 use bookahead_core::scheduling::registry::{PlanKind, Strategy};
 use bookahead_core::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, DownHorizon,
-    NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability,
+    NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability, ShorteningRule,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{ReleaseSettings, RequestSettings};
@@ -145,6 +145,7 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpec) -> Polic
             placing => placing,
         },
         acceptance,
+        excluded: default.excluded,
         ..policy
     }
 }
@@ -211,11 +212,22 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
         ..policy
     };
     let policy = match strategy.plan {
-        PlanKind::Shortened => policy,
+        PlanKind::Shortened if policy.shortening == ShorteningRule::MaxPof => policy,
+        // Whoever overestimates is promising, and maxPoF cuts nothing.
+        PlanKind::Shortened => PolicySpec {
+            promising: default.promising,
+            acceptance: if policy.test_full_length {
+                policy.acceptance
+            } else {
+                default.acceptance
+            },
+            ..policy
+        },
         // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities.
         PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySpec {
             promising: default.promising,
             underestimators: default.underestimators,
+            shortening: default.shortening,
             ..policy
         },
     };

@@ -152,7 +152,7 @@ impl Comprehensive {
         gap: Gap,
     ) -> Option<Candidate> {
         let length = gap.end - gap.start;
-        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
+        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job);
         if is_too_short || length >= job.estimate {
             // A full-length slot on these nodes was offered as such, or is not overbooked.
             return None;

@@ -113,7 +113,7 @@ impl Heuristic {
     ) -> impl Iterator<Item = Candidate> + 'a {
         let nodes = job.nodes.0;
         let available = self.hardware.available(job.nodes);
-        let least = self.learned.least_slot(job.id);
+        let least = self.learned.least_slot(job);
         let first = (self.profile.free_at(from) >= nodes as i32).then_some(from);
         let mut last = from;
         let mut pending = first;

@@ -1,7 +1,9 @@
 //! The judgement of the statistics about a new job: promising, of an underestimator, or neither.
 
-use bookahead_core::estimates::RatioRange;
-use bookahead_core::scheduling::{Cluster, Learned, PromisingRule, UnderestimatorRule};
+use bookahead_core::estimates::{RatioRange, UserHabit};
+use bookahead_core::scheduling::{
+    Cluster, Learned, PromisingRule, ShorteningRule, UnderestimatorRule,
+};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::JobId;
 
@@ -40,7 +42,10 @@ impl Shortening {
             };
         };
         let (class, ratios) = model.lookup(job, model.history());
-        let max_pof = self.settings.acceptance.shortening(ratios);
+        let user = model.habits().user(job);
+        let of_user = |habit: &UserHabit| self.settings.shortening.max_pof_for(habit.mean_ratio());
+        let own = user.and_then(of_user);
+        let max_pof = own.unwrap_or_else(|| self.settings.acceptance.shortening(ratios));
         let judged = |promising, full| Judgement {
             class: Some(class),
             ratios: Some(Learned::range(ratios)),
@@ -48,11 +53,17 @@ impl Shortening {
             max_pof,
             full,
         };
-        let user = model.habits().user(job);
         if self.settings.underestimators == UnderestimatorRule::MoreTime
             && let Some(factor) = user.and_then(|habit| habit.overrun_factor())
         {
             return judged(false, longer_duration(job.estimate, factor));
+        }
+        if self.settings.excluded.include(job, model) {
+            return judged(false, full);
+        }
+        if self.settings.shortening != ShorteningRule::MaxPof {
+            // Who uses all of the estimate, or is not known, is not cut.
+            return judged(user.is_some_and(|habit| habit.mean_ratio() < 1.0), full);
         }
         let by_user = || user.is_some_and(|habit| is_promising(habit.mean_ratio(), max_pof));
         let by_application = || {

@@ -1,8 +1,8 @@
 //! What the algorithm of 2008 reads.
 
 use bookahead_core::scheduling::{
-    Acceptance, EarlyStart, PenaltySettings, PolicySpec, PromisingRule, RecoverySettings,
-    Reliability, UnderestimatorRule,
+    Acceptance, EarlyStart, ExcludedUsers, PenaltySettings, PolicySpec, PromisingRule,
+    RecoverySettings, Reliability, ShorteningRule, UnderestimatorRule,
 };
 
 /// How [`Shortening`](super::Shortening) plans. The numbers of open questions (A-nn) are those of
@@ -26,6 +26,10 @@ pub struct ShorteningSettings {
     pub promising: PromisingRule,
     /// What is done for users whose jobs mostly outlast their estimates (Birkenheuer 2008, §3.1.1).
     pub underestimators: UnderestimatorRule,
+    /// By how much estimates of promising jobs are cut (Birkenheuer 2008, §3.1.1).
+    pub shortening: ShorteningRule,
+    /// Users whose jobs are never shortened.
+    pub excluded: ExcludedUsers,
 }
 
 impl From<&PolicySpec> for ShorteningSettings {
@@ -39,6 +43,8 @@ impl From<&PolicySpec> for ShorteningSettings {
             early_start: spec.early_start,
             promising: spec.promising,
             underestimators: spec.underestimators,
+            shortening: spec.shortening,
+            excluded: spec.excluded.clone(),
         }
     }
 }
