@@ -101,7 +101,7 @@ fn a_further_site_is_as_large_as_the_machine_of_its_log_and_another_size_is_said
     write_sites(folder, "trace = \"other.swf\"\nnodes = 96");
     let (said, code) = said_of(folder, &RUN);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 point done already"), "{said}");
+    assert!(said.contains("1 points done already"), "{said}");
     // A log of its own, and the log of the first site, on smaller machines.
     for (more, name, share, of) in [
         ("trace = \"other.swf\"\nnodes = 32", "other", 33, 96),
