@@ -465,3 +465,28 @@ fn workers(text: &str) -> Result<std::num::NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "allowed is a whole number of 1 or more".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands in the blocks of the page; that its pictures exist is in tests/links.rs.
+    #[test]
+    fn every_command_of_the_gallery_is_one_that_the_program_takes() {
+        let page = include_str!("../docs/gallery.md");
+        let blocks = page.split("```\n").skip(1).step_by(2);
+        let commands: Vec<&str> = blocks.flat_map(str::lines).collect();
+        assert_eq!(commands.len(), 9);
+        for line in commands {
+            if let Err(error) = Cli::command().try_get_matches_from(line.split(' ')) {
+                panic!("{line}: {error}");
+            }
+        }
+        let pictures = page.matches("\n![").count();
+        assert_eq!(
+            pictures,
+            page.matches("\n## ").count(),
+            "one of each kind of page"
+        );
+    }
+}

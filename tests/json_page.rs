@@ -368,3 +368,33 @@ fn every_command_that_prints_json_has_a_section() {
     }
     assert!(count > 12, "{count} commands with --json are in the help");
 }
+
+#[test]
+fn every_command_that_prints_json_has_a_section_and_every_section_is_of_such_a_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    call(folder.path(), "man pages");
+    let mut commands = BTreeSet::new();
+    for page in fs::read_dir(folder.path().join("pages")).expect("pages") {
+        let path = page.expect("a page").path();
+        let page = fs::read_to_string(&path).expect("readable");
+        if page.contains("\\-\\-json") {
+            let name = path.file_stem().and_then(|name| name.to_str());
+            commands.insert(name.expect("a name").replace('-', " "));
+        }
+    }
+    assert!(commands.len() > 10, "{commands:?}");
+    let sections = sections();
+    let headings: Vec<&String> = sections.keys().filter(|name| *name != "A run").collect();
+    for command in &commands {
+        let is_of = |heading: &&&String| heading.starts_with(&format!("{command} "));
+        let has_section = headings.iter().any(|heading| is_of(&heading));
+        assert!(
+            has_section,
+            "docs/json.md has no section of `{command} --json`"
+        );
+    }
+    for heading in headings {
+        let is_of = |command: &String| heading.starts_with(&format!("{command} "));
+        assert!(commands.iter().any(is_of), "`{heading}` is of no command");
+    }
+}

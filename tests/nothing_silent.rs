@@ -76,6 +76,62 @@ fn without_nodes_a_machine_is_as_large_as_the_header_of_its_log_says_and_nothing
     );
 }
 
+/// An experiment with the log's site and a further one.
+fn write_sites(folder: &Path, more: &str) {
+    let text = format!(
+        "[experiment]\nname = \"it\"\n[workload]\ntrace = \"log.swf\"\nwhole_trace = true\n\
+         [scheduling]\nstrategy = \"provisioning\"\n[workflow]\ntasks = 3\nmean_nodes = 2\n\
+         [[sites.more]]\n{more}\n"
+    );
+    fs::write(folder.join("it.toml"), text).expect("written");
+}
+
+#[test]
+fn a_further_site_is_as_large_as_the_machine_of_its_log_and_another_size_is_said() {
+    let folder = folder();
+    let folder = folder.path();
+    write_log(folder, "; MaxProcs: 96\n");
+    fs::rename(folder.join("log.swf"), folder.join("other.swf")).expect("renamed");
+    write_log(folder, HEADER);
+    write_sites(folder, "trace = \"other.swf\"");
+    let (said, code) = said_of(folder, &RUN);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("of the log's machine"), "{said}");
+    // The same file with that size has the same points: everything is done.
+    write_sites(folder, "trace = \"other.swf\"\nnodes = 96");
+    let (said, code) = said_of(folder, &RUN);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 points done already"), "{said}");
+    // A log of its own, and the log of the first site, on smaller machines.
+    for (more, name, share, of) in [
+        ("trace = \"other.swf\"\nnodes = 32", "other", 33, 96),
+        ("nodes = 32", "log", 50, 64),
+    ] {
+        write_sites(folder, more);
+        let sentence = format!(
+            "{name}: 32 nodes, {share} % of the log's machine ({of}); 10 % of the jobs do not fit and are left out"
+        );
+        for arguments in [&CHECK[..], &RUN[..]] {
+            let (said, code) = said_of(folder, arguments);
+            assert_eq!(code, Some(0), "{said}");
+            assert_eq!(said.matches(&sentence).count(), 1, "{more}: {said}");
+        }
+        let page_text = page(folder).replace("&#39;", "'").replace("&#x27;", "'");
+        assert!(page_text.contains(&sentence), "{page_text}");
+    }
+    fs::write(folder.join("other.swf"), "; Version: 2\n").expect("written");
+    write_sites(folder, "trace = \"other.swf\"");
+    let (without, code) = said_of(folder, &CHECK);
+    assert_eq!(code, Some(2));
+    for part in [
+        "sites.more.nodes",
+        "the machine has no size, as the header of other.swf names neither MaxProcs nor MaxNodes",
+        "add `nodes = …`",
+    ] {
+        assert!(without.contains(part), "{part}: {without}");
+    }
+}
+
 #[test]
 fn a_log_without_a_size_and_a_log_that_is_not_there_ask_for_nodes() {
     let folder = folder();

@@ -224,6 +224,27 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
     assert_eq!(parts[0].gone, Some(Seconds(600)));
 }
 
+/// The last row of docs/counted-plan.md, "Who is tried after which event".
+#[test]
+fn slots_move_forward_when_a_window_over_tails_finds_no_room() {
+    let mut cluster = machine(4, 0.5);
+    cluster.submit(&[
+        job(0, 0, 2, 1_000, 250, Seconds::FAR),
+        job(1, 0, 2, 1_000, 1_000, Seconds::FAR),
+        job(2, 300, 2, 400, 400, Seconds::FAR),
+    ]);
+    cluster.settle(Seconds(250));
+    let all = order(0, 4, 600, 60, 0.5);
+    assert_eq!(cluster.reserve(Seconds(250), &all), Ok(()));
+    let (jobs, parts) = finish(&mut cluster);
+    // Between the tail that lasts and the window there are 300 s for the third job, which asks for
+    // 400: it is planned behind the window.
+    let promised = jobs[2].promise.map(|promise| promise.start);
+    assert_eq!(promised, Some(Seconds(660)));
+    assert_eq!((parts.len(), parts[0].lost), (1, true));
+    assert_eq!(jobs[2].start, Some(Seconds(600)));
+}
+
 #[test]
 fn a_job_that_is_planned_in_the_window_keeps_its_place() {
     let mut cluster = machine(4, 1.0);

@@ -64,6 +64,9 @@ fn runs_reports_comparisons_and_plans_are_those_of_their_commands() {
         assert_eq!(between(&report.body, from, to), between(&written, from, to));
     }
     assert!(report.body.contains("bookahead report 2 --store seen.db"));
+    // Its marks lead to plans, which a folder of files cannot draw.
+    let plans = "data-plans=\"/runs/2/plans\"";
+    assert!(report.body.contains(plans) && !written.contains("data-plans="));
     for other in ["latest", report_name()] {
         assert_eq!(
             server.get(&format!("/runs/{other}")).body,
@@ -124,7 +127,40 @@ fn runs_reports_comparisons_and_plans_are_those_of_their_commands() {
         plan.body,
         fs::read_to_string(folder.path().join("plan.html")).expect("a plan")
     );
+    // A figure of the served report leads to it, by the values of the points behind a mark.
+    let behind = server
+        .get("/runs/1/plans?scheduling.strategy=heuristic-overbooking&acceptance.pof_max=0.2");
+    let links: Vec<&str> = behind
+        .body
+        .split("<a href=\"/runs/1/plan?point=")
+        .skip(1)
+        .collect();
+    assert_eq!(links.len(), 4, "one a replication: {}", behind.body);
+    for (replication, link) in links.iter().enumerate() {
+        let words = format!("heuristic-overbooking, pof_max 0.2, replication {replication}</a>");
+        assert!(link.contains(&words), "{words}: {link}");
+    }
+    let (place, _) = links[0].split_once('"').expect("a place");
+    let plan = server.get(&format!("/runs/1/plan?point={place}"));
+    assert!(
+        plan.body
+            .contains("<h1>heuristic-overbooking, pof_max 0.2, replication 0</h1>"),
+        "{}",
+        plan.body
+    );
+    let each = plans.body.matches("replication 0</a>").count();
+    assert_eq!(each, 20, "each setting once");
     for (path, status, words) in [
+        (
+            "/runs/1/plans?acceptance.pof_max=0.99",
+            200,
+            "No point is done there.",
+        ),
+        (
+            "/runs/1/plans?nothing=1",
+            400,
+            "has a value on the axis `nothing`",
+        ),
         ("/runs/7", 404, "has no run with the number 7"),
         ("/runs/nothing", 404, "called `nothing`"),
         ("/compare?run=1&run=7", 404, "has no run with the number 7"),

@@ -339,9 +339,14 @@ fn window(
 
 /// The strategy and the other axes.
 fn title(source: &ReplaySource) -> String {
+    point_words(&source.strategy, &source.axes, source.replication)
+}
+
+/// What a point is called: its strategy, the other axes (JSON, by key) and its replication.
+pub fn point_words(strategy: &str, axes: &str, replication: u32) -> String {
     let axes: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&source.axes).unwrap_or_default();
-    let mut words = vec![source.strategy.clone()];
+        serde_json::from_str(axes).unwrap_or_default();
+    let mut words = vec![strategy.to_owned()];
     words.extend(
         axes.iter()
             .filter(|(key, _)| key.as_str() != "scheduling.strategy")
@@ -352,7 +357,7 @@ fn title(source: &ReplaySource) -> String {
                 format!("{} {value}", key.rsplit('.').next().unwrap_or(key))
             }),
     );
-    words.push(format!("replication {}", source.replication));
+    words.push(format!("replication {replication}"));
     words.join(", ")
 }
 

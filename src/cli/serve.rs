@@ -13,6 +13,7 @@ mod lines;
 mod live;
 mod page_request;
 mod pages;
+mod plans;
 mod question;
 mod work;
 

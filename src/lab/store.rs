@@ -77,7 +77,7 @@ pub use record::{
     RunRecord, RunState, SimulatedMachine, WriteSummary,
 };
 pub use remove::RunUse;
-pub use replays::ReplaySource;
+pub use replays::{ListedPoint, ReplaySource};
 pub use rules::{StoredDecision, StoredRule};
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;

@@ -17,7 +17,6 @@ mod experiment;
 mod identity;
 mod interrupt;
 pub mod keys;
-mod log_sizes;
 mod order;
 mod overrides;
 mod point_axes;

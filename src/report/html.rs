@@ -102,7 +102,8 @@ impl Content<'_> {
         let (beside, results): (Vec<&Table>, Vec<&Table>) =
             results.into_iter().partition(|table| beside_figures(table));
         let body = html! {
-            body data-run=(super::sql::this_run(&self.run.configuration_hash)) { "\n"
+            body data-run=(super::sql::this_run(&self.run.configuration_hash))
+                data-plans=[self.served.and_then(|served| served.plans.as_deref())] { "\n"
                 (self.head())
                 (self.filters())
                 main { "\n"

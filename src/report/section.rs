@@ -42,6 +42,8 @@ pub struct Served {
     pub links: Vec<(String, String)>,
     /// The command that writes the page into a folder with all its files.
     pub command: String,
+    /// The address of the page that draws plans, of a page about one run: marks lead to it.
+    pub plans: Option<String>,
     /// The number of the run where it is under way: its page tells how far it has come.
     pub under_way: Option<i64>,
 }

@@ -87,6 +87,21 @@ fn every_page_fits_every_screen_and_the_browser_does_not_complain() {
         "(mark => (mark.blur(), mark.focus(), !document.getElementById('tip').hidden))(document.querySelector(\
          '#figure-gain-by-acceptance-pof-max .m'))",
     );
+    // A mark leads to the plans of the points behind it, and these to a plan.
+    browser.ask(
+        "document.querySelector('#figure-gain-by-acceptance-pof-max .m').dispatchEvent(new MouseEvent('click', { bubbles: true }))",
+    );
+    browser.ask("document.querySelector('figure .plans a').click()");
+    wait_for(
+        &browser,
+        "location.pathname === '/runs/2/plans' && document.querySelector('main section a') !== null",
+    );
+    assert_eq!(
+        browser.ask("document.querySelectorAll('main section li a').length"),
+        4
+    );
+    keep(&browser, "plans-of-a-mark-1400");
+    browser.visit(&format!("{base}/runs/2"));
     browser.ask("document.querySelector('figure .save').click()");
     // Another page in the browser learns nothing: neither by a script nor in a frame.
     browser.visit("data:text/html,<title>evil</title>");

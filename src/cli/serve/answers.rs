@@ -95,8 +95,9 @@ pub(super) async fn comparison(
 pub(super) async fn plans(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
+    Query(at): Asked,
 ) -> Result<Response, PageFailure> {
-    page(&served, PageRequest::Plans { run }).await
+    page(&served, PageRequest::Plans { run, at }).await
 }
 
 pub(super) async fn plan(

@@ -5,11 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use bookahead_core::memory::MemoryBudget;
-use maud::html;
 use serde::{Deserialize, Serialize};
 
-use super::pages::{self, PageFailure};
-use super::question;
+use super::pages::PageFailure;
+use super::{plans, question};
 use crate::cli::{gantt, studies};
 use crate::store::{RunSelector, Store};
 use crate::sweep::InputFolders;
@@ -23,8 +22,11 @@ pub(super) enum PageRequest {
     Report { run: String },
     /// Runs compared with the first of them.
     Comparison { runs: Vec<i64> },
-    /// The plans of a run that can be drawn.
-    Plans { run: String },
+    /// The plans of a run that can be drawn, or those at these values of axes, by key.
+    Plans {
+        run: String,
+        at: Vec<(String, String)>,
+    },
     /// A plan; of the best point where none is named.
     Plan {
         run: String,
@@ -52,7 +54,7 @@ impl PageRequest {
         let page = match self {
             Self::Report { run } => report(store, run)?,
             Self::Comparison { runs } => compared(store, runs)?,
-            Self::Plans { run } => plans(store, run)?,
+            Self::Plans { run, at } => plans::page(store, &selector(run), at)?,
             Self::Plan {
                 run,
                 place,
@@ -94,6 +96,7 @@ fn report(store: &Path, run: &str) -> Result<String, PageFailure> {
     let extras = ReportExtras {
         served: Some(bookahead_report::Served {
             links: links(&[(format!("/runs/{}/plans", run.0), "Plans")]),
+            plans: Some(format!("/runs/{}/plans", run.0)),
             command: format!("bookahead report {} --store {}", run.0, store.display()),
             under_way: is_under_way.then_some(run.0),
         }),
@@ -125,41 +128,7 @@ fn compared(path: &Path, numbers: &[i64]) -> Result<String, PageFailure> {
             words.join(" "),
             path.display()
         ),
-        under_way: None,
+        ..bookahead_report::Served::default()
     };
     Ok(comparison::page(&runs, &served))
-}
-
-/// The best point of every strategy, and any other.
-fn plans(path: &Path, run: &str) -> Result<String, PageFailure> {
-    let store = Store::open_read_only(studies(), path)?;
-    let run = store.run(&selector(run))?;
-    let places = store.best_places(run.id)?;
-    let number = run.id.0;
-    let head = html! {
-        p.lead {
-            "A point is simulated again from what the store has of it, checked against its stored totals, and drawn. Its traces must be \
-             where BOOKAHEAD_TRACES was when the server began. Large simulations take as long as they took."
-        } "\n"
-    };
-    let body = html! {
-        section { h2 { "The best point of each strategy" } "\n"
-            @if places.is_empty() { p { "No point is done yet." } "\n" }
-            ul {
-                @for (place, strategy) in &places {
-                    li { a href={ "/runs/" (number) "/plan?point=" (place) } { (strategy) } ", point " (place) } "\n"
-                }
-            }
-        } "\n"
-        section { h2 { "Another point" } "\n"
-            form.tools action={ "/runs/" (number) "/plan" } {
-                label { "point " input type="number" name="point" min="0" max=(run.points.saturating_sub(1)) required; }
-                label { "cluster " input type="number" name="cluster" min="0" value="0"; }
-                button type="submit" { "Draw" }
-            } "\n"
-            p.note { code { "bookahead show " (number) " --points" } " lists the points; places and clusters are counted from 0." } "\n"
-        } "\n"
-        p { a href={ "/runs/" (number) } { "The report of this run" } } "\n"
-    };
-    Ok(pages::framed(&format!("Plans of {}", run.name), &head, &body).0)
 }

@@ -33,7 +33,49 @@ fn source(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReplaySource> {
     })
 }
 
+/// A done point of a run, as lists name it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedPoint {
+    /// Its place in the sweep, from 0.
+    pub place: u32,
+    /// Its strategy.
+    pub strategy: String,
+    /// The values of its axes as JSON, by key.
+    pub axes: String,
+    /// Its replication.
+    pub replication: u32,
+}
+
 impl Store {
+    /// Hands over every done point of a run in the order of the sweep.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn list_done_points(
+        &self,
+        run: RunId,
+        mut take: impl FnMut(ListedPoint),
+    ) -> Result<(), StoreError> {
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare(
+                "SELECT place, strategy, axes, replication FROM v_point WHERE run = ?1 AND state = 'done' \
+                 ORDER BY place",
+            )?;
+            let mut rows = statement.query([run.0])?;
+            while let Some(row) = rows.next()? {
+                take(ListedPoint {
+                    place: row.get(0)?,
+                    strategy: row.get(1)?,
+                    axes: row.get(2)?,
+                    replication: row.get(3)?,
+                });
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.error("listing its points", error))
+    }
+
     /// The done point at a place of a run; `None` where there is none.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::keys::workload::RawWorkload;
 use crate::scheduling::PolicySpec;
 use crate::study::Studies;
+use crate::study::inputs::LogSizes;
 use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// What a file asks for, as far as every study may need it.
@@ -30,6 +31,8 @@ pub struct Asked<'a> {
     pub laxity: f64,
     /// The workload as it is written.
     pub written: Option<&'a Spanned<RawWorkload>>,
+    /// How large the machines of logs were, for further machines with a log of their own.
+    pub log_sizes: &'a LogSizes,
 }
 
 impl Asked<'_> {

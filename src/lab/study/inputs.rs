@@ -5,6 +5,7 @@
 mod cache;
 mod canonical;
 mod failures;
+mod log_sizes;
 mod loss;
 pub mod parallel;
 mod remark;
@@ -20,6 +21,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use self::cache::Cache;
 pub use self::canonical::{canonical_json, canonical_text, write_sorted};
 pub use self::failures::worked_off;
+pub(crate) use self::log_sizes::ADD_NODES;
+pub use self::log_sizes::LogSizes;
 pub use self::loss::RecordLoss;
 pub use self::remark::{InputRemark, remarks_on};
 use self::seen::SeenCache;

@@ -79,6 +79,7 @@ pub(super) fn resolved<'i>(
         replications,
         requests: requests.as_ref(),
         written,
+        log_sizes: &document.log_sizes,
     };
     let study = study(document.keys.studies(), &raw, &asked, problems)?;
     let base = SimulationSpec {

@@ -13,11 +13,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{Key, Keys, suggest};
-use super::log_sizes::LogSizes;
 use super::raw::{RawAxis, RawExperiment, RawZip};
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::reader::{self, Sections, TableReader};
+use crate::study::inputs::LogSizes;
 use check::check_table;
 use lists::{Exclude, read_all, read_excludes};
 use tree::{empty_table, path_of, put, take};

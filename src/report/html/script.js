@@ -288,9 +288,31 @@
     tip.style.left = Math.max(4, Math.min(innerWidth - box.width - 4, at.left + at.width / 2 - box.width / 2)) + "px";
     tip.style.top = (at.top - box.height - 8 > 0 ? at.top - box.height - 8 : at.bottom + 8) + "px";
   };
+  // A server draws the plans of the points behind a mark: those with its values on the axes that it has.
+  const own = (name) => filters.flatMap((filter) => {
+    const short = filter.parentElement.firstChild.textContent.trim();
+    const is = (choice) => choice !== "" && name.split(", ").some((word) => word === choice || word === `${short} ${choice}`);
+    const choice = [...filter.options].map((option) => option.value).find(is);
+    return choice === undefined ? [] : [[filter.dataset.axis, choice]];
+  });
+  const plans = (mark, figure, line) => {
+    const address = document.body.dataset.plans, over = filters.find((filter) => filter.dataset.axis === figure.dataset.x);
+    if (address === undefined || (over === undefined && !figure.querySelector(".behind:not(.plans)"))) return;
+    const at = [...line, ...Object.entries(JSON.parse(figure.dataset.given))];
+    const here = over && [...over.options].find((option) => option.value !== "" && same(place(mark), option.value));
+    if (here) at.push([over.dataset.axis, here.value]);
+    const room = figure.querySelector(".plans") ?? figure.appendChild(document.createElement("p"));
+    room.className = "behind plans";
+    const link = document.createElement("a");
+    link.href = `${address}?${new URLSearchParams(at)}`;
+    link.textContent = "The plans behind this mark";
+    room.replaceChildren(link);
+  };
   const quote = (text) => text.replaceAll("'", "''");
   const behind = (mark) => {
-    const figure = mark.closest("figure"), room = figure.querySelector(".behind"), name = line(mark);
+    const figure = mark.closest("figure"), name = line(mark);
+    const room = figure.querySelector(".behind:not(.plans)");
+    if (name !== undefined) plans(mark, figure, room ? [["scheduling.strategy", name.split(", ")[0]]] : own(name));
     if (!room || name === undefined) return;
     // A strategy may have several lines: "heuristic-overbooking, promised".
     const strategy = name.split(", ")[0];

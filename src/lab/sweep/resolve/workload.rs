@@ -8,7 +8,7 @@ use super::first_span;
 use super::tightness::tightness;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::MOST_JOBS;
-use crate::sweep::log_sizes::LogSizes;
+use crate::study::inputs::{ADD_NODES, LogSizes};
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
@@ -139,15 +139,12 @@ fn nodes(
     if raw.nodes.is_some() {
         return raw.nodes().checked(problems).flatten().map(Nodes);
     }
-    let (place, message) = match &raw.trace {
-        Some(trace) => match log_sizes.of(trace.get_ref()) {
-            Ok(size) => return Some(size),
-            Err(why) => (trace.span(), format!("the machine has no size, as {why}")),
-        },
-        None => (place.clone(), "the machine has no size".to_owned()),
-    };
-    let help = "add `nodes = …`, the size of the machine";
-    problems.add(ProblemKind::Missing, "workload.nodes", place, message, help);
+    let key = "workload.nodes";
+    if let Some(trace) = &raw.trace {
+        return log_sizes.machine_of(trace, key, problems);
+    }
+    let message = "the machine has no size";
+    problems.add(ProblemKind::Missing, key, place.clone(), message, ADD_NODES);
     None
 }
 

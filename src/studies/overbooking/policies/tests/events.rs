@@ -205,6 +205,40 @@ fn counted_after_a_failed_start_slots_move_forward_only_where_that_is_asked_for(
 }
 
 #[test]
+fn counted_after_a_failure_of_an_idle_node_those_that_wait_are_tried() {
+    // Job 0 loses its node at 2 and has to start again by 45. Job 2 moves from 40 to 10, when one of
+    // its three nodes is down: its start fails, which tries nobody. Node 2 is idle since 10.
+    let jobs = [
+        job(0, 0, 1, 40).due_by(Seconds(85)),
+        job(1, 0, 2, 10),
+        job(2, 1, 3, 50).due_by(Seconds(92)),
+    ];
+    let first = |retry, outages: &[Outage]| {
+        let blind = PolicySpec {
+            down_horizon: DownHorizon::None,
+            ..counted(retry)
+        };
+        starts(3, &blind, &jobs, outages)[0]
+    };
+    let (under_a_job, idle) = (down(0, 2, 900), down(2, 20, 900));
+    assert_eq!(first(Retry::Events, &[under_a_job]), None);
+    assert_eq!(first(Retry::Events, &[under_a_job, idle]), Some(20));
+    assert_eq!(first(Retry::Repairs, &[under_a_job, idle]), None);
+}
+
+#[test]
+fn counted_after_a_failure_of_an_idle_node_slots_move_forward_whatever_the_rule() {
+    // All nodes are planned for job 0 at 10, when one is down, and job 1 behind it at 60.
+    let jobs = [job(0, 0, 3, 50).released_at(Seconds(10)), job(1, 1, 1, 30)];
+    let second = |retry, outages: &[Outage]| starts(3, &counted(retry), &jobs, outages)[1];
+    let (before, idle) = (down(0, 5, 300), down(2, 20, 300));
+    for retry in BOTH {
+        assert_eq!(second(retry, &[before]), Some(60), "{retry:?}");
+        assert_eq!(second(retry, &[before, idle]), Some(20), "{retry:?}");
+    }
+}
+
+#[test]
 fn a_job_that_saves_its_work_goes_on_at_once_but_in_a_counted_plan_only_as_the_rule_says() {
     let jobs = [job(0, 0, 1, 100)];
     let restart = |settings| starts(2, &saving(settings), &jobs, &[down(0, 45, 80)]);
@@ -335,6 +369,49 @@ fn mapped_those_that_wait_are_tried_when_a_job_is_given_up_and_not_when_it_is_di
         starts(2, &settings(Retry::Repairs), &jobs, &outages),
         [None, None]
     );
+}
+
+/// On two nodes: the start of job 1 fails at 50, and its node is back at 65, when job 2 is planned
+/// on it at 70. Job 2 ends at 80 and keeps its reservation until 170: from then on job 1 could
+/// start, but nothing happens then.
+fn its_node_is_free_without_an_event() -> ([Job; 3], Outage) {
+    let due = Seconds(1_000);
+    let jobs = [
+        job(0, 0, 1, 100).due_by(due),
+        job(1, 0, 1, 20).released_at(Seconds(50)).due_by(due),
+        job(2, 1, 1, 100)
+            .running_for(Seconds(10))
+            .released_at(Seconds(70))
+            .due_by(due),
+    ];
+    (jobs, down(1, 40, 65))
+}
+
+#[test]
+fn mapped_after_a_failure_of_an_idle_node_nobody_is_tried() {
+    // Node 0 is idle since 100; its repair at 300 is an event at which all are tried.
+    let (jobs, before) = its_node_is_free_without_an_event();
+    for retry in BOTH {
+        let settings = kept(CrashRule::RestartFull, retry);
+        let starts = starts(2, &settings, &jobs, &[before, down(0, 180, 300)]);
+        assert_eq!(starts, [Some(0), Some(300), Some(70)], "{retry:?}");
+    }
+}
+
+#[test]
+fn mapped_after_a_failed_start_nobody_is_tried() {
+    // Job 3 is planned on node 0 at 180, which is down then.
+    let (jobs, before) = its_node_is_free_without_an_event();
+    let fourth = job(3, 2, 1, 30)
+        .released_at(Seconds(180))
+        .due_by(Seconds(1_000));
+    let jobs = [jobs.as_slice(), &[fourth]].concat();
+    for retry in BOTH {
+        let settings = kept(CrashRule::RestartFull, retry);
+        let starts = starts(2, &settings, &jobs, &[before, down(0, 175, 300)]);
+        let expected = [Some(0), Some(300), Some(70), Some(300)];
+        assert_eq!(starts, expected, "{retry:?}");
+    }
 }
 
 #[test]

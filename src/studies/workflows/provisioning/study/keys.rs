@@ -59,7 +59,7 @@ section! {
         trace: Given<String> = text("the file name of a trace (default: the workload's)"),
         /// The size of its machine.
         nodes: Given<u32> = integer_within(1, 10_000_000)
-            .note(": the size of the machine (default, without a trace of its own: the workload's)"),
+            .note(": the size of the machine (by default that of the log's machine, as the header of its trace says; without a trace of its own the workload's)"),
         /// The load of its own jobs.
         utilisation_percent: Given<f64> = real().above(0.0).below(100.0)
             .note(": the load that its own jobs are brought to (default: the trace as it is)")

@@ -35,7 +35,7 @@ pub(super) fn resolve(
 ) -> Option<ProvisioningStudy> {
     let workload = asked.workload;
     let traces = workload_fits(workload, &own.sites, asked.place(), problems);
-    let sites = sites(workload, own, problems);
+    let sites = sites(asked, own, problems);
     let largest = sites
         .iter()
         .flatten()
@@ -144,11 +144,7 @@ fn exact_rectangles(
     Some(())
 }
 
-fn sites(
-    workload: &WorkloadSettings,
-    own: &RawTables,
-    problems: &mut Problems,
-) -> Option<Vec<SiteSettings>> {
+fn sites(asked: &Asked<'_>, own: &RawTables, problems: &mut Problems) -> Option<Vec<SiteSettings>> {
     let (raw, clusters) = (&own.sites, &own.clusters);
     let listed = 1 + raw.more.len() as u32;
     let count = clusters.count().or(listed, problems);
@@ -156,7 +152,7 @@ fn sites(
     let more: Vec<Option<SiteSettings>> = raw
         .more
         .iter()
-        .map(|site| one_more(workload, site.get_ref(), site.span(), problems))
+        .map(|site| one_more(asked, site.get_ref(), problems))
         .collect();
     let count = count?;
     if count > listed {
@@ -171,7 +167,7 @@ fn sites(
         return None;
     }
     let mut sites = vec![SiteSettings {
-        workload: workload.clone(),
+        workload: asked.workload.clone(),
         utilisation_percent: first?,
     }];
     sites.extend(more.into_iter().collect::<Option<Vec<_>>>()?);
@@ -179,28 +175,12 @@ fn sites(
     Some(sites)
 }
 
-fn one_more(
-    workload: &WorkloadSettings,
-    raw: &RawSite,
-    place: Range<usize>,
-    problems: &mut Problems,
-) -> Option<SiteSettings> {
+fn one_more(asked: &Asked<'_>, raw: &RawSite, problems: &mut Problems) -> Option<SiteSettings> {
     let percent = raw.utilisation_percent().checked(problems);
-    let nodes = raw.nodes().or(workload.nodes.0, problems);
-    let mut of_its_own = workload.clone();
+    let mut of_its_own = asked.workload.clone();
     if let Some(trace) = &raw.trace {
         if trace.get_ref().trim().is_empty() {
             raw.trace().refuse("an empty file name", problems);
-            return None;
-        }
-        if raw.nodes.is_none() {
-            problems.add(
-                ProblemKind::Missing,
-                "sites.more.nodes",
-                place,
-                "the machine of this trace has no size",
-                "add `nodes = …`",
-            );
             return None;
         }
         of_its_own.source = WorkloadSource::Trace {
@@ -210,7 +190,11 @@ fn one_more(
     if let (Some(_), Some(whole)) = (&raw.utilisation_percent, &mut of_its_own.whole) {
         whole.copy = None;
     }
-    of_its_own.nodes = Nodes(nodes?);
+    of_its_own.nodes = match (&raw.nodes, &raw.trace) {
+        (Some(_), _) => raw.nodes().checked(problems).flatten().map(Nodes)?,
+        (None, Some(trace)) => (asked.log_sizes).machine_of(trace, "sites.more.nodes", problems)?,
+        (None, None) => asked.workload.nodes,
+    };
     Some(SiteSettings {
         workload: of_its_own,
         utilisation_percent: percent?,

@@ -1,23 +1,48 @@
-//! How large the machines of logs were: what `workload.nodes` is where a file does not give it.
+//! How large the machines of logs were: what the size of a machine is where a file gives it a log
+//! and no size.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use toml::Spanned;
+
+use super::InputFolders;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::MOST_NODES;
-use crate::study::inputs::InputFolders;
 use crate::units::Nodes;
 use crate::workload::TraceFolder;
 use bookahead_core::workload::swf::SwfReader;
 
+/// What to do about a machine without a size.
+pub(crate) const ADD_NODES: &str = "add `nodes = …`, the size of the machine";
+
 /// The sizes that the headers of logs say, each read once, in the folder that the environment
 /// names.
 #[derive(Debug, Default)]
-pub(crate) struct LogSizes(RefCell<BTreeMap<String, Result<Nodes, String>>>);
+pub struct LogSizes(RefCell<BTreeMap<String, Result<Nodes, String>>>);
 
 impl LogSizes {
+    /// The size of the machine of a log, for the key that a file leaves out; `None` after it has said
+    /// why it is not known.
+    pub fn machine_of(
+        &self,
+        trace: &Spanned<String>,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Option<Nodes> {
+        match self.of(trace.get_ref()) {
+            Ok(size) => Some(size),
+            Err(why) => {
+                let message = format!("the machine has no size, as {why}");
+                problems.add(ProblemKind::Missing, key, trace.span(), message, ADD_NODES);
+                None
+            }
+        }
+    }
+
     /// The size of the machine of a log; else why it is not known, as a clause.
-    pub(super) fn of(&self, file: &str) -> Result<Nodes, String> {
+    fn of(&self, file: &str) -> Result<Nodes, String> {
         let mut known = self.0.borrow_mut();
         let size = known.entry(file.to_owned());
         size.or_insert_with(|| read(file)).clone()
