@@ -297,8 +297,8 @@ mod tests {
         #[test]
         fn whoever_starts_now_starts_now_in_the_whole_plan(
             running in running(),
-            reserved in prop::option::of((6_i64..50, 1_i64..20)),
-            asked in asked(),
+            reserved in prop::collection::vec((6_i64..150, 1_i64..20, 1_u32..=NODES), 0..4),
+            asked in prop::collection::vec((1_i64..60, 1..=NODES), 0..100),
         ) {
             let queue = queue_of(&asked);
             let mut fixed = Profile::new(NODES, NOW);
@@ -307,9 +307,9 @@ mod tests {
                     fixed.reserve(NOW, NOW + Seconds(*left), *nodes);
                 }
             }
-            if let Some((start, length)) = reserved {
+            for (start, length, nodes) in reserved {
                 let free = fixed.min_free(Seconds(start), Seconds(start + length));
-                fixed.reserve(Seconds(start), Seconds(start + length), free as u32);
+                fixed.reserve(Seconds(start), Seconds(start + length), nodes.min(free as u32));
             }
             for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
                 let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
