@@ -15,13 +15,19 @@ use crate::units::{Nodes, Seconds};
 /// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
 /// that knowledge is not enough the pass is repeated with more jobs planned exactly, in the end all
 /// of them: the answer is always that of the whole plan.
-pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<usize> {
+pub(super) fn due_now(
+    fixed: &Profile,
+    now: Seconds,
+    queue: &[Waiting],
+    first: usize,
+) -> Vec<usize> {
     let mut due = Vec::new();
     let mut exact = 4;
     loop {
         let mut rule = PlaceForEach {
             queue,
             now,
+            first,
             exact,
             view: View::new(fixed, now),
             spans: Vec::new(),
@@ -46,6 +52,8 @@ pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<u
 struct PlaceForEach<'a> {
     queue: &'a [Waiting],
     now: Seconds,
+    /// No job in front of this place starts now.
+    first: usize,
     /// This many jobs are planned before any is passed over.
     exact: u64,
     /// The nodes that can be had now: candidates are the jobs behind the ones looked at that fit.
@@ -72,6 +80,7 @@ impl PlaceForEach<'_> {
     fn find_candidates(&mut self, from: usize) {
         self.view.spans(&mut self.spans);
         let past = if self.view.is_empty() { 0 } else { self.past };
+        let from = from.max(self.first);
         let others = &self.queue[from.min(past)..past];
         (self.past, self.reach) = (0, self.now);
         for (place, waiting) in (from..).zip(others) {
