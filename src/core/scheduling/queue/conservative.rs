@@ -82,14 +82,20 @@ impl PlaceForEach<'_> {
         let past = if self.view.is_empty() { 0 } else { self.past };
         let from = from.max(self.first);
         let others = &self.queue[from.min(past)..past];
-        (self.past, self.reach) = (0, self.now);
+        let widest = self.spans.len() - 1;
+        let (mut past, mut longest) = (0, Seconds::ZERO);
         for (place, waiting) in (from..).zip(others) {
-            let span = self.spans.get(waiting.nodes.0 as usize);
-            if span.is_some_and(|span| waiting.estimate <= *span) {
-                self.past = place + 1;
-                self.reach = self.reach.max(self.now + waiting.estimate);
-            }
+            let span = self.spans[(waiting.nodes.0 as usize).min(widest)];
+            // Whether the next job fits cannot be foretold, so these are better not branches.
+            let fits = waiting.estimate <= span;
+            past = if fits { place + 1 } else { past };
+            longest = if fits {
+                longest.max(waiting.estimate)
+            } else {
+                longest
+            };
         }
+        (self.past, self.reach) = (past, self.now + longest);
     }
 
     fn is_limited(&self) -> bool {
@@ -110,9 +116,10 @@ impl PlaceForEach<'_> {
             let widest = self.longest[self.longest.len() - 1];
             self.longest.resize(nodes + 1, widest);
         }
-        for known in &mut self.longest[nodes..] {
-            *known = longest.min(*known);
-        }
+        // Nobody has longer for more nodes.
+        let known = &mut self.longest[nodes..];
+        let past = known.partition_point(|known| *known > longest);
+        known[..past].fill(longest);
     }
 }
 
