@@ -1,11 +1,13 @@
 //! The rule of a pass that reserves a place for every job, but does not plan jobs whose place
 //! cannot matter.
 
+use std::borrow::Cow;
+
 use super::Waiting;
 use super::pass::{Rule, pass};
 use super::view::View;
 use crate::plan::{Fit, Profile};
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 
 /// [`super::due_now`] with a reserved place for every job.
 ///
@@ -13,35 +15,31 @@ use crate::units::Seconds;
 /// estimate is not looked at, and jobs that are known to start behind it are passed over. Where
 /// that knowledge is not enough the pass is repeated with more jobs planned exactly, in the end all
 /// of them: the answer is always that of the whole plan.
-pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<usize> {
+pub(super) fn due_now(
+    fixed: &Profile,
+    now: Seconds,
+    queue: &[Waiting],
+    first: usize,
+) -> Vec<usize> {
     let mut due = Vec::new();
-    let view = View::new(fixed, now);
-    if view.is_empty() {
-        return due;
-    }
-    // Jobs that could start now if none in front took the place.
-    let candidates: Vec<usize> = (0..queue.len())
-        .filter(|&index| view.holds(&queue[index]))
-        .collect();
-    if candidates.is_empty() {
-        return due;
-    }
-    let mut exact = 48;
+    let mut exact = 4;
     loop {
         let mut rule = PlaceForEach {
             queue,
             now,
+            first,
             exact,
-            reach: Seconds::ZERO,
-            view: view.clone(),
-            candidates: candidates.clone(),
-            profile: fixed.clone(),
+            view: View::new(fixed, now),
+            spans: Vec::new(),
+            past: queue.len(),
+            reach: now,
+            profile: Cow::Borrowed(fixed),
             horizon: Seconds::FAR,
-            stretches: None,
+            longest: vec![Seconds::FAR],
             placed: 0,
             is_open: false,
         };
-        rule.reach = rule.longest();
+        rule.find_candidates(0);
         pass(queue, &mut rule, &mut due);
         if !rule.is_open {
             return due;
@@ -54,56 +52,89 @@ pub(super) fn due_now(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<u
 struct PlaceForEach<'a> {
     queue: &'a [Waiting],
     now: Seconds,
+    /// No job in front of this place starts now.
+    first: usize,
     /// This many jobs are planned before any is passed over.
     exact: u64,
+    /// The nodes that can be had now: candidates are the jobs behind the ones looked at that fit.
+    view: View,
+    /// The same by node count.
+    spans: Vec<Seconds>,
+    /// The place behind the last candidate.
+    past: usize,
     /// Only plans before this time decide which of the candidates start.
     reach: Seconds,
-    view: View,
-    /// The jobs that may still start now.
-    candidates: Vec<usize>,
     /// That of the whole plan before the horizon, and too optimistic from there on.
-    profile: Profile,
+    profile: Cow<'a, Profile>,
     horizon: Seconds,
-    /// Of the profile as it is.
-    stretches: Option<Vec<Seconds>>,
+    /// For each node count, how long a job of so many nodes may be to have a place before the
+    /// horizon, as far as searches that failed have shown; the last one counts for more nodes, too.
+    longest: Vec<Seconds>,
     placed: u64,
     /// Whether passing over jobs left the question open.
     is_open: bool,
 }
 
 impl PlaceForEach<'_> {
-    fn longest(&self) -> Seconds {
-        let candidates = self.candidates.iter();
-        let estimates = candidates.map(|&index| self.queue[index].estimate);
-        self.now + estimates.max().unwrap_or(Seconds::ZERO)
+    /// Finds the candidates from this place on.
+    fn find_candidates(&mut self, from: usize) {
+        self.view.spans(&mut self.spans);
+        let past = if self.view.is_empty() { 0 } else { self.past };
+        let from = from.max(self.first);
+        let others = &self.queue[from.min(past)..past];
+        let widest = self.spans.len() - 1;
+        let (mut past, mut longest) = (0, Seconds::ZERO);
+        for (place, waiting) in (from..).zip(others) {
+            let span = self.spans[(waiting.nodes.0 as usize).min(widest)];
+            // Whether the next job fits cannot be foretold, so these are better not branches.
+            let fits = waiting.estimate <= span;
+            past = if fits { place + 1 } else { past };
+            longest = if fits {
+                longest.max(waiting.estimate)
+            } else {
+                longest
+            };
+        }
+        (self.past, self.reach) = (past, self.now + longest);
     }
 
     fn is_limited(&self) -> bool {
         self.horizon < Seconds::FAR
     }
 
-    /// Whether the job has no place before the horizon.
-    fn is_too_long(&mut self, waiting: &Waiting) -> bool {
-        let (profile, now, horizon) = (&self.profile, self.now, self.horizon);
-        let known =
-            (self.stretches).get_or_insert_with(|| longest_stretches(profile, now, horizon));
-        let longest = known.get(waiting.nodes.0 as usize);
-        longest.is_none_or(|longest| waiting.estimate > *longest)
+    /// Whether the job is known to have no place before the horizon.
+    fn is_too_long(&self, waiting: &Waiting) -> bool {
+        let nodes = (waiting.nodes.0 as usize).min(self.longest.len() - 1);
+        waiting.estimate > self.longest[nodes]
+    }
+
+    /// So many nodes are free for this long at most, from any time before the horizon on. That
+    /// stays true: the profile only fills, and the horizon only comes nearer.
+    fn note_longest(&mut self, nodes: Nodes, longest: Seconds) {
+        let nodes = nodes.0 as usize;
+        if self.longest.len() <= nodes {
+            let widest = self.longest[self.longest.len() - 1];
+            self.longest.resize(nodes + 1, widest);
+        }
+        // Nobody has longer for more nodes.
+        let known = &mut self.longest[nodes..];
+        let past = known.partition_point(|known| *known > longest);
+        known[..past].fill(longest);
     }
 }
 
 impl Rule<Waiting> for PlaceForEach<'_> {
-    fn next(&self, _queue: &[Waiting], from: usize) -> Option<usize> {
-        let last = self.candidates.last();
-        let matters = !self.is_open && last.is_some_and(|&last| from <= last);
-        matters.then_some(from)
+    fn next(&self, queue: &[Waiting], from: usize) -> Option<usize> {
+        if self.is_open || from >= self.past {
+            return None;
+        }
+        let mut others = queue[from..self.past].iter();
+        let found = others.position(|waiting| !self.is_too_long(waiting));
+        found.map(|place| from + place)
     }
 
     fn starts(&mut self, waiting: &Waiting, behind: &[Waiting]) -> bool {
-        if self.is_limited() && self.is_too_long(waiting) {
-            return false;
-        }
-        let start = self.profile.earliest_fit(Fit {
+        let found = self.profile.earliest_fit_or_longest(Fit {
             from: self.now,
             latest: if self.is_limited() {
                 self.horizon - Seconds(1)
@@ -114,9 +145,12 @@ impl Rule<Waiting> for PlaceForEach<'_> {
             duration: waiting.estimate,
             own_start: None,
         });
-        let Some(start) = start else {
-            self.stretches = None;
-            return false;
+        let start = match found {
+            Ok(start) => start,
+            Err(longest) => {
+                self.note_longest(waiting.nodes, longest);
+                return false;
+            }
         };
         let end = start + waiting.estimate;
         let certain = end <= self.horizon;
@@ -126,10 +160,9 @@ impl Rule<Waiting> for PlaceForEach<'_> {
         }
         if !certain || (!self.is_limited() && self.placed >= self.exact && start >= self.reach) {
             self.horizon = self.horizon.min(start);
-            self.stretches = None;
             return false;
         }
-        self.profile.reserve(start, end, waiting.nodes.0);
+        self.profile.to_mut().reserve(start, end, waiting.nodes.0);
         self.placed += 1;
         if start < self.reach {
             if start == self.now {
@@ -137,51 +170,8 @@ impl Rule<Waiting> for PlaceForEach<'_> {
             } else {
                 self.view.look_at(&self.profile, self.now);
             }
-            let (queue, view) = (self.queue, &self.view);
-            let next = queue.len() - behind.len();
-            (self.candidates).retain(|&index| index >= next && view.holds(&queue[index]));
-            self.reach = self.longest();
+            self.find_candidates(self.queue.len() - behind.len());
         }
         start == self.now
     }
-}
-
-/// For each node count up to the machine's, the longest time for which so many nodes are free
-/// without a break, beginning before `horizon`.
-fn longest_stretches(profile: &Profile, now: Seconds, horizon: Seconds) -> Vec<Seconds> {
-    let mut longest: Vec<Seconds> = Vec::new();
-    let mut raise = |nodes: i32, span: Seconds| {
-        let nodes = nodes.max(0) as usize;
-        if longest.len() <= nodes {
-            longest.resize(nodes + 1, Seconds::ZERO);
-        }
-        longest[nodes] = longest[nodes].max(span);
-    };
-    // Open stretches by rising node count, each with its beginning.
-    let mut open: Vec<(i32, Seconds)> = Vec::new();
-    for (time, free) in profile.segments() {
-        let time = time.max(now);
-        let mut begin = time;
-        while let Some(&(nodes, from)) = open.last() {
-            if nodes < free {
-                break;
-            }
-            raise(nodes, time - from);
-            begin = from;
-            open.pop();
-        }
-        if time < horizon || begin < time {
-            open.push((free, begin));
-        } else if open.is_empty() {
-            break;
-        }
-    }
-    for (nodes, from) in open {
-        raise(nodes, Seconds::FAR - from);
-    }
-    // Whoever has many nodes has few.
-    for nodes in (1..longest.len()).rev() {
-        longest[nodes - 1] = longest[nodes - 1].max(longest[nodes]);
-    }
-    longest
 }

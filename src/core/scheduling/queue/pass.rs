@@ -173,15 +173,17 @@ pub fn remove_due<T: Copy>(queue: &mut Vec<T>, due: &[usize]) {
 }
 
 /// The jobs of `queue` (by index, in order) that the plan of [`super::plan_queue`] starts at `now`
-/// around the `fixed` entries. Jobs whose place cannot matter are not planned.
+/// around the `fixed` entries, where it is known that none in front of place `first` does. Jobs
+/// whose place cannot matter are not planned.
 pub fn due_now(
     fixed: &Profile,
     now: Seconds,
     queue: &[Waiting],
+    first: usize,
     backfilling: Backfilling,
 ) -> Vec<usize> {
     let backfills = match backfilling {
-        Backfilling::Conservative => return conservative::due_now(fixed, now, queue),
+        Backfilling::Conservative => return conservative::due_now(fixed, now, queue, first),
         Backfilling::Aggressive => true,
         Backfilling::None => false,
     };
@@ -315,7 +317,7 @@ mod tests {
                 let starts = plan_queue(&mut fixed.clone(), NOW, &queue, rule);
                 let now: Vec<usize> =
                     (0..queue.len()).filter(|&place| starts[place] == NOW).collect();
-                let due = due_now(&fixed, NOW, &queue, rule);
+                let due = due_now(&fixed, NOW, &queue, 0, rule);
                 prop_assert_eq!(due, now, "{:?}", rule);
             }
         }

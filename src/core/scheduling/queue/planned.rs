@@ -162,7 +162,7 @@ impl PlannedQueue {
     /// Starts every job whose place in a plan made now is now.
     fn start_due_jobs(&mut self, cluster: &mut Cluster) {
         let now = cluster.now();
-        let due = due_now(&self.fixed, now, &self.queue, self.backfilling);
+        let due = due_now(&self.fixed, now, &self.queue, 0, self.backfilling);
         if due.is_empty() {
             return;
         }

@@ -110,6 +110,16 @@ impl View {
         false
     }
 
+    /// For each node count that can be had now, for how long; and at the end, for more nodes, a
+    /// time shorter than any.
+    pub(super) fn spans(&self, spans: &mut Vec<Seconds>) {
+        spans.clear();
+        for (nodes, until) in self.steps.iter().rev() {
+            spans.resize(*nodes as usize + 1, *until - self.now);
+        }
+        spans.push(Seconds(-1));
+    }
+
     /// The longest that anything can be had.
     pub(super) fn longest(&self) -> Seconds {
         let last = self.steps.last();

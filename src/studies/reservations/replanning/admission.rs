@@ -74,7 +74,7 @@ fn at(plan: &mut Replanning, request: &ReservationRequest, start: Seconds) -> De
     let in_the_way = if admission.moves() {
         pushes_away_others(plan, start, end, request.nodes)
     } else {
-        plan.planned().1.min_free(start, end) < nodes
+        !plan.leaves_free(start, end, request.nodes)
     };
     if in_the_way {
         return Decision::refused(RequestVerdict::ConflictsWithPlanned);

@@ -43,10 +43,11 @@ pub struct Replanning {
     running: BTreeMap<JobId, Running>,
     /// Those that were handed over and are not closed.
     reservations: BTreeMap<RequestId, OpenReservation>,
-    /// Where the waiting jobs are planned, while that is known.
+    /// Where the waiting jobs are planned, or the first of them, while that is known.
     plan: Option<Plan>,
-    /// Something happened at this instant that may let a job start.
-    unsettled: bool,
+    /// Something happened at this instant that may let a job start, from this place in the queue
+    /// on.
+    unsettled: Option<usize>,
     usage: Usage,
     window: Option<SubmissionWindow>,
     reservation_outcomes: Vec<ReservationOutcome>,
@@ -97,11 +98,21 @@ struct OpenReservation {
     running: bool,
 }
 
-/// Planned starts, one a waiting job, and what the whole plan leaves free.
+/// Planned starts of the first jobs in the queue, mostly of all of them, and what these leave free.
 #[derive(Clone)]
 struct Plan {
     starts: Vec<Seconds>,
     profile: Profile,
+}
+
+impl Plan {
+    /// Of no job yet.
+    fn beside(fixed: &Profile) -> Self {
+        Self {
+            starts: Vec::new(),
+            profile: fixed.clone(),
+        }
+    }
 }
 
 /// Node-time used by jobs and reservations.
@@ -151,7 +162,7 @@ impl Replanning {
             running: BTreeMap::new(),
             reservations: BTreeMap::new(),
             plan: None,
-            unsettled: false,
+            unsettled: None,
             usage: Usage::default(),
             window: None,
             reservation_outcomes: Vec::new(),
@@ -293,7 +304,7 @@ impl Policy for Replanning {
     }
 
     fn woken(&mut self) {
-        self.unsettled = true;
+        self.unsettled = Some(0);
     }
 
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
@@ -310,14 +321,14 @@ impl Policy for Replanning {
         }
         self.fixed.reserve(self.now, Seconds::FAR, 1);
         self.forget_plan();
-        self.unsettled = true;
+        self.unsettled = Some(0);
     }
 
     fn node_repaired(&mut self, cluster: &mut Cluster, _node: NodeIndex) {
         self.come_to(cluster.now());
         self.fixed.release(self.now, Seconds::FAR, 1);
         self.forget_plan();
-        self.unsettled = true;
+        self.unsettled = Some(0);
     }
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
@@ -328,7 +339,7 @@ impl Policy for Replanning {
         }
         cluster.withdraw(job);
         self.plan = None;
-        self.unsettled = true;
+        self.unsettled = Some(0);
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

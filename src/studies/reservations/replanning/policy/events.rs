@@ -29,14 +29,18 @@ impl Replanning {
         let place_in_queue = self.queue.partition_point(|other| *other <= waiting);
         let last = place_in_queue == self.queue.len();
         self.queue.insert(place_in_queue, waiting);
-        self.unsettled = true;
-        match (&mut self.plan, self.settings.backfilling) {
-            // The last job of a conservative plan moves no other.
-            (Some(plan), Backfilling::Conservative) if last => {
+        // The last job of a conservative plan moves no other.
+        if last && self.settings.backfilling == Backfilling::Conservative {
+            self.unsettled.get_or_insert(place_in_queue);
+            if let Some(plan) = &mut self.plan
+                && plan.starts.len() == place_in_queue
+            {
                 let start = place(&mut plan.profile, &waiting, self.now);
                 plan.starts.push(start);
             }
-            _ => self.plan = None,
+        } else {
+            self.unsettled = Some(0);
+            self.plan = None;
         }
     }
 
@@ -47,7 +51,7 @@ impl Replanning {
             return;
         };
         self.usage.ends(self.now, running.nodes);
-        self.unsettled = true;
+        self.unsettled = Some(0);
         if self.now < running.planned_end() {
             self.fixed
                 .release(self.now, running.planned_end(), running.nodes.0);
@@ -87,7 +91,7 @@ impl Replanning {
                 EarlyEnd::Keep => cluster.wake_at(expected),
             }
         }
-        self.unsettled = true;
+        self.unsettled = Some(0);
         open.outcome.end = Some(self.now);
         self.close(open.outcome);
     }
@@ -110,7 +114,7 @@ impl Replanning {
         }
         self.fixed.release(self.now, end, nodes.0);
         self.forget_plan();
-        self.unsettled = true;
+        self.unsettled = Some(0);
         open.outcome.verdict = RequestVerdict::Lost;
         self.close(open.outcome);
     }
@@ -237,6 +241,6 @@ impl Replanning {
                 running: false,
             },
         );
-        self.unsettled = true;
+        self.unsettled = Some(0);
     }
 }

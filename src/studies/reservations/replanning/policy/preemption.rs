@@ -174,7 +174,7 @@ impl Replanning {
             .release(self.now, running.planned_end(), running.nodes.0);
         self.usage.ends(self.now, running.nodes);
         self.forget_plan();
-        self.unsettled = true;
+        self.unsettled = Some(0);
         Some(running)
     }
 

@@ -1,7 +1,7 @@
 //! Questions to the plan: planned starts, candidate instants, prices, offers.
 
 use bookahead_core::plan::Profile;
-use bookahead_core::scheduling::queue::plan_queue;
+use bookahead_core::scheduling::queue::{Backfilling, place, plan_queue};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::{Plan, Replanning};
@@ -12,17 +12,37 @@ impl Replanning {
     /// The planned starts of the waiting jobs, in the order of planning, and what the whole plan
     /// leaves free.
     pub fn planned(&mut self) -> (&[Seconds], &Profile) {
-        let plan = self.plan.get_or_insert_with(|| {
-            let mut profile = self.fixed.clone();
-            let starts = plan_queue(
-                &mut profile,
-                self.now,
-                &self.queue,
-                self.settings.backfilling,
-            );
-            Plan { starts, profile }
-        });
+        let plan = (self.plan).get_or_insert_with(|| Plan::beside(&self.fixed));
+        let behind = &self.queue[plan.starts.len()..];
+        let starts = plan_queue(
+            &mut plan.profile,
+            self.now,
+            behind,
+            self.settings.backfilling,
+        );
+        plan.starts.extend(starts);
         (&plan.starts, &plan.profile)
+    }
+
+    /// Whether the whole plan leaves this many nodes free on `[start, end)`. The queue is planned
+    /// only until it does not, where that is how the first jobs are planned in any case.
+    pub(in crate::replanning) fn leaves_free(
+        &mut self,
+        start: Seconds,
+        end: Seconds,
+        nodes: Nodes,
+    ) -> bool {
+        if self.keeps_plans() || self.settings.backfilling != Backfilling::Conservative {
+            return self.planned().1.is_free(start, end, nodes.0);
+        }
+        let plan = (self.plan).get_or_insert_with(|| Plan::beside(&self.fixed));
+        while plan.profile.is_free(start, end, nodes.0) {
+            let Some(waiting) = self.queue.get(plan.starts.len()) else {
+                return true;
+            };
+            (plan.starts).push(place(&mut plan.profile, waiting, self.now));
+        }
+        false
     }
 
     /// The instants at which prices and admissibility may change: now, and every start and end in

@@ -105,9 +105,9 @@ impl Replanning {
 
     /// Starts everything whose place in the plan is now.
     pub(super) fn settle(&mut self, cluster: &mut Cluster) {
-        if !std::mem::take(&mut self.unsettled) || self.queue.is_empty() {
+        let Some(mut first) = self.unsettled.take().filter(|_| !self.queue.is_empty()) else {
             return;
-        }
+        };
         if self.settings.backfilling == Backfilling::Aggressive {
             // An aggressive plan is a forecast: it is made anew at every event.
             self.plan = None;
@@ -115,28 +115,39 @@ impl Replanning {
         if self.keeps_plans() {
             self.planned();
         }
-        self.protect_starving_jobs();
-        let due: Vec<usize> = match &self.plan {
-            Some(plan) => (0..self.queue.len())
-                .filter(|&index| plan.starts[index] <= self.now)
-                .collect(),
-            None => due_now(
-                &self.fixed,
-                self.now,
-                &self.queue,
-                self.settings.backfilling,
-            ),
+        if self.protect_starving_jobs() || self.keeps_plans() {
+            first = 0;
+        }
+        let (starts, free) = match &self.plan {
+            Some(plan) => (&plan.starts[..], &plan.profile),
+            None => (&[][..], &self.fixed),
         };
+        let planned = starts.len();
+        let is_due = |&index: &usize| starts[index] <= self.now;
+        let mut due: Vec<usize> = (first.min(planned)..planned).filter(is_due).collect();
+        let due_and_planned = due.len();
+        let behind = due_now(
+            free,
+            self.now,
+            &self.queue[planned..],
+            first.saturating_sub(planned),
+            self.settings.backfilling,
+        );
+        due.extend(behind.into_iter().map(|index| planned + index));
         for &index in &due {
             let waiting = self.queue[index];
             self.start(cluster, &waiting);
         }
-        if !due.is_empty() {
-            remove_due(&mut self.queue, &due);
-            if let Some(plan) = &mut self.plan {
-                remove_due(&mut plan.starts, &due);
+        if let Some(plan) = &mut self.plan {
+            for &index in &due[due_and_planned..] {
+                let Waiting {
+                    nodes, estimate, ..
+                } = self.queue[index];
+                plan.profile.reserve(self.now, self.now + estimate, nodes.0);
             }
+            remove_due(&mut plan.starts, &due[..due_and_planned]);
         }
+        remove_due(&mut self.queue, &due);
         if self.keeps_plans()
             && let Some(next) = self
                 .plan
@@ -147,13 +158,14 @@ impl Replanning {
         }
     }
 
-    /// Jobs that have waited too long come first in an order that is not that of arrival.
-    pub(super) fn protect_starving_jobs(&mut self) {
+    /// Jobs that have waited too long come first in an order that is not that of arrival. Returns
+    /// whether the order has changed.
+    pub(super) fn protect_starving_jobs(&mut self) -> bool {
         let Some(guard) = self.settings.starvation_guard else {
-            return;
+            return false;
         };
         if self.settings.order == QueueOrder::Fcfs {
-            return;
+            return false;
         }
         let now = self.now;
         let key = |waiting: &Waiting| {
@@ -161,10 +173,12 @@ impl Replanning {
             let rank = if starving { 0 } else { waiting.rank };
             (!starving, rank, waiting.since, waiting.job)
         };
-        if !self.queue.is_sorted_by_key(key) {
+        let is_sorted = self.queue.is_sorted_by_key(key);
+        if !is_sorted {
             self.queue.sort_by_key(key);
             self.plan = None;
         }
+        !is_sorted
     }
 
     fn start(&mut self, cluster: &mut Cluster, waiting: &Waiting) {

@@ -169,7 +169,7 @@ proptest! {
                 .filter(|(_, start)| **start == Seconds::ZERO)
                 .map(|(index, _)| index)
                 .collect();
-            let due = due_now(&scene.fixed, Seconds::ZERO, &scene.queue, backfilling);
+            let due = due_now(&scene.fixed, Seconds::ZERO, &scene.queue, 0, backfilling);
             prop_assert_eq!(due, whole);
         }
     }
