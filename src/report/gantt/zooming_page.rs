@@ -22,7 +22,7 @@ pub(crate) fn zooming_page<Class: Render, Name: Render>(
                 h1 { (title) }
                 p { (note) } "\n"
                 p id="tools" {
-                    @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
+                    @for (label, zoom) in [("+", "0.5"), ("−", "2"), ("all", "0")] {
                         button data-zoom=(zoom) { (label) }
                     }
                     " "
