@@ -24,7 +24,7 @@ const MOST_BY_CLASS: usize = 3;
 const MOST_ROWS: usize = 500;
 
 /// What is drawn over the clusters; the others stand in the table.
-const DRAWN: [&str; 8] = [
+const DRAWN: [&str; 10] = [
     "filtering_degree",
     "infeasibility_rate",
     "cluster_job_percent",
@@ -33,6 +33,8 @@ const DRAWN: [&str; 8] = [
     "cluster_expansion_factor",
     "cluster_backlog_now_hours",
     "cluster_backlog_earliest_hours",
+    "cluster_overbooked_promised",
+    "cluster_overbooked_failed",
 ];
 
 const NOTE: &str = "Means over replications with 95 % intervals. Clusters are counted from 0.";
