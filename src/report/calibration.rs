@@ -27,10 +27,12 @@ pub use scores::{FEWEST_BATTERIES, Reason, Scores, Verdict};
 pub struct Promised {
     /// With what the names of its tables begin.
     pub name: &'static str,
-    /// Behind the titles of its tables.
-    pub suffix: &'static str,
+    /// Whose risks, in the titles of its tables: `" of co-reservations"`.
+    pub whose: &'static str,
     /// What is counted: the heading of its column.
     pub counted: &'static str,
+    /// The same in a sentence, in the plural.
+    pub things: &'static str,
     /// Those of the failed that are counted beside them: the heading of their share.
     pub part: &'static str,
     /// What counts, in a few sentences.
@@ -43,8 +45,9 @@ pub struct Promised {
 /// Slots of overbooked jobs.
 const SLOTS: Promised = Promised {
     name: "calibration",
-    suffix: "",
+    whose: "",
     counted: "Overbooked jobs",
+    things: "jobs",
     part: "Killed at window end",
     about: "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \
         when its SLA was broken, whatever the reason.",

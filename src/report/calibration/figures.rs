@@ -181,7 +181,10 @@ impl Drawing<'_> {
             },
             y: Scale::linear("overbooked jobs"),
             series,
-            note: "Jobs of all simulations of the strategy, each simulation once. A bin of a few jobs says little.".to_owned(),
+            note: format!(
+                "Jobs of all simulations of the {}, each simulation once. A bin of a few jobs says little.",
+                self.groups.who()
+            ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
                 source: super::SLOTS.source,

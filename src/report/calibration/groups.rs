@@ -90,6 +90,14 @@ impl Groups {
         Some(analysis.axes[self.policies?].key.as_str())
     }
 
+    /// Who promises.
+    pub(super) fn who(&self) -> &'static str {
+        match self.policies {
+            Some(_) => "policy",
+            None => "strategy",
+        }
+    }
+
     /// The situations in their order; one without places where there is only one.
     pub(super) fn each_situation(&self) -> Vec<Places> {
         let mut found: Vec<Places> = self

@@ -1,5 +1,7 @@
 //! The tables about calibration: scores by strategy and situation, scores by threshold, every bin.
 
+use std::fmt::Write as _;
+
 use super::Promised;
 use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
@@ -29,7 +31,7 @@ pub(super) fn tables(
     configuration_hash: &str,
 ) -> Vec<Table> {
     let of_scores = format!("{} {NOTE}", promised.about);
-    let titled = |title: &str| format!("{title}{}", promised.suffix);
+    let whose = promised.whose;
     let keys: Vec<&str> = groups
         .axes
         .iter()
@@ -61,36 +63,36 @@ pub(super) fn tables(
     let both_levels = || groups.whole.iter().chain(&groups.situations);
     let mut tables = vec![Table {
         name: promised.name.to_owned(),
-        title: titled("Do promised risks come true?"),
-        columns: group_columns(groups, &keys)
+        title: format!("Do promised risks{whose} come true?"),
+        columns: group_columns(groups, policy, &keys)
             .into_iter()
             .chain(score_columns(promised))
             .collect(),
         rows: both_levels()
             .filter_map(|group| score_row(groups, analysis, group))
             .collect(),
-        note: note(groups, &of_scores),
+        note: note(groups, promised, &of_scores),
         sql: both(0),
     }];
     if groups.threshold.is_some() {
         let with_threshold: Vec<&str> = keys.iter().copied().chain([THRESHOLD_AXIS]).collect();
-        let mut columns = group_columns(groups, &keys);
+        let mut columns = group_columns(groups, policy, &keys);
         columns.push(Column::plain(THRESHOLD_AXIS, short(THRESHOLD_AXIS)));
         columns.extend(score_columns(promised));
         tables.push(Table {
             name: format!("{}-by-threshold", promised.name),
-            title: titled("Do promised risks come true, by threshold?"),
+            title: format!("Do promised risks{whose} come true, by threshold?"),
             columns,
             rows: groups
                 .thresholds
                 .iter()
                 .filter_map(|group| score_row(groups, analysis, group))
                 .collect(),
-            note: note(groups, &of_scores),
+            note: note(groups, promised, &of_scores),
             sql: question(&with_threshold)[0].clone(),
         });
     }
-    let mut columns = group_columns(groups, &keys);
+    let mut columns = group_columns(groups, policy, &keys);
     columns.extend([
         Column::number("pof_from", "PoF above", 2),
         Column::number("pof_to", "up to", 2),
@@ -103,13 +105,14 @@ pub(super) fn tables(
     ]);
     tables.push(Table {
         name: format!("{}-bins", promised.name),
-        title: titled("Promised and realised risk by bin"),
+        title: format!("Promised and realised risk{whose} by bin"),
         columns,
         rows: both_levels()
             .flat_map(|group| bin_rows(groups, analysis, group))
             .collect(),
         note: note(
             groups,
+            promised,
             "Bins without jobs are left out. The interval is that of the ratio estimator over the replications (batteries) that have \
              jobs in the bin, by Student's t on the logit scale; there is none where a single battery has jobs there, or where all or none of them failed.",
         ),
@@ -118,12 +121,14 @@ pub(super) fn tables(
     tables
 }
 
-fn note(groups: &Groups, text: &str) -> String {
-    let mut text = text.to_owned();
+fn note(groups: &Groups, promised: &Promised, text: &str) -> String {
+    let mut text = text.replace("jobs", promised.things);
     if !groups.axes.is_empty() {
-        text.push_str(
+        let _ = write!(
+            text,
             " Each simulation is counted once in a row, however many points are read off it; rows of \"all\" hold all situations of \
-             the strategy, which may err in opposite directions.",
+             the {}, which may err in opposite directions.",
+            groups.who(),
         );
     }
     if groups.calibrated {
@@ -133,12 +138,15 @@ fn note(groups: &Groups, text: &str) -> String {
 }
 
 /// Situation, strategy and, where both are there, what the probability is.
-fn group_columns(groups: &Groups, keys: &[&str]) -> Vec<Column> {
+fn group_columns(groups: &Groups, policy: Option<&str>, keys: &[&str]) -> Vec<Column> {
     let mut columns: Vec<Column> = keys
         .iter()
         .map(|key| Column::plain(*key, short(key)))
         .collect();
-    columns.push(Column::plain("strategy", "Strategy"));
+    columns.push(match policy {
+        Some(key) => Column::plain(key, short(key)),
+        None => Column::plain("strategy", "Strategy"),
+    });
     if groups.calibrated {
         columns.push(Column::plain("probability", "Probability"));
     }
@@ -185,7 +193,10 @@ fn score_columns(promised: &Promised) -> Vec<Column> {
         Column::number("relative_error_percent", "ECE ÷ failed (%)", 0),
         Column::number(
             "largest_error",
-            format!("Largest error of bins with {FEWEST_JOBS} jobs"),
+            format!(
+                "Largest error of bins with {FEWEST_JOBS} {}",
+                promised.things
+            ),
             3,
         ),
         Column::number("reliability", "Reliability", 4),

@@ -16,11 +16,13 @@ const MOST_CLUSTERS: u16 = 7;
 /// What a broker was promised for all parts of a co-reservation together.
 const CO_RESERVATIONS: Promised = Promised {
     name: "co-calibration",
-    suffix: " Co-reservations",
+    whose: " of co-reservations",
     counted: "Co-reservations",
+    things: "co-reservations",
     part: "Lost and not replaced",
     about: "Granted co-reservations whose parts were sold at a risk, by the probability that at least one part is not there, as \
-        promised at their reservation. One counts as failed when a cluster lost a part of it, whether it was replaced or not.",
+        promised at their reservation; of an algorithm without status queries, by the limit of its orders, which is not below it. One \
+        counts as failed when a cluster lost a part of it, whether it was replaced or not.",
     source: CO_PROMISES,
 };
 
