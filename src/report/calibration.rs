@@ -31,6 +31,8 @@ pub struct Promised {
     pub whose: &'static str,
     /// What is counted: the heading of its column.
     pub counted: &'static str,
+    /// The same of one bin.
+    pub in_bins: &'static str,
     /// The same in a sentence, in the plural.
     pub things: &'static str,
     /// Those of the failed that are counted beside them: the heading of their share.
@@ -47,6 +49,7 @@ const SLOTS: Promised = Promised {
     name: "calibration",
     whose: "",
     counted: "Overbooked jobs",
+    in_bins: "Jobs",
     things: "jobs",
     part: "Killed at window end",
     about: "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \

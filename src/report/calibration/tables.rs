@@ -96,7 +96,7 @@ pub(super) fn tables(
     columns.extend([
         Column::number("pof_from", "PoF above", 2),
         Column::number("pof_to", "up to", 2),
-        Column::plain("jobs", promised.counted),
+        Column::plain("jobs", promised.in_bins),
         Column::plain("batteries", "Batteries"),
         Column::number("predicted", "Mean PoF", 3),
         Column::estimate("realised", "Failed", 3),

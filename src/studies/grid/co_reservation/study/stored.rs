@@ -25,6 +25,13 @@ impl ClusterValues {
         self.0.is_empty()
     }
 
+    /// Whether any cluster has a value of a measure.
+    #[must_use]
+    pub fn has(&self, measure: &str) -> bool {
+        let mut rows = self.0.values().flatten();
+        rows.any(|row| row.measure == measure)
+    }
+
     /// How many clusters the widest of its simulations has.
     #[must_use]
     pub fn clusters(&self) -> u16 {

@@ -18,6 +18,7 @@ const CO_RESERVATIONS: Promised = Promised {
     name: "co-calibration",
     whose: " of co-reservations",
     counted: "Co-reservations",
+    in_bins: "Co-reservations",
     things: "co-reservations",
     part: "Lost and not replaced",
     about: "Granted co-reservations whose parts were sold at a risk, by the probability that at least one part is not there, as \

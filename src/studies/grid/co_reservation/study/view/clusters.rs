@@ -212,13 +212,13 @@ ORDER BY axes, {by};",
         )
     }
 
-    /// Every combination and cluster with every measure that is not by class; `None` where there
-    /// are no clusters.
+    /// Every combination and cluster with every measure that was taken and is not by class; `None`
+    /// where there are no clusters.
     pub(super) fn table(&self) -> Option<Table> {
         let clusters = self.values.clusters();
         let measures: Vec<&Measure> = CLUSTER_MEASURES
             .iter()
-            .filter(|measure| !measure.name.starts_with("class_"))
+            .filter(|measure| !measure.name.starts_with("class_") && self.values.has(measure.name))
             .collect();
         let axes: Vec<usize> = (0..self.analysis.axes.len())
             .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
