@@ -9,6 +9,7 @@ mod calibration;
 mod earned;
 mod grid;
 mod optimism;
+mod promises;
 mod studies;
 mod variance;
 mod workflows;

@@ -15,11 +15,58 @@ use super::analysis::Analysis;
 use super::figure::Figure;
 use super::statistics::holm;
 use super::table::{Table, estimate_text};
+use super::views::Reported;
 use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
 use groups::{Group, Groups};
 
 pub use counts::Batteries;
 pub use scores::{FEWEST_BATTERIES, Reason, Scores, Verdict};
+
+/// What is promised, where tables of scores are about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promised {
+    /// With what the names of its tables begin.
+    pub name: &'static str,
+    /// Whose risks, in the titles of its tables: `" of co-reservations"`.
+    pub whose: &'static str,
+    /// What is counted: the heading of its column.
+    pub counted: &'static str,
+    /// The same of one bin.
+    pub in_bins: &'static str,
+    /// The same in a sentence, in the plural.
+    pub things: &'static str,
+    /// Those of the failed that are counted beside them: the heading of their share.
+    pub part: &'static str,
+    /// What counts, in a few sentences.
+    pub about: &'static str,
+    /// The counts by simulation and bin: a view, or a query in brackets, with the columns of
+    /// `v_calibration`.
+    pub source: &'static str,
+}
+
+/// Slots of overbooked jobs.
+const SLOTS: Promised = Promised {
+    name: "calibration",
+    whose: "",
+    counted: "Overbooked jobs",
+    in_bins: "Jobs",
+    things: "jobs",
+    part: "Killed at window end",
+    about: "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \
+        when its SLA was broken, whatever the reason.",
+    source: "v_calibration",
+};
+
+/// The tables about promises of another kind, from their counts in the order of the simulations;
+/// none where nothing was promised.
+#[must_use]
+pub fn tables_of(promised: &Promised, rows: &[CalibrationRow], run: &Reported<'_>) -> Vec<Table> {
+    let policies = run.analysis.competitors();
+    let groups = Groups::new(rows, run.points, policies);
+    groups.map_or_else(Vec::new, |groups| {
+        tables::tables(promised, &groups, run.analysis, run.hash())
+    })
+}
 
 /// What a report says about the probabilities of failure that were promised.
 pub struct Calibration {
@@ -38,10 +85,10 @@ pub fn calibration(
     analysis: &Analysis,
     configuration_hash: &str,
 ) -> Option<Calibration> {
-    let groups = Groups::new(rows, points)?;
+    let groups = Groups::new(rows, points, analysis.competitors())?;
     Some(Calibration {
         figures: figures::figures(&groups, analysis, configuration_hash),
-        tables: tables::tables(&groups, analysis, configuration_hash),
+        tables: tables::tables(&SLOTS, &groups, analysis, configuration_hash),
         verdicts: verdicts(&groups, analysis),
     })
 }

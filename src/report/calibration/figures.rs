@@ -68,6 +68,10 @@ impl Drawing<'_> {
         given(self.analysis, axes, places)
     }
 
+    fn policy(&self) -> Option<&str> {
+        self.groups.policy_key(self.analysis)
+    }
+
     /// Each group with the name of its line.
     fn lines<'g>(
         &self,
@@ -132,7 +136,8 @@ impl Drawing<'_> {
             ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                keys: &[],
+                source: super::SLOTS.source,
+                keys: self.policy().as_slice(),
                 condition: &condition(&given),
             }
             .bins(),
@@ -176,10 +181,14 @@ impl Drawing<'_> {
             },
             y: Scale::linear("overbooked jobs"),
             series,
-            note: "Jobs of all simulations of the strategy, each simulation once. A bin of a few jobs says little.".to_owned(),
+            note: format!(
+                "Jobs of all simulations of the {}, each simulation once. A bin of a few jobs says little.",
+                self.groups.who()
+            ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                keys: &[],
+                source: super::SLOTS.source,
+                keys: self.policy().as_slice(),
                 condition: "",
             }
             .bins(),
@@ -243,7 +252,12 @@ impl Drawing<'_> {
             ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                keys: &[THRESHOLD_AXIS],
+                source: super::SLOTS.source,
+                keys: &self
+                    .policy()
+                    .into_iter()
+                    .chain([THRESHOLD_AXIS])
+                    .collect::<Vec<_>>(),
                 condition: &condition(&given),
             }
             .shares(),

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::counts::Batteries;
-use crate::analysis::STRATEGY_AXIS;
+use crate::analysis::{Analysis, STRATEGY_AXIS};
 use crate::frames::{Common, Frame};
+use crate::table::value_text;
 use bookahead_lab::store::{CalibrationRow, PofKind, PointColumns};
 use bookahead_lab::sweep::AxisValue;
 
@@ -32,6 +33,9 @@ pub(super) struct Group {
 pub(super) struct Groups {
     /// Axes that tell situations apart: at their values a strategy has other simulations.
     pub(super) axes: Vec<usize>,
+    /// The axis of the policies that promise, where they are no strategies but settings of a study;
+    /// they are the strategies of the groups then.
+    pub(super) policies: Option<usize>,
     /// The threshold's axis, where the sweep has it.
     pub(super) threshold: Option<usize>,
     /// Whether any promise was calibrated, so that there are raw probabilities beside the promised
@@ -47,15 +51,23 @@ pub(super) struct Groups {
 
 impl Groups {
     /// `None` where no job was counted.
-    pub(super) fn new(rows: &[CalibrationRow], points: &PointColumns) -> Option<Self> {
-        let counted = Counted::new(rows, points);
+    pub(super) fn new(
+        rows: &[CalibrationRow],
+        points: &PointColumns,
+        policies: Option<usize>,
+    ) -> Option<Self> {
+        let counted = Counted {
+            policies,
+            ..Counted::new(rows, points)
+        };
         if counted.places.is_empty() {
             return None;
         }
         let frame = Frame::only(points, |point| counted.place(point).is_some());
         let threshold = (points.axes.iter()).position(|axis| axis.axis.key == THRESHOLD_AXIS);
         let threshold = threshold.filter(|axis| splits(&frame, *axis));
-        let axes = situation_axes(points, &frame);
+        let mut axes = situation_axes(points, &frame);
+        axes.retain(|axis| Some(*axis) != policies);
         Some(Self {
             calibrated: counted.kinds.contains(&PofKind::Raw),
             whole: counted.groups(&[], None),
@@ -68,8 +80,22 @@ impl Groups {
                 None => Vec::new(),
             },
             axes,
+            policies,
             threshold,
         })
+    }
+
+    /// The key of the axis of policies: a query distinguishes by it what the study's name does not.
+    pub(super) fn policy_key<'a>(&self, analysis: &'a Analysis) -> Option<&'a str> {
+        Some(analysis.axes[self.policies?].key.as_str())
+    }
+
+    /// Who promises.
+    pub(super) fn who(&self) -> &'static str {
+        match self.policies {
+            Some(_) => "policy",
+            None => "strategy",
+        }
     }
 
     /// The situations in their order; one without places where there is only one.
@@ -94,6 +120,7 @@ struct Counted<'c> {
     rows: Vec<&'c [CalibrationRow]>,
     /// Where they are, by the number of the simulation.
     places: HashMap<i64, usize>,
+    policies: Option<usize>,
     kinds: &'static [PofKind],
 }
 
@@ -109,6 +136,7 @@ impl<'c> Counted<'c> {
             points,
             places: numbers.zip(0..).collect(),
             rows: of_simulations,
+            policies: None,
             kinds: match rows.iter().any(|row| row.kind == PofKind::Raw) {
                 true => &[PofKind::Promised, PofKind::Raw],
                 false => &[PofKind::Promised],
@@ -121,11 +149,21 @@ impl<'c> Counted<'c> {
         self.places.get(&self.points.simulation[point]).copied()
     }
 
+    /// The policy that promised at a point.
+    fn policy(&self, point: usize) -> String {
+        let named = self.policies.and_then(|axis| {
+            let column = &self.points.axes[axis];
+            let place = column.positions[point]?;
+            column.axis.values.get(place as usize).map(value_text)
+        });
+        named.unwrap_or_else(|| self.points.strategy[point].clone())
+    }
+
     /// By the values on these axes, in the order of the tables: situations, strategies, thresholds.
     fn groups(&self, axes: &[usize], threshold: Option<usize>) -> Vec<Group> {
         let points = self.points;
         let counts = |point| self.place(point).is_some() && !points.is_repetition(point);
-        let all_axes = axes.iter().copied().chain(threshold);
+        let all_axes = axes.iter().copied().chain(threshold).chain(self.policies);
         let common: Vec<Common> = (all_axes.map(Common::Axis))
             .chain([Common::Strategy])
             .collect();
@@ -133,7 +171,7 @@ impl<'c> Counted<'c> {
         for members in Frame::only(points, counts).groups(&common).points() {
             let place = |axis: usize| points.axes[axis].positions[members[0]];
             found.extend(self.kinds.iter().map(|kind| Group {
-                strategy: points.strategy[members[0]].clone(),
+                strategy: self.policy(members[0]),
                 kind: *kind,
                 places: axes.iter().map(|axis| place(*axis)).collect(),
                 threshold: threshold.and_then(place),

@@ -7,6 +7,8 @@ use crate::sql::this_run;
 /// What a query is about.
 pub(super) struct Question<'q> {
     pub(super) configuration_hash: &'q str,
+    /// What has the counts.
+    pub(super) source: &'q str,
     /// Keys of the axes that distinguish rows, beside the strategy.
     pub(super) keys: &'q [&'q str],
     /// Conditions on the axes, each with its `AND`.
@@ -39,13 +41,13 @@ impl Question<'_> {
 
     /// Scores of every group.
     pub(super) fn scores(&self) -> String {
-        let (counted, columns) = (self.counted(), self.columns());
+        let (counted, columns, source) = (self.counted(), self.columns(), self.source);
         format!(
             "WITH {counted},
 bins AS (
     SELECT {columns}, bin, sum(jobs) AS jobs, sum(failed) AS failed, sum(failed_overbooked) AS killed,
         sum(pof_sum) AS pof, sum(brier_sum) AS brier
-    FROM v_calibration JOIN counted USING (simulation)
+    FROM {source} JOIN counted USING (simulation)
     GROUP BY {columns}, bin
 ),
 sums AS (
@@ -76,12 +78,12 @@ FROM sums ORDER BY {columns};"
     }
 
     fn realised(&self, bin: &str, edges: &str) -> String {
-        let (counted, columns) = (self.counted(), self.columns());
+        let (counted, columns, source) = (self.counted(), self.columns(), self.source);
         format!(
             "WITH {counted},
 batteries AS (
     SELECT {columns}{bin}, replication, sum(jobs) AS jobs, sum(failed) AS failed, sum(pof_sum) AS pof
-    FROM v_calibration JOIN counted USING (simulation)
+    FROM {source} JOIN counted USING (simulation)
     GROUP BY {columns}{bin}, replication
 ),
 shares AS (

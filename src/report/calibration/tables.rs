@@ -1,5 +1,8 @@
 //! The tables about calibration: scores by strategy and situation, scores by threshold, every bin.
 
+use std::fmt::Write as _;
+
+use super::Promised;
 use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
 use super::sql::Question;
@@ -9,8 +12,7 @@ use crate::table::{Cell, Column, Table, value_text};
 use bookahead_lab::store::PofKind;
 
 /// What every table of scores must say.
-const NOTE: &str = "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \
-    when its SLA was broken, whatever the reason. Intervals are of the ratio estimator over replications (batteries): the jobs of \
+const NOTE: &str = "Intervals are of the ratio estimator over replications (batteries): the jobs of \
     one battery compete for the same nodes and are not independent. Brier score: mean of (PoF − failed)². Reference: the Brier score \
     of always predicting the share of the very same jobs that failed, which nobody knows beforehand (in-sample, so the skill is, if \
     anything, too low). Skill: 1 − Brier ÷ reference, with the jackknife's 95 % interval over \
@@ -22,16 +24,26 @@ const NOTE: &str = "Overbooked jobs by the probability of failure that was promi
     skill > 0 and at ECE ≤ 0.05, refuted where one lies wholly on the other side, else open, as with \
     fewer than 5 batteries; each row by itself.";
 
-pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &str) -> Vec<Table> {
+pub(super) fn tables(
+    promised: &Promised,
+    groups: &Groups,
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> Vec<Table> {
+    let of_scores = format!("{} {NOTE}", promised.about);
+    let whose = promised.whose;
     let keys: Vec<&str> = groups
         .axes
         .iter()
         .map(|axis| analysis.axes[*axis].key.as_str())
         .collect();
+    let policy = groups.policy_key(analysis);
     let question = |keys: &[&str]| {
+        let keys: Vec<&str> = policy.into_iter().chain(keys.iter().copied()).collect();
         let question = Question {
             configuration_hash,
-            keys,
+            source: promised.source,
+            keys: &keys,
             condition: "",
         };
         [question.scores(), question.bins()]
@@ -50,56 +62,57 @@ pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &
     };
     let both_levels = || groups.whole.iter().chain(&groups.situations);
     let mut tables = vec![Table {
-        name: "calibration".to_owned(),
-        title: "Do promised risks come true?".to_owned(),
-        columns: group_columns(groups, &keys)
+        name: promised.name.to_owned(),
+        title: format!("Do promised risks{whose} come true?"),
+        columns: group_columns(groups, policy, &keys)
             .into_iter()
-            .chain(score_columns())
+            .chain(score_columns(promised))
             .collect(),
         rows: both_levels()
             .filter_map(|group| score_row(groups, analysis, group))
             .collect(),
-        note: note(groups, NOTE),
+        note: note(groups, promised, &of_scores),
         sql: both(0),
     }];
     if groups.threshold.is_some() {
         let with_threshold: Vec<&str> = keys.iter().copied().chain([THRESHOLD_AXIS]).collect();
-        let mut columns = group_columns(groups, &keys);
+        let mut columns = group_columns(groups, policy, &keys);
         columns.push(Column::plain(THRESHOLD_AXIS, short(THRESHOLD_AXIS)));
-        columns.extend(score_columns());
+        columns.extend(score_columns(promised));
         tables.push(Table {
-            name: "calibration-by-threshold".to_owned(),
-            title: "Do promised risks come true, by threshold?".to_owned(),
+            name: format!("{}-by-threshold", promised.name),
+            title: format!("Do promised risks{whose} come true, by threshold?"),
             columns,
             rows: groups
                 .thresholds
                 .iter()
                 .filter_map(|group| score_row(groups, analysis, group))
                 .collect(),
-            note: note(groups, NOTE),
+            note: note(groups, promised, &of_scores),
             sql: question(&with_threshold)[0].clone(),
         });
     }
-    let mut columns = group_columns(groups, &keys);
+    let mut columns = group_columns(groups, policy, &keys);
     columns.extend([
         Column::number("pof_from", "PoF above", 2),
         Column::number("pof_to", "up to", 2),
-        Column::plain("jobs", "Jobs"),
+        Column::plain("jobs", promised.in_bins),
         Column::plain("batteries", "Batteries"),
         Column::number("predicted", "Mean PoF", 3),
         Column::estimate("realised", "Failed", 3),
         Column::number("gap", "Mean PoF − failed", 3),
-        Column::number("killed", "Killed at window end", 3),
+        Column::number("killed", promised.part, 3),
     ]);
     tables.push(Table {
-        name: "calibration-bins".to_owned(),
-        title: "Promised and realised risk by bin".to_owned(),
+        name: format!("{}-bins", promised.name),
+        title: format!("Promised and realised risk{whose} by bin"),
         columns,
         rows: both_levels()
             .flat_map(|group| bin_rows(groups, analysis, group))
             .collect(),
         note: note(
             groups,
+            promised,
             "Bins without jobs are left out. The interval is that of the ratio estimator over the replications (batteries) that have \
              jobs in the bin, by Student's t on the logit scale; there is none where a single battery has jobs there, or where all or none of them failed.",
         ),
@@ -108,12 +121,14 @@ pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &
     tables
 }
 
-fn note(groups: &Groups, text: &str) -> String {
-    let mut text = text.to_owned();
+fn note(groups: &Groups, promised: &Promised, text: &str) -> String {
+    let mut text = text.replace("jobs", promised.things);
     if !groups.axes.is_empty() {
-        text.push_str(
+        let _ = write!(
+            text,
             " Each simulation is counted once in a row, however many points are read off it; rows of \"all\" hold all situations of \
-             the strategy, which may err in opposite directions.",
+             the {}, which may err in opposite directions.",
+            groups.who(),
         );
     }
     if groups.calibrated {
@@ -123,12 +138,15 @@ fn note(groups: &Groups, text: &str) -> String {
 }
 
 /// Situation, strategy and, where both are there, what the probability is.
-fn group_columns(groups: &Groups, keys: &[&str]) -> Vec<Column> {
+fn group_columns(groups: &Groups, policy: Option<&str>, keys: &[&str]) -> Vec<Column> {
     let mut columns: Vec<Column> = keys
         .iter()
         .map(|key| Column::plain(*key, short(key)))
         .collect();
-    columns.push(Column::plain("strategy", "Strategy"));
+    columns.push(match policy {
+        Some(key) => Column::plain(key, short(key)),
+        None => Column::plain("strategy", "Strategy"),
+    });
     if groups.calibrated {
         columns.push(Column::plain("probability", "Probability"));
     }
@@ -161,13 +179,13 @@ fn kind_name(kind: PofKind) -> &'static str {
     }
 }
 
-fn score_columns() -> Vec<Column> {
+fn score_columns(promised: &Promised) -> Vec<Column> {
     vec![
-        Column::plain("jobs", "Overbooked jobs"),
+        Column::plain("jobs", promised.counted),
         Column::plain("batteries", "Batteries"),
         Column::number("predicted", "Mean PoF", 3),
         Column::estimate("failed", "Failed", 3),
-        Column::number("killed", "Killed at window end", 3),
+        Column::number("killed", promised.part, 3),
         Column::number("brier", "Brier", 4),
         Column::number("brier_reference", "Reference", 4),
         Column::estimate("skill", "Skill", 3),
@@ -175,7 +193,10 @@ fn score_columns() -> Vec<Column> {
         Column::number("relative_error_percent", "ECE ÷ failed (%)", 0),
         Column::number(
             "largest_error",
-            format!("Largest error of bins with {FEWEST_JOBS} jobs"),
+            format!(
+                "Largest error of bins with {FEWEST_JOBS} {}",
+                promised.things
+            ),
             3,
         ),
         Column::number("reliability", "Reliability", 4),

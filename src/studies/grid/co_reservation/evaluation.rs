@@ -34,12 +34,15 @@ pub fn co_reservation_measures(
     fairness(run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
+    measured.extend(&run.metrics.checkpoints.measures());
+    measured.extend(&run.metrics.late.measures());
     if !run.requests.is_empty() {
         let held = clusters::unowned_parts(run);
         measured.add("leaked_cpu_seconds", held.leaked as f64);
         measured.add("undecided_cpu_seconds", held.undecided as f64);
     }
-    (measured, clusters::values(inputs, run))
+    let promises = settings.risk.is_some();
+    (measured, clusters::values(inputs, run, promises))
 }
 
 /// Requests that were granted, with their start.

@@ -124,6 +124,7 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
         }
     }
     measured.extend(&metrics.checkpoints.measures());
+    measured.extend(&metrics.late.measures());
     measured.extend(&home);
     measured.extend(&prices);
     if settings.migration.is_some() {

@@ -38,7 +38,11 @@ impl Values {
     }
 }
 
-pub(super) fn values(inputs: &CoReservationInputs, run: &CoReservationRun) -> Vec<ClusterValue> {
+pub(super) fn values(
+    inputs: &CoReservationInputs,
+    run: &CoReservationRun,
+    promises: bool,
+) -> Vec<ClusterValue> {
     let mut rows = Vec::new();
     let mut rest = run.jobs.as_slice();
     for index in 0..inputs.clusters.len() {
@@ -54,6 +58,9 @@ pub(super) fn values(inputs: &CoReservationInputs, run: &CoReservationRun) -> Ve
             rows: Vec::new(),
         };
         cluster(inputs, run, index, jobs, &mut values);
+        if promises {
+            own_jobs(jobs, &mut values);
+        }
         rows.append(&mut values.rows);
     }
     rows
@@ -133,6 +140,30 @@ fn cluster(
         let held = run.parts.get(index).map_or(&[][..], Vec::as_slice);
         part_classes(inputs.stop, held, &placed, percent, values);
     }
+}
+
+/// What became of the promises to the cluster's own jobs: of those that were overbooked with a
+/// probability of failure, its mean and the share that failed, whatever the reason.
+fn own_jobs(jobs: &[JobOutcome], values: &mut Values) {
+    let overbooked: Vec<(f64, bool)> = (jobs.iter())
+        .filter_map(|outcome| {
+            let promise = outcome.promise.filter(|promise| promise.overbooked)?;
+            Some((promise.pof()?, outcome.verdict.is_failed()))
+        })
+        .collect();
+    let failed = overbooked
+        .iter()
+        .map(|(_, failed)| f64::from(u8::from(*failed)));
+    values.add("cluster_overbooked_jobs", overbooked.len() as f64);
+    values.add(
+        "cluster_overbooked_promised",
+        mean(overbooked.iter().map(|(pof, _)| *pof)),
+    );
+    values.add("cluster_overbooked_failed", mean(failed));
+    let restarts = jobs.iter().map(|outcome| f64::from(outcome.restarts));
+    values.add("cluster_restarts", restarts.sum());
+    let late = jobs.iter().filter(|outcome| outcome.late.is_some());
+    values.add("cluster_late_jobs", late.count() as f64);
 }
 
 /// Filtering degree, and the share of requests of which nothing was left (Meltzer 2005, §6.1). A

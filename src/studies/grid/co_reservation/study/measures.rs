@@ -95,6 +95,11 @@ pub const CLUSTER_MEASURES: &[Measure] = &[
     measure("cluster_longest_wait_seconds", "s", "Longest wait (s)", 0, Topic::Clusters),
     measure("cluster_drain_hours", "h", "Drained after the end of submissions (h)", 1, Topic::Clusters),
     measure("cluster_lost_parts", "", "Parts lost", 0, Topic::Clusters).of_kind(QuantityKind::RareCount),
+    measure("cluster_overbooked_jobs", "", "Overbooked jobs with a PoF", 0, Topic::Clusters),
+    measure("cluster_overbooked_promised", "", "Mean PoF promised to overbooked jobs", 3, Topic::Clusters).of_kind(QuantityKind::Fraction),
+    measure("cluster_overbooked_failed", "", "Share of overbooked jobs that failed", 3, Topic::Clusters).of_kind(QuantityKind::Fraction),
+    measure("cluster_restarts", "", "Restarts of jobs", 1, Topic::Clusters).of_kind(QuantityKind::RareCount),
+    measure("cluster_late_jobs", "", "Late jobs", 1, Topic::Clusters).of_kind(QuantityKind::RareCount),
     // By class; the class is the text beside the value.
     measure("class_job_percent", "%", "Utilisation by jobs of a size (%)", 2, Topic::Clusters),
     measure("class_expansion_factor", "", "Mean expansion factor by size of job", 3, Topic::Clusters),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use bookahead_lab::store::{OF_RUN, RunId, Store, StoreError};
+use bookahead_lab::store::{CalibrationRow, OF_RUN, PofKind, RunId, Store, StoreError};
 
 /// Values of clusters by measure, cluster and class.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +23,13 @@ impl ClusterValues {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether any cluster has a value of a measure.
+    #[must_use]
+    pub fn has(&self, measure: &str) -> bool {
+        let mut rows = self.0.values().flatten();
+        rows.any(|row| row.measure == measure)
     }
 
     /// How many clusters the widest of its simulations has.
@@ -130,6 +137,48 @@ pub fn co_requests(store: &Store, simulation: i64) -> Result<Vec<CoRequestRow>, 
                 wasted: row.get(2)?,
                 unfairness: row.get(3)?,
                 bound: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// What co-reservations were promised, as counts by simulation and bin: one counts as failed when a
+/// part of it was not there, and as lost when that part was not replaced either.
+pub const CO_PROMISES: &str = "(
+        SELECT q.simulation, s.name AS strategy, min(20, max(1, CAST(20 * q.pof AS INTEGER)
+            + (20 * q.pof > CAST(20 * q.pof AS INTEGER)))) AS bin, count(*) AS jobs, sum(q.lost_parts > 0) AS failed,
+            sum(q.lost_parts > q.replaced_parts) AS failed_overbooked, sum(q.pof) AS pof_sum,
+            sum((q.pof - (q.lost_parts > 0)) * (q.pof - (q.lost_parts > 0))) AS brier_sum
+        FROM v_co_request q JOIN simulation m ON m.id = q.simulation JOIN strategy s ON s.code = m.strategy
+        WHERE q.granted AND q.pof > 0 GROUP BY q.simulation, bin
+    )";
+
+/// The counts of [`CO_PROMISES`] of a run, in order of the simulations' identities.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub fn co_promises(store: &Store, run: RunId) -> Result<Vec<CalibrationRow>, StoreError> {
+    let query = format!(
+        "SELECT c.simulation, c.bin, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM {CO_PROMISES} c JOIN simulation m ON m.id = c.simulation
+         WHERE c.simulation IN {OF_RUN} ORDER BY m.identity, m.generation, c.bin"
+    );
+    store.rows(
+        "reading promises to co-reservations",
+        &query,
+        [run.0],
+        |row| {
+            let whole = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+            Ok(CalibrationRow {
+                simulation: row.get(0)?,
+                kind: PofKind::Promised,
+                bin: row.get(1)?,
+                jobs: whole(2)?,
+                failed: whole(3)?,
+                failed_overbooked: whole(4)?,
+                pof_sum: row.get(5)?,
+                brier_sum: row.get(6)?,
             })
         },
     )

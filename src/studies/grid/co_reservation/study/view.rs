@@ -4,13 +4,28 @@ mod clusters;
 mod over_time;
 
 use self::clusters::Clusters;
-use crate::co_reservation::study::stored::cluster_values;
+use crate::co_reservation::study::stored::{CO_PROMISES, cluster_values, co_promises};
 
 use bookahead_lab::store::StoreError;
+use bookahead_report::calibration::{Promised, tables_of};
 use bookahead_report::views::{Reported, View, ViewContent};
 
 /// As many clusters as there are colours.
 const MOST_CLUSTERS: u16 = 7;
+
+/// What a broker was promised for all parts of a co-reservation together.
+const CO_RESERVATIONS: Promised = Promised {
+    name: "co-calibration",
+    whose: " of co-reservations",
+    counted: "Co-reservations",
+    in_bins: "Co-reservations",
+    things: "co-reservations",
+    part: "Lost and not replaced",
+    about: "Granted co-reservations whose parts were sold at a risk, by the probability that at least one part is not there, as \
+        promised at their reservation; of an algorithm without status queries, by the limit of its orders, which is not below it. One \
+        counts as failed when a cluster lost a part of it, whether it was replaced or not.",
+    source: CO_PROMISES,
+};
 
 /// The view of the study.
 pub struct CoReservation;
@@ -25,6 +40,10 @@ impl View for CoReservation {
         shown.figures.extend(clusters.figures());
         shown.figures.extend(over_time::over_time(run)?);
         shown.tables.extend(clusters.table());
+        let promised = co_promises(run.store, run.run.id)?;
+        shown
+            .tables
+            .extend(tables_of(&CO_RESERVATIONS, &promised, run));
         Ok(())
     }
 }

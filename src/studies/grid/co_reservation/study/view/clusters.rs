@@ -24,7 +24,7 @@ const MOST_BY_CLASS: usize = 3;
 const MOST_ROWS: usize = 500;
 
 /// What is drawn over the clusters; the others stand in the table.
-const DRAWN: [&str; 8] = [
+const DRAWN: [&str; 10] = [
     "filtering_degree",
     "infeasibility_rate",
     "cluster_job_percent",
@@ -33,6 +33,8 @@ const DRAWN: [&str; 8] = [
     "cluster_expansion_factor",
     "cluster_backlog_now_hours",
     "cluster_backlog_earliest_hours",
+    "cluster_overbooked_promised",
+    "cluster_overbooked_failed",
 ];
 
 const NOTE: &str = "Means over replications with 95 % intervals. Clusters are counted from 0.";
@@ -210,13 +212,13 @@ ORDER BY axes, {by};",
         )
     }
 
-    /// Every combination and cluster with every measure that is not by class; `None` where there
-    /// are no clusters.
+    /// Every combination and cluster with every measure that was taken and is not by class; `None`
+    /// where there are no clusters.
     pub(super) fn table(&self) -> Option<Table> {
         let clusters = self.values.clusters();
         let measures: Vec<&Measure> = CLUSTER_MEASURES
             .iter()
-            .filter(|measure| !measure.name.starts_with("class_"))
+            .filter(|measure| !measure.name.starts_with("class_") && self.values.has(measure.name))
             .collect();
         let axes: Vec<usize> = (0..self.analysis.axes.len())
             .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
