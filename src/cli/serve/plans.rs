@@ -113,9 +113,14 @@ fn is_at(point: &ListedPoint, key: &str, value: &str) -> Option<bool> {
     match axes.get(key)? {
         serde_json::Value::Null => None,
         serde_json::Value::String(name) => Some(name == value),
+        serde_json::Value::Number(number) => Some(
+            value
+                .parse()
+                .is_ok_and(|value| number.as_f64() == Some(value)),
+        ),
         other => {
-            let number = other.as_f64();
-            Some(other.to_string() == value || number.is_some() && number == value.parse().ok())
+            let written = other.to_string();
+            Some(written == value)
         }
     }
 }
