@@ -1,5 +1,5 @@
-//! The page of the plans of a run: the best point of each strategy, the points of a setting or behind
-//! a mark of a figure, and any other point.
+//! The page of the plans of a run: the best point of each strategy, the points of a setting or
+//! behind a mark of a figure, and any other point.
 
 use std::path::Path;
 
@@ -103,8 +103,8 @@ pub(super) fn page(
     Ok(pages::framed(&format!("Plans of {}", run.name), &head, &body).0)
 }
 
-/// Whether a point has this value on an axis, as a reader writes it; `None` where it has no value on
-/// it.
+/// Whether a point has this value on an axis, as a reader writes it; `None` where it has no value
+/// on it.
 fn is_at(point: &ListedPoint, key: &str, value: &str) -> Option<bool> {
     if key == STRATEGY {
         return Some(point.strategy == value);

@@ -23,8 +23,8 @@ pub(crate) const ADD_NODES: &str = "add `nodes = …`, the size of the machine";
 pub struct LogSizes(RefCell<BTreeMap<String, Result<Nodes, String>>>);
 
 impl LogSizes {
-    /// The size of the machine of a log, for the key that a file leaves out; `None` after it has said
-    /// why it is not known.
+    /// The size of the machine of a log, for the key that a file leaves out; `None` after it has
+    /// said why it is not known.
     pub fn machine_of(
         &self,
         trace: &Spanned<String>,

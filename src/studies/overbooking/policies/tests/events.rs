@@ -206,8 +206,8 @@ fn counted_after_a_failed_start_slots_move_forward_only_where_that_is_asked_for(
 
 #[test]
 fn counted_after_a_failure_of_an_idle_node_those_that_wait_are_tried() {
-    // Job 0 loses its node at 2 and has to start again by 45. Job 2 moves from 40 to 10, when one of
-    // its three nodes is down: its start fails, which tries nobody. Node 2 is idle since 10.
+    // Job 0 loses its node at 2 and has to start again by 45. Job 2 moves from 40 to 10, when one
+    // of its three nodes is down: its start fails, which tries nobody. Node 2 is idle since 10.
     let jobs = [
         job(0, 0, 1, 40).due_by(Seconds(85)),
         job(1, 0, 2, 10),
