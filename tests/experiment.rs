@@ -551,6 +551,22 @@ fn an_axis_that_nothing_reads_is_a_warning() {
 }
 
 #[test]
+fn a_user_whom_no_log_has_cannot_be_left_out_of_overbooking() {
+    let left_out = |users: &str| {
+        let given = format!("[acceptance]\nexclude_users = {users}\n");
+        parse(&format!("{HEAD}{given}")).map(|experiment| experiment.warnings.len())
+    };
+    assert_eq!(left_out("[0, 7, 7]").expect("valid"), 0);
+    let error = left_out("[7, -1]").expect_err("no user");
+    let text = error.to_string();
+    assert!(text.contains("acceptance.exclude_users"), "{text}");
+    assert!(
+        text.contains("no user of a log has the number -1"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_machine_of_four_billion_nodes_never_ended_and_is_refused() {
     let error = parse(&with("nodes = 128", "nodes = 4294967295")).expect_err("too large");
     assert!(error.to_string().contains("from 1 to 10000000"), "{error}");

@@ -122,7 +122,7 @@ section! {
             .decides("Birkenheuer 2012 §4.3"),
         /// From which share of such jobs on a user estimates accurately.
         accurate_share: Given<f64> = real().above(0.0).to(1.0)
-            .note(" of the learning jobs used 95 % of the estimate or more")
+            .note(": the share of learning jobs that used 95 % of the estimate or more")
             .default_is("0.5"),
         /// How many learning jobs a user must have to be called accurate.
         accurate_least_jobs: Given<u32> = integer(1).default_is("20"),

@@ -157,6 +157,11 @@ fn excluded_users(raw: &RawAcceptance, problems: &mut Problems) -> Option<Exclud
         AccurateUserRule::NotOverbooked => Some(AccurateUsers { share, least_jobs }),
     };
     let mut numbers = raw.exclude_users().or_default();
+    if let Some(number) = numbers.iter().find(|number| **number < 0) {
+        let message = format!("no user of a log has the number {number}");
+        raw.exclude_users().refuse(&message, problems);
+        return None;
+    }
     numbers.sort_unstable();
     numbers.dedup();
     Some(ExcludedUsers { accurate, numbers })
