@@ -150,12 +150,8 @@ fn shortening(raw: &RawAcceptance, problems: &mut Problems) -> Option<Shortening
 }
 
 fn excluded_users(raw: &RawAcceptance, problems: &mut Problems) -> Option<ExcludedUsers> {
-    let share = raw.accurate_share().or_default(problems)?;
-    let least_jobs = raw.accurate_least_jobs().or_default(problems)?;
-    let accurate = match raw.accurate_users.unwrap_or_default() {
-        AccurateUserRule::AsOthers => None,
-        AccurateUserRule::NotOverbooked => Some(AccurateUsers { share, least_jobs }),
-    };
+    let share = raw.accurate_share().or_default(problems);
+    let least_jobs = raw.accurate_least_jobs().or_default(problems);
     let mut numbers = raw.exclude_users().or_default();
     if let Some(number) = numbers.iter().find(|number| **number < 0) {
         let message = format!("no user of a log has the number {number}");
@@ -164,6 +160,11 @@ fn excluded_users(raw: &RawAcceptance, problems: &mut Problems) -> Option<Exclud
     }
     numbers.sort_unstable();
     numbers.dedup();
+    let (share, least_jobs) = (share?, least_jobs?);
+    let accurate = match raw.accurate_users.unwrap_or_default() {
+        AccurateUserRule::AsOthers => None,
+        AccurateUserRule::NotOverbooked => Some(AccurateUsers { share, least_jobs }),
+    };
     Some(ExcludedUsers { accurate, numbers })
 }
 
