@@ -1,6 +1,6 @@
 //! The macros that declare tables and their keys.
 
-/// Declares a table: its structure for serde, and its
+/// Declares a table: its structure, how it is read, and its
 /// [`Section`](crate::keys::declaration::Section) with the keys. The comment of a key is what it
 /// is; behind the type of its field stands what is allowed. Behind the keys stand tables in the
 /// table, and keys that it had before, each with the key that took its place. `list` after the path
@@ -19,10 +19,23 @@ macro_rules! section {
         $( former { $( $was:ident => $now:literal, )* } )?
     ) => {
         #[doc = concat!($($doc),+)]
-        #[derive(Debug, Default, serde::Deserialize)]
+        #[derive(Debug, Default)]
         pub struct $raw {
             $( #[doc = concat!($($about),+)] pub $field: $type, )*
-            $( $( #[doc = concat!($($below),+)] #[serde(default)] pub $table: $table_type, )* )?
+            $( $( #[doc = concat!($($below),+)] pub $table: $table_type, )* )?
+        }
+
+        impl $crate::keys::reader::FromFile for $raw {
+            fn from_file(
+                node: $crate::keys::reader::Node<'_>,
+                errors: &mut Vec<$crate::keys::reader::Error>,
+            ) -> Self {
+                let mut keys = $crate::keys::reader::KeysOfTable::of(node, errors);
+                Self {
+                    $( $field: keys.take(stringify!($field)), )*
+                    $( $( $table: keys.take(stringify!($table)), )* )?
+                }
+            }
         }
 
         /// Keys as they are declared, with what the file gives.

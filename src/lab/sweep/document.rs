@@ -16,6 +16,7 @@ use super::keys::{Key, Keys, suggest};
 use super::raw::{RawAxis, RawExperiment, RawZip};
 use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
+pub(super) use crate::keys::reader::Node;
 use crate::keys::reader::{self, Sections, TableReader};
 use crate::study::inputs::LogSizes;
 use check::check_table;
@@ -23,7 +24,7 @@ use lists::{Exclude, read_all, read_excludes};
 use tree::{empty_table, path_of, put, take};
 
 pub(super) use check::check_kind;
-pub(super) use tree::{Node, node_of};
+pub(super) use tree::node_of;
 
 /// Errors of syntax that are shown one by one. What follows a broken line is often read as broken,
 /// too: a large file has thousands.
@@ -246,22 +247,19 @@ impl<'i> Sections<'i> for Reading<'_, 'i> {
         section
     }
 
-    fn refuse(&mut self, path: &str, section: &mut Node<'i>, error: &toml::de::Error) -> bool {
-        let path = report(self.document.keys, path, section, error, self.problems);
-        let below: Vec<&str> = path.split('.').skip(1).collect();
-        take(section, &below)
+    fn refuse(&mut self, path: &str, section: &Node<'i>, error: &toml::de::Error) {
+        report(self.document.keys, path, section, error, self.problems);
     }
 }
 
-/// Turns what serde found wrong into a problem with its key and what is allowed there; returns the
-/// key.
+/// Turns what serde found wrong into a problem with its key and what is allowed there.
 fn report(
     keys: Keys,
     section: &str,
     root: &Node<'_>,
     error: &toml::de::Error,
     problems: &mut Problems,
-) -> String {
+) {
     let span = error.span().unwrap_or_else(|| root.span());
     let path = path_of(section, root, &span).unwrap_or_else(|| section.to_owned());
     let message = error.message().trim().replace('\n', " ");
@@ -281,5 +279,4 @@ fn report(
         _ => message,
     };
     problems.add(kind, &path, span, message, format!("allowed: {help}"));
-    path
 }

@@ -3,8 +3,9 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::tree::{Node, empty_table};
+use super::tree::empty_table;
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::reader::Node;
 use crate::sweep::keys::{FormerKey, Key, Keys, Kind, suggest};
 
 /// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeValue, ValueDeserializer};
 
-use super::tree::Node;
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::reader::Node;
 
 /// One `[[exclude]]`: its place, and each key with the value or list of values that it must have.
 pub(in crate::sweep) type Exclude = (Range<usize>, Vec<(Spanned<String>, Spanned<toml::Value>)>);

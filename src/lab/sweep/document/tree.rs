@@ -6,8 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value of the tree with its place in the file.
-pub(in crate::sweep) type Node<'i> = Spanned<DeValue<'i>>;
+use crate::keys::reader::Node;
 
 pub(super) fn empty_table<'i>() -> DeValue<'i> {
     DeValue::Table(DeTable::new())
