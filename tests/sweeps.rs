@@ -64,7 +64,7 @@ fn content(store: &Path) -> Vec<String> {
                 .collect();
             format!(
                 "{} {axes:?} #{} {metrics:?}",
-                points.identity[row], points.replication[row]
+                points.strategy[row], points.replication[row]
             )
         })
         .collect();

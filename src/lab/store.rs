@@ -70,7 +70,7 @@ pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use progress::{RunProgress, StoreStamp};
 pub use query::{Parameter, QueryError, SqlValue};
 pub use read::{
-    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary,
+    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary, Shared,
 };
 pub use record::{
     FailedSimulation, FinishedSimulation, InputRemark, OutcomeDetail, RecordLoss, RunId, RunInput,

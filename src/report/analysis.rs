@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::frames::{Common, Frame, PolarsResult};
 use super::statistics::{Estimate, Moments};
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
-use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
+use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shared, Shown};
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
 use earned::Earned;
@@ -175,7 +175,7 @@ impl Analysis {
             Ok(moments.map(estimate).collect())
         };
         // What is the same result is one value, however often it was computed.
-        let fold_counted = |values: &[Option<f64>], kind: QuantityKind| {
+        let fold_counted = |values: &Shared<Option<f64>>, kind: QuantityKind| {
             let values = values.iter().enumerate();
             let counted =
                 values.map(|(point, value)| value.filter(|_| !points.is_repetition(point)));

@@ -87,34 +87,51 @@ impl<'p> Frame<'p> {
 
     /// For each point the number of its combination of these.
     fn numbers(&self, common: &[Common]) -> Vec<u32> {
-        common.iter().fold(vec![0; self.rows.len()], |known, one| {
-            numbers(known.into_iter().zip(self.column(*one))).collect()
-        })
+        let none = vec![0; self.rows.len()];
+        (common.iter()).fold(none, |known, one| both(&known, &self.column(*one)))
     }
 
-    fn column(&self, common: Common) -> Vec<Option<i64>> {
+    /// Codes of what points have, the same for equal ones.
+    fn column(&self, common: Common) -> Vec<u32> {
         let points = self.points;
         let rows = self.rows.iter().map(|row| *row as usize);
         match common {
             Common::Axis(axis) => {
                 let positions = &points.axes[axis].positions;
-                rows.map(|row| positions[row].map(i64::from)).collect()
+                let code = |place: Option<u32>| place.map_or(0, |place| place + 1);
+                rows.map(|row| code(positions[row])).collect()
             }
-            Common::Strategy => numbered(rows.map(|row| &points.strategy[row])),
-            Common::Replication => rows
-                .map(|row| Some(i64::from(points.replication[row])))
-                .collect(),
-            Common::Simulation => rows.map(|row| Some(points.simulation[row])).collect(),
-            Common::Jobs => numbered(rows.map(|row| points.seen[row].jobs)),
-            Common::Failures => numbered(rows.map(|row| points.seen[row].failures)),
+            Common::Strategy => numbers(rows.map(|row| &points.strategy[row])).collect(),
+            Common::Replication => rows.map(|row| points.replication[row]).collect(),
+            Common::Simulation => numbers(rows.map(|row| points.simulation[row])).collect(),
+            Common::Jobs => numbers(rows.map(|row| points.seen[row].jobs)).collect(),
+            Common::Failures => numbers(rows.map(|row| points.seen[row].failures)).collect(),
         }
     }
 }
 
-fn numbered<T: Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<Option<i64>> {
-    numbers(values)
-        .map(|number| Some(i64::from(number)))
-        .collect()
+/// Combinations of so many codes are looked up in a table, not by their hash.
+const LARGEST_TABLE: usize = 1 << 22;
+
+/// For each pair of codes the number of it, as [`numbers`] has it.
+fn both(ones: &[u32], others: &[u32]) -> Vec<u32> {
+    let count = |codes: &[u32]| codes.iter().max().map_or(0, |last| *last as usize + 1);
+    let (rows, columns) = (count(ones), count(others));
+    let pairs = ones.iter().zip(others);
+    if rows.saturating_mul(columns) > LARGEST_TABLE {
+        return numbers(pairs).collect();
+    }
+    let mut known = vec![u32::MAX; rows * columns];
+    let mut next = 0;
+    let number = |(one, other): (&u32, &u32)| {
+        let number = &mut known[*one as usize * columns + *other as usize];
+        if *number == u32::MAX {
+            *number = next;
+            next += 1;
+        }
+        *number
+    };
+    pairs.map(number).collect()
 }
 
 /// A number for each of these values, the same for equal ones, from 0 in the order of the first.

@@ -39,8 +39,8 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
         assert_eq!(writer.finish(RunState::Done).unwrap().simulations, 1);
     }
     let store = Store::open_read_only(STUDIES, &path).unwrap();
-    let submitted = |run| store.points(RunId(run)).unwrap().metrics["submitted"].clone();
-    assert_eq!((submitted(1).len(), submitted(2).len()), (1, 1));
+    let points = |run| store.points(RunId(run)).unwrap();
+    assert_eq!((points(1).len(), points(2).len()), (1, 1));
     assert_eq!(
         count(&connection(&store), "SELECT count(*) FROM simulation"),
         2

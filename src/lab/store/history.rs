@@ -11,7 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
 use super::read::seen;
-use super::repeats::{Candidate, originals};
+use super::repeats::originals;
 use super::runs::axis_value;
 use super::{METRICS, RunId, SqlValue, Store, StoreError};
 use crate::scheduling::measures::Measure;
@@ -48,12 +48,11 @@ pub struct MeasuredPoint {
 }
 
 fn with_originals(mut points: Vec<MeasuredPoint>) -> Vec<MeasuredPoint> {
-    let candidate = |point: &MeasuredPoint| Candidate {
-        setting: format!("{} {:?}", point.strategy, point.axes),
-        simulation: point.simulation,
-        seen: point.seen,
-    };
-    let originals = originals(points.iter().map(candidate), |one, other| {
+    let settings = points
+        .iter()
+        .map(|point| format!("{} {:?}", point.strategy, point.axes));
+    let simulation = |point: usize| (points[point].simulation, points[point].seen);
+    let originals = originals(settings, simulation, |one, other| {
         let (one, other) = (&points[one], &points[other]);
         one.values == other.values && one.measured == other.measured
     });

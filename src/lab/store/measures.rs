@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::aggregates::OF_RUN;
+use super::read::{Shared, Simulations, ValueIndex};
 use super::{RunId, Store, StoreError};
 
 /// A measure of a study for every point of a run.
@@ -15,17 +16,18 @@ pub struct MeasureColumn {
     /// What it is, as a heading, with the unit.
     pub title: String,
     /// One value a point; `None` where the point's simulation did not measure it.
-    pub values: Vec<Option<f64>>,
+    pub values: Shared<Option<f64>>,
 }
 
 impl Store {
     /// The measures that any of these points has, in the order of
     /// [`Studies::measures`](crate::study::Studies::measures), then those that this program does
-    /// not know, by name. `simulation` is the simulation of every point.
+    /// not know, by name, of points of which each has the simulation with this index.
     pub(super) fn measure_columns(
         &self,
         run: RunId,
-        simulation: &[i64],
+        simulations: &Simulations,
+        of_point: &ValueIndex,
     ) -> Result<Vec<MeasureColumn>, StoreError> {
         let sql = |error| self.error("reading measures", error);
         // Most stores hold no study, and then not even the simulations of the run need to be looked
@@ -55,10 +57,6 @@ impl Store {
             );
             names.insert(row.get(0).map_err(sql)?, words);
         }
-        let mut points: HashMap<i64, Vec<usize>> = HashMap::new();
-        for (point, simulation) in simulation.iter().enumerate() {
-            points.entry(*simulation).or_default().push(point);
-        }
         let query = format!(
             "SELECT simulation, measure, value FROM simulation_measure WHERE simulation IN {OF_RUN}"
         );
@@ -67,16 +65,13 @@ impl Store {
         let mut rows = statement.query([run.0]).map_err(sql)?;
         while let Some(row) = rows.next().map_err(sql)? {
             let of: i64 = row.get(0).map_err(sql)?;
-            let Some(places) = points.get(&of) else {
+            let Some(at) = simulations.get(&of) else {
                 continue;
             };
             let column = columns
                 .entry(row.get(1).map_err(sql)?)
-                .or_insert_with(|| vec![None; simulation.len()]);
-            let value: f64 = row.get(2).map_err(sql)?;
-            for place in places {
-                column[*place] = Some(value);
-            }
+                .or_insert_with(|| vec![None; simulations.len()]);
+            column[*at as usize] = Some(row.get(2).map_err(sql)?);
         }
         let mut found: Vec<MeasureColumn> = columns
             .into_iter()
@@ -90,7 +85,7 @@ impl Store {
                     name,
                     unit,
                     title,
-                    values,
+                    values: Shared::new(of_point, values),
                 })
             })
             .collect();

@@ -132,6 +132,11 @@ impl Metric {
         }
     }
 
+    /// Whether it depends on the point, and not on its simulation alone.
+    pub(super) fn is_of_point(&self) -> bool {
+        matches!(self.formula, Expression(sql) if sql.contains("p."))
+    }
+
     /// Its column in exports.
     pub(super) fn column(&self) -> (&'static str, ExportType) {
         let kind = match self.formula {

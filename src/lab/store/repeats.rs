@@ -8,35 +8,40 @@ use std::hash::Hash;
 
 use crate::study::inputs::Seen;
 
-/// What is needed of a point to find those that repeat it.
-pub(super) struct Candidate<S> {
-    /// Its setting, without the replication.
-    pub(super) setting: S,
-    /// Its simulation.
-    pub(super) simulation: i64,
-    /// What that saw.
-    pub(super) seen: Seen,
-}
-
 /// For each point the first one with the same setting that is of the same simulation, or whose
 /// simulation saw the same and has the same results; its own number where there is none before it.
 /// What is not known to be the same counts for itself.
+///
+/// `settings` has the setting of each point, without the replication, and `simulation` the
+/// simulation of a point with what that saw.
 pub(super) fn originals<S: Eq + Hash>(
-    points: impl Iterator<Item = Candidate<S>>,
+    settings: impl Iterator<Item = S>,
+    simulation: impl Fn(usize) -> (i64, Seen),
     has_same_results: impl Fn(usize, usize) -> bool,
 ) -> Vec<usize> {
-    let mut of_setting: HashMap<S, Vec<(usize, i64, Seen)>> = HashMap::new();
-    let find = |(at, point): (usize, Candidate<S>)| {
-        let known = of_setting.entry(point.setting).or_default();
-        let earlier = known.iter().find(|(earlier, simulation, seen)| {
-            *simulation == point.simulation
-                || (seen.is_same(&point.seen) && has_same_results(*earlier, at))
-        });
-        let original = earlier.map(|(earlier, ..)| *earlier);
-        if original.is_none() {
-            known.push((at, point.simulation, point.seen));
+    let mut of_setting: HashMap<S, Vec<usize>> = HashMap::new();
+    for (point, setting) in settings.enumerate() {
+        of_setting.entry(setting).or_default().push(point);
+    }
+    let mut originals = vec![0; of_setting.values().map(Vec::len).sum()];
+    for points in of_setting.into_values() {
+        let mut of_simulation: HashMap<i64, usize> = HashMap::new();
+        let mut of_seen: HashMap<Seen, Vec<usize>> = HashMap::new();
+        for point in points {
+            let (number, seen) = simulation(point);
+            let alike = of_seen.get(&seen).filter(|_| seen.is_known());
+            let mut alike = alike.into_iter().flatten().copied();
+            let earlier = (alike
+                .find(|earlier| has_same_results(*earlier, point))
+                .into_iter())
+            .chain(of_simulation.get(&number).copied())
+            .min();
+            if earlier.is_none() {
+                of_simulation.insert(number, point);
+                of_seen.entry(seen).or_default().push(point);
+            }
+            originals[point] = earlier.unwrap_or(point);
         }
-        original.unwrap_or(at)
-    };
-    points.enumerate().map(find).collect()
+    }
+    originals
 }

@@ -78,7 +78,8 @@ impl Groups {
     fn mean(&self, frame: &DataFrame) -> PolarsResult<Float64Chunked> {
         #[expect(deprecated, reason = "as of deviations")]
         let means = self.of(frame).mean()?;
-        Ok(means[0].f64()?.clone())
+        // In one piece, or each value of it would be looked for.
+        Ok(means[0].f64()?.rechunk().into_owned())
     }
 
     fn of<'f>(&self, frame: &'f DataFrame) -> GroupBy<'f> {
