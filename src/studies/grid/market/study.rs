@@ -5,6 +5,7 @@ pub mod measures;
 mod resolve;
 mod settings;
 mod tables;
+pub mod view;
 
 use std::sync::Arc;
 
