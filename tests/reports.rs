@@ -8,6 +8,7 @@ mod batteries;
 mod calibration;
 mod earned;
 mod grid;
+mod market;
 mod optimism;
 mod promises;
 mod studies;

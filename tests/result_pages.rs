@@ -435,7 +435,7 @@ fn market(name: &str, key: &[&str]) -> Vec<(Vec<String>, [Option<f64>; 3])> {
 }
 
 #[test]
-fn markets_with_homes_prices_and_outages_give_a_row_of_their_page_again() {
+fn markets_with_homes_prices_auctions_and_outages_give_a_row_of_their_page_again() {
     if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
         println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
         return;
@@ -469,6 +469,24 @@ fn markets_with_homes_prices_and_outages_give_a_row_of_their_page_again() {
     .concat();
     let row = market_row(&prices, &["heuristic-overbooking", "nodes", "1"], &columns);
     let row = format!("| overbooking | nodes | 1 | {row} |");
+    assert!(page.contains(&row), "{row}");
+
+    let auctions = market("auctions", &["policy", "mechanism"]);
+    let columns = [
+        &[
+            ("market_agreed_price_percent", true),
+            ("market_delegated_percent", false),
+        ],
+        &gains[..],
+        &[("market_jain_percent", false)],
+    ]
+    .concat();
+    let row = market_row(
+        &auctions,
+        &["heuristic-overbooking", "reverse-second"],
+        &columns,
+    );
+    let row = format!("| overbooking | second price | {row} |");
     assert!(page.contains(&row), "{row}");
 
     let outages = market("outages", &["mtbf_days", "arm"]);

@@ -57,14 +57,21 @@ const SLOTS: Promised = Promised {
     source: "v_calibration",
 };
 
-/// The tables about promises of another kind, from their counts in the order of the simulations;
-/// none where nothing was promised.
+/// The figures and tables about promises of another kind, from their counts in the order of the
+/// simulations; none where nothing was promised.
 #[must_use]
-pub fn tables_of(promised: &Promised, rows: &[CalibrationRow], run: &Reported<'_>) -> Vec<Table> {
+pub fn shown_of(
+    promised: &Promised,
+    rows: &[CalibrationRow],
+    run: &Reported<'_>,
+) -> (Vec<Figure>, Vec<Table>) {
     let policies = run.analysis.competitors();
     let groups = Groups::new(rows, run.points, policies);
-    groups.map_or_else(Vec::new, |groups| {
-        tables::tables(promised, &groups, run.analysis, run.hash())
+    groups.map_or_else(Default::default, |groups| {
+        (
+            figures::figures(promised, &groups, run.analysis, run.hash()),
+            tables::tables(promised, &groups, run.analysis, run.hash()),
+        )
     })
 }
 
@@ -87,7 +94,7 @@ pub fn calibration(
 ) -> Option<Calibration> {
     let groups = Groups::new(rows, points, analysis.competitors())?;
     Some(Calibration {
-        figures: figures::figures(&groups, analysis, configuration_hash),
+        figures: figures::figures(&SLOTS, &groups, analysis, configuration_hash),
         tables: tables::tables(&SLOTS, &groups, analysis, configuration_hash),
         verdicts: verdicts(&groups, analysis),
     })

@@ -66,6 +66,7 @@ pub const VIEWS: Views = Views::new(&[
         "provisioning",
         &bookahead_workflows::provisioning::study::view::Provisioning,
     ),
+    ("market", &bookahead_grid::market::study::view::Market),
 ]);
 
 #[cfg(test)]

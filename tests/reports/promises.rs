@@ -2,6 +2,7 @@
 
 use super::{close, folder};
 use crate::support::program::{output, program, text};
+use bookahead_report::figure::Marks;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -236,4 +237,43 @@ fn what_is_measured_at_each_cluster_adds_up_to_what_is_measured_of_all() {
         of_clusters("restarts"),
         number("SELECT sum(restarts) FROM simulation_metrics"),
     );
+}
+
+#[test]
+fn promises_of_co_reservations_are_drawn_against_what_became_of_them() {
+    let folder = folder();
+    let connection = ran(folder.path());
+    let shown = super::viewed(&folder.path().join("promises.db"));
+    let drawn = |name: &str| {
+        let figure = shown.figures.iter().find(|figure| figure.name == name);
+        figure.unwrap_or_else(|| panic!("no {name}"))
+    };
+    // As a whole, at each α, and how many there are.
+    for name in ["co-calibration", "co-calibration-1", "co-calibration-2"] {
+        let figure = drawn(name);
+        let lines = [&OVERBOOKING[..], &["as promised"]].concat();
+        assert_eq!(super::labels(figure), lines, "{name}");
+        assert_eq!(figure.y.title, "share of co-reservations that failed");
+        let mut statement = connection.prepare(&figure.sql).unwrap();
+        let found = statement.query_map([], |row| {
+            Ok((row.get::<_, f64>("predicted")?, row.get("realised")?))
+        });
+        let mut found: Vec<(f64, f64)> = found.unwrap().map(Result::unwrap).collect();
+        let mut marks: Vec<(f64, f64)> = Vec::new();
+        for series in &figure.series {
+            if let Marks::Points(points) = &series.marks {
+                marks.extend(points.iter().map(|mark| (mark.x, mark.mean)));
+            }
+        }
+        assert!(!marks.is_empty(), "{name}");
+        for points in [&mut found, &mut marks] {
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        assert_eq!(found.len(), marks.len(), "{name}");
+        for (found, drawn) in found.iter().zip(&marks) {
+            close(found.0, drawn.0);
+            close(found.1, drawn.1);
+        }
+    }
+    assert_eq!(drawn("co-calibration-jobs").y.title, "co-reservations");
 }

@@ -1,6 +1,7 @@
 //! The figures about calibration: reliability diagrams, jobs by bin, promised and realised risk by
 //! threshold.
 
+use super::Promised;
 use super::counts::BINS;
 use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
 use super::sql::Question;
@@ -17,18 +18,21 @@ const INTERVALS: &str = "95 % intervals of the ratio estimator over replications
     where all or none of the jobs failed.";
 
 pub(super) fn figures(
+    promised: &Promised,
     groups: &Groups,
     analysis: &Analysis,
     configuration_hash: &str,
 ) -> Vec<Figure> {
     let drawing = Drawing {
+        promised,
         groups,
         analysis,
         configuration_hash,
     };
     let everything = Vec::new();
-    let mut figures = vec![drawing.reliability("calibration", &everything)];
-    figures.push(drawing.jobs());
+    let stem = promised.name;
+    let mut figures = vec![drawing.reliability(stem, &everything)];
+    figures.push(drawing.jobs(&format!("{stem}-jobs")));
     for (index, places) in groups
         .each_situation()
         .iter()
@@ -44,14 +48,15 @@ pub(super) fn figures(
             }
         };
         if !alone {
-            figures.push(drawing.reliability(&name("calibration"), places));
+            figures.push(drawing.reliability(&name(stem), places));
         }
-        figures.extend(drawing.by_threshold(&name("calibration-by-threshold"), places));
+        figures.extend(drawing.by_threshold(&name(&format!("{stem}-by-threshold")), places));
     }
     figures
 }
 
 struct Drawing<'d> {
+    promised: &'d Promised,
     groups: &'d Groups,
     analysis: &'d Analysis,
     configuration_hash: &'d str,
@@ -66,6 +71,11 @@ impl Drawing<'_> {
             self.groups.axes.as_slice()
         };
         given(self.analysis, axes, places)
+    }
+
+    /// What is said of intervals.
+    fn intervals(&self) -> String {
+        INTERVALS.replace("jobs", self.promised.things)
     }
 
     fn policy(&self) -> Option<&str> {
@@ -124,19 +134,23 @@ impl Drawing<'_> {
             name: name.to_owned(),
             section: Section::Calibration,
             title: titled(
-                "Promised probability of failure against what happened",
+                &format!(
+                    "Promised probability of failure{} against what happened",
+                    self.promised.whose
+                ),
                 &given,
             ),
             x: Scale::linear("mean promised PoF of the bin"),
-            y: Scale::linear("share of jobs that failed"),
+            y: Scale::linear(format!("share of {} that failed", self.promised.things)),
             series,
             note: format!(
-                "Overbooked jobs by the probability of failure that was promised at their acceptance, in bins of 0.05, against the \
-                 share that failed, whatever the reason. Below the line more was promised to fail than did. {INTERVALS}"
+                "{} Bins are 0.05 wide. Below the line more was promised to fail than did. {}",
+                self.promised.about,
+                self.intervals()
             ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                source: super::SLOTS.source,
+                source: self.promised.source,
                 keys: self.policy().as_slice(),
                 condition: &condition(&given),
             }
@@ -145,7 +159,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn jobs(&self) -> Figure {
+    fn jobs(&self, name: &str) -> Figure {
         let series = self
             .lines(self.groups.whole.iter())
             .into_iter()
@@ -171,23 +185,28 @@ impl Drawing<'_> {
             .map(|bin| format!("{:.2}", bin as f64 / BINS as f64))
             .collect();
         Figure {
-            name: "calibration-jobs".to_owned(),
+            name: name.to_owned(),
             section: Section::Calibration,
-            title: "Overbooked jobs by promised probability of failure".to_owned(),
+            title: format!(
+                "{} by promised probability of failure",
+                self.promised.counted
+            ),
             given: Vec::new(),
             x: Scale {
                 title: "upper end of the bin of the promised PoF".to_owned(),
                 kind: ScaleKind::Categories(names),
             },
-            y: Scale::linear("overbooked jobs"),
+            y: Scale::linear(self.promised.counted.to_lowercase()),
             series,
             note: format!(
-                "Jobs of all simulations of the {}, each simulation once. A bin of a few jobs says little.",
-                self.groups.who()
+                "{} of all simulations of the {}, each simulation once. A bin of a few {} says little.",
+                self.promised.in_bins,
+                self.groups.who(),
+                self.promised.things
             ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                source: super::SLOTS.source,
+                source: self.promised.source,
                 keys: self.policy().as_slice(),
                 condition: "",
             }
@@ -241,18 +260,23 @@ impl Drawing<'_> {
             name: name.to_owned(),
             section: Section::Calibration,
             title: titled(
-                "Promised and realised share of failures by threshold",
+                &format!(
+                    "Promised and realised share of failures{} by threshold",
+                    self.promised.whose
+                ),
                 &given,
             ),
             x: Scale::linear(THRESHOLD_AXIS),
-            y: Scale::linear("share of overbooked jobs"),
+            y: Scale::linear(format!("share of {}", self.promised.counted.to_lowercase())),
             series,
             note: format!(
-                "Of the overbooked jobs at each threshold the mean of the promised probabilities of failure and the share that failed. {INTERVALS}"
+                "Of the {} at each threshold the mean of the promised probabilities of failure and the share that failed. {}",
+                self.promised.counted.to_lowercase(),
+                self.intervals()
             ),
             sql: Question {
                 configuration_hash: self.configuration_hash,
-                source: super::SLOTS.source,
+                source: self.promised.source,
                 keys: &self
                     .policy()
                     .into_iter()

@@ -306,6 +306,7 @@ fn market_inputs(seed: u64) -> MarketInputs {
         jobs: jobs.into(),
         ties: random::stream(seed, "market", 0, "ties"),
         homes: random::stream(seed, "market", 0, "homes"),
+        bids: random::stream(seed, "market", 0, "bids"),
     }
 }
 
@@ -371,6 +372,7 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                     supply: PricedSupply::Overbooked,
                     horizon: Seconds(7_200),
                 }),
+                auction: None,
                 cluster_failures: None,
             };
             let (acted, called) = both(|| market_scene(&settings, &inputs, true).unwrap());

@@ -34,6 +34,7 @@
 //!     migration: None,
 //!     home: None,
 //!     load_pricing: None,
+//!     auction: None,
 //!     cluster_failures: None,
 //! };
 //! let job = |id, due| {
@@ -46,6 +47,7 @@
 //!     failures: Vec::new(),
 //!     ties: stream(1, "market", 0, "ties"),
 //!     homes: stream(1, "market", 0, "homes"),
+//!     bids: stream(1, "market", 0, "bids"),
 //! };
 //! let scene = market_scene(&settings, &inputs, false).expect("a registered strategy");
 //! let run = MarketRun::of(drive(scene, false));

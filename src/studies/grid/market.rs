@@ -35,9 +35,12 @@
 //!
 //! With `load_pricing` prices follow the load of a provider: `market/load_price.rs`.
 //!
+//! With `auction` nobody posts a price: `market/auction.rs`.
+//!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
 //! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
 
+mod auction;
 mod cluster;
 mod home;
 mod load_price;
@@ -56,6 +59,7 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
+pub use self::auction::{AuctionRule, AuctionSettings};
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 use self::home::Community;
 pub use self::home::{HomeRule, HomeSettings, Overflow};
@@ -90,6 +94,8 @@ pub struct MarketInputs {
     pub ties: Stream,
     /// Draws the homes of jobs.
     pub homes: Stream,
+    /// Draws the prices that customers name in a tender.
+    pub bids: Stream,
 }
 
 /// The broker's side of a market.
@@ -99,6 +105,7 @@ struct Broker {
     providers: Vec<Provider>,
     ties: Stream,
     homes: Stream,
+    bids: Stream,
     /// By home; empty where jobs have none.
     communities: Vec<Community>,
     list: JobList,
@@ -123,6 +130,7 @@ impl Broker {
             providers: (0..settings.clusters).map(provider).collect(),
             ties: inputs.ties.clone(),
             homes: inputs.homes.clone(),
+            bids: inputs.bids.clone(),
             communities: vec![Community::default(); homes],
             list: JobList::default(),
             customers: 0.0,
@@ -168,7 +176,10 @@ impl Broker {
             Some(home) => self.offer_from_home(channel, &job, home).await,
             None => {
                 let offers = self.quotes(channel, &job, |_| true).await;
-                let best = choose(&offers, self.settings.rule, &mut self.ties);
+                let best = match &self.settings.auction {
+                    None => choose(&offers, self.settings.rule, &mut self.ties),
+                    Some(auction) => auction.award(&offers, &mut self.ties),
+                };
                 self.keep_quotes(&job, &offers, best);
                 best
             }
@@ -186,12 +197,14 @@ impl Broker {
         job: &Job,
         is_asked: impl Fn(usize) -> bool,
     ) -> Vec<Offer> {
+        let auction = self.settings.auction;
+        let bid = auction.and_then(|auction| auction.bid(&mut self.bids));
         let quote = BrokerQuestion::Quote(job.clone());
         let answers = self.ask_all(channel, is_asked, &quote).await;
         self.learn();
         let offer = |(number, answer): &(usize, MarketAnswer)| {
             let quote = answer.quote.as_ref()?;
-            Some(self.providers[*number].offer(*number, job, quote, &self.settings))
+            self.providers[*number].offer(*number, job, quote, (&self.settings, bid))
         };
         answers.iter().filter_map(offer).collect()
     }

@@ -18,6 +18,7 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     broker.learn();
     let home = broker.home_measures();
     let prices = broker.price_measures();
+    let (agreed, listed) = broker.agreed();
     let Broker {
         settings,
         customers,
@@ -127,6 +128,9 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     measured.extend(&metrics.late.measures());
     measured.extend(&home);
     measured.extend(&prices);
+    if settings.auction.is_some() {
+        percent(&mut measured, "market_agreed_price_percent", agreed, listed);
+    }
     if settings.migration.is_some() {
         measured.extend(&migration::measures(&moves, &results, offered));
     }

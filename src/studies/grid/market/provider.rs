@@ -96,26 +96,31 @@ impl Provider {
         self.booked = answer.booked;
     }
 
+    /// What it offers, where it does; a customer of a tender bids a share of the list price.
     pub(super) fn offer(
         &self,
         provider: usize,
         job: &Job,
         quote: &JobQuote,
-        settings: &MarketSettings,
-    ) -> Offer {
-        let contract = self.contract(job.id, job.nodes, job.fee().0 as f64, quote, settings);
+        (settings, bid): (&MarketSettings, Option<f64>),
+    ) -> Option<Offer> {
+        let mut contract = self.contract(job.id, job.nodes, job.fee().0 as f64, quote, settings);
+        if let Some(auction) = &settings.auction {
+            // Who understates its risk to others knows it when it asks.
+            contract.price = auction.price(quote.pof, contract.fee, settings.penalty, bid)?;
+        }
         let Contract { fee, price, .. } = contract;
         let believed = self.believed(contract.promised, settings.rule);
         let kept = settings.value * fee - price;
         let broken = (settings.penalty - settings.damage) * fee;
-        Offer {
+        Some(Offer {
             provider,
             contract,
             score: (1.0 - believed) * kept + believed * broken,
             start: quote.start,
             end: quote.end,
             overbooked: quote.overbooked,
-        }
+        })
     }
 
     /// It takes on a job under this contract; the id of the job there.

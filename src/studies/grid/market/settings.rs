@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HomeSettings, LoadPricing, MigrationSettings, Overflow};
+use super::{AuctionSettings, HomeSettings, LoadPricing, MigrationSettings, Overflow};
 use crate::co_reservation::ClusterFailureSettings;
 use bookahead_core::scheduling::PolicySpec;
 use bookahead_core::units::Seconds;
@@ -57,6 +57,9 @@ pub struct MarketSettings {
     /// How prices follow the load of a provider; `None` where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_pricing: Option<LoadPricing>,
+    /// How prices are made where none is posted; `None` where providers post them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auction: Option<AuctionSettings>,
     /// Failures of whole clusters and of their nodes, beside those that simulations replay or draw
     /// for nodes; `None` where there are none. Providers do not foresee those of clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ pub mod measures;
 mod resolve;
 mod settings;
 mod tables;
+pub mod view;
 
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ pub use self::tables::MarketRows as Rows;
 
 /// Names the stream that decides between equal quotes.
 const TIES: &str = "market/ties";
+
+/// Names the stream that draws what customers name in a tender.
+const BIDS: &str = "market/bids";
 
 /// Names the stream that draws the homes of jobs.
 const HOMES: &str = "market/homes";
@@ -146,6 +150,12 @@ impl Study for MarketStudy {
         let migration = resolve::migration(raw, problems);
         let home = resolve::home(raw, problems);
         let load_pricing = resolve::load_pricing(raw, problems);
+        let others = (
+            matches!(migration, Some(Some(_))),
+            matches!(home, Some(Some(_))),
+            matches!(load_pricing, Some(Some(_))),
+        );
+        let auction = resolve::auction(raw, others, problems);
         let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
         Some(Self {
             settings: MarketSettings {
@@ -168,6 +178,7 @@ impl Study for MarketStudy {
                 migration: migration?,
                 home: home?,
                 load_pricing: load_pricing?,
+                auction: auction?,
                 cluster_failures: cluster_failures?,
             },
         })
@@ -206,6 +217,10 @@ impl Study for MarketStudy {
         let settings = &mut self.settings;
         if let Some(failures) = &mut settings.cluster_failures {
             failures.normalise();
+        }
+        if settings.auction.is_some() {
+            // Prices and planned ends decide, and no price is discounted.
+            (settings.rule, settings.discount) = (DelegationRule::Cheapest, 0.0);
         }
         if settings.rule != DelegationRule::Reputation {
             (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
@@ -305,6 +320,7 @@ fn with_inputs(
             failures: all.by_machine((0..settings.clusters).map(|_| nodes)),
             ties: inputs.seed(spec).stream(TIES),
             homes: inputs.seed(spec).stream(HOMES),
+            bids: inputs.seed(spec).stream(BIDS),
         },
         settings,
         failures: all,

@@ -8,6 +8,7 @@ use bookahead_core::workload::JobId;
 
 use super::*;
 
+mod auctions;
 mod home;
 mod moving;
 mod outages;
@@ -34,6 +35,7 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         migration: None,
         home: None,
         load_pricing: None,
+        auction: None,
         cluster_failures: None,
     }
 }
@@ -70,6 +72,7 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         failures: Vec::new(),
         ties: random::stream(seed, "market", 0, "ties"),
         homes: random::stream(seed, "market", 0, "homes"),
+        bids: random::stream(seed, "market", 0, "bids"),
     }
 }
 
@@ -160,18 +163,18 @@ fn scores_are_those_of_the_formula_by_hand() {
         overbooked: true,
         pof: 0.4,
     };
-    let honest = all[0].offer(0, &job, &quote, &settings);
+    let honest = all[0].offer(0, &job, &quote, (&settings, None)).unwrap();
     // Price 100 · (1 − 0.5 · 0.4) = 80; 0.6 · (150 − 80) + 0.4 · (1 − 2) · 100 = 2.
     assert!((honest.contract.price - 80.0).abs() < 1e-9);
     assert!((honest.score - 2.0).abs() < 1e-9);
-    let liar = all[3].offer(3, &job, &quote, &settings);
+    let liar = all[3].offer(3, &job, &quote, (&settings, None)).unwrap();
     // Says 0.08: price 96; 0.92 · 54 − 0.08 · 100 = 41.68.
     assert!((liar.score - 41.68).abs() < 1e-9);
     // After 4 of 10 promises were broken where 0.8 were said: factor (1 + 4) / (1 + 0.8).
     for job in 0..10 {
         all[3].reputation.decided(0.08, job < 4);
     }
-    let found_out = all[3].offer(3, &job, &quote, &settings);
+    let found_out = all[3].offer(3, &job, &quote, (&settings, None)).unwrap();
     let believed = 0.08 * 5.0 / 1.8;
     let expected = (1.0 - believed) * 54.0 - believed * 100.0;
     assert!((found_out.score - expected).abs() < 1e-9);

@@ -90,15 +90,26 @@ pub struct ClusterCalendar {
     pub origin: i64,
 }
 
-/// The values of the clusters of every simulation of a run.
+/// The values of clusters of every simulation of a study with `cluster_measure`.
+pub const CLUSTER_VALUES: &str = "(
+        SELECT d.simulation, d.cluster, q.name AS measure, d.class, d.value
+        FROM cluster_measure d JOIN measure q ON q.code = d.measure
+    )";
+
+/// The values of the clusters of every simulation of a run. The source is a query in brackets with
+/// the columns of [`CLUSTER_VALUES`].
 ///
 /// # Errors
 ///
 /// When the store cannot be read.
-pub fn cluster_values(store: &Store, run: RunId) -> Result<ClusterValues, StoreError> {
+pub fn cluster_values(
+    store: &Store,
+    run: RunId,
+    source: &str,
+) -> Result<ClusterValues, StoreError> {
     let query = format!(
-        "SELECT d.simulation, d.cluster, q.name, d.class, d.value FROM cluster_measure d
-         JOIN measure q ON q.code = d.measure WHERE d.simulation IN {OF_RUN}"
+        "SELECT d.simulation, d.cluster, d.measure, d.class, d.value FROM {source} d
+         WHERE d.simulation IN {OF_RUN}"
     );
     let rows = store.rows("reading values of clusters", &query, [run.0], |row| {
         let value = ClusterRow {

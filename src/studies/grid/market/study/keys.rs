@@ -30,6 +30,16 @@ section! {
     MARKET = "market", RawMarket {
         /// Whom the broker delegates a job to.
         rule: Option<DelegationRule> = named::<DelegationRule>(),
+        /// How the price of a job is made.
+        mechanism: Given<String> = one_of(|| vec!["posted", "tender", "reverse-first", "reverse-second"])
+            .note(": providers post it, the customer names it, or the lowest of sealed asks wins, at its own or at the second lowest price")
+            .default_is("posted")
+            .decides("Birkenheuer 2012 §2.1.2"),
+        /// By what providers multiply their expected penalty in what they ask of a tender or an
+        /// auction.
+        ask_safety: Given<f64> = real().from(0.0).default_is("1"),
+        /// What a node-hour costs a provider, which it asks besides.
+        node_hour_cost: Given<f64> = real().from(0.0).note(" coins, one of which is the list price").default_is("0"),
         /// What a kept promise is worth to the customer.
         value: Given<f64> = real().from(0.0).note(" fees").default_is("1.5"),
         /// What a broken promise costs the customer.

@@ -4,7 +4,9 @@
 use super::keys::RawMarket;
 use crate::co_reservation::ClusterFailureSettings;
 use crate::co_reservation::study::{RawClusterFailures, of_grid_failures};
-use crate::market::{HomeRule, HomeSettings, LoadPricing, MigrationSettings, Overflow};
+use crate::market::{
+    AuctionRule, AuctionSettings, HomeRule, HomeSettings, LoadPricing, MigrationSettings, Overflow,
+};
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
 use bookahead_lab::keys::declaration::Table;
@@ -77,6 +79,40 @@ pub(super) fn load_pricing(
     Some((pricing.slope > 0.0).then_some(pricing))
 }
 
+/// How prices are made where none is posted; the inner `None` where providers post them.
+pub(super) fn auction(
+    raw: &RawMarket,
+    (moves, has_home, follows_load): (bool, bool, bool),
+    problems: &mut Problems,
+) -> Option<Option<AuctionSettings>> {
+    let safety = raw.ask_safety().or_default(problems);
+    let node_hour_cost = raw.node_hour_cost().or_default(problems);
+    let rule = match raw.mechanism().name(problems)? {
+        "tender" => AuctionRule::Tender,
+        "reverse-first" => AuctionRule::ReverseFirst,
+        "reverse-second" => AuctionRule::ReverseSecond,
+        _ => return Some(None),
+    };
+    let others = [
+        (moves, "market.migration"),
+        (has_home, "market.home"),
+        (follows_load, "market.price_slope"),
+    ];
+    let mut is_refused = false;
+    for (_, key) in others.into_iter().filter(|(is_set, _)| *is_set) {
+        is_refused = true;
+        let message =
+            format!("asks all clusters once and makes the price: leave `{key}` at its default");
+        raw.mechanism().refuse(&message, problems);
+    }
+    let settings = AuctionSettings {
+        rule,
+        safety: safety?,
+        node_hour_cost: node_hour_cost?,
+    };
+    (!is_refused).then_some(Some(settings))
+}
+
 /// `[grid_failures]`; the inner `None` where nothing fails by it.
 pub(super) fn cluster_failures(
     raw: &Table<RawClusterFailures>,
@@ -101,7 +137,9 @@ mod tests {
     use bookahead_lab::sweep::Experiment;
 
     use crate::market::study::MarketStudy;
-    use crate::market::{HomeRule, MarketSettings, Overflow, PricedSupply};
+    use crate::market::{
+        AuctionRule, AuctionSettings, HomeRule, MarketSettings, Overflow, PricedSupply,
+    };
     use bookahead_core::units::Seconds;
 
     const STUDIES: Studies = Studies::new(&[study::<MarketStudy>()]);
@@ -149,6 +187,29 @@ mod tests {
         let failures = settings.cluster_failures.unwrap();
         assert_eq!(failures.cluster_mtbf, Some(Seconds(172_800)));
         assert_eq!(failures.node_mtbf, None);
+    }
+
+    #[test]
+    fn a_tender_or_an_auction_reads_neither_the_rule_nor_the_discount_and_takes_no_homes() {
+        let plain = resolved("").unwrap();
+        assert!(plain.auction.is_none());
+        let posted = resolved("[market]\nask_safety = 2.0\nnode_hour_cost = 0.1\n");
+        assert_eq!(posted.unwrap(), plain);
+        let text = "[market]\nmechanism = \"reverse-second\"\nask_safety = 2.0\n";
+        let settings = resolved(text).unwrap();
+        let auction = AuctionSettings {
+            rule: AuctionRule::ReverseSecond,
+            safety: 2.0,
+            node_hour_cost: 0.0,
+        };
+        assert_eq!(settings.auction, Some(auction));
+        let more = "rule = \"cheapest\"\ndiscount = 0.1\nhalf_life_jobs = 20.0\n";
+        assert_eq!(resolved(&format!("{text}{more}")).unwrap(), settings);
+        let both = "home = \"user\"\nprice_slope = 0.5\n";
+        let refused = resolved(&format!("{text}{both}")).unwrap_err();
+        for key in ["market.home", "market.price_slope"] {
+            assert!(refused.contains(key), "{refused}");
+        }
     }
 
     #[test]

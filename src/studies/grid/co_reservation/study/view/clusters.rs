@@ -2,7 +2,6 @@
 
 use super::MOST_CLUSTERS;
 use crate::co_reservation::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
-use crate::co_reservation::study::measures::CLUSTER_MEASURES;
 use crate::co_reservation::study::stored::ClusterValues;
 use bookahead_core::scheduling::measures::{Measure, QuantityKind};
 use bookahead_lab::store::PointColumns;
@@ -23,24 +22,29 @@ const MOST_BY_CLASS: usize = 3;
 /// Rows of the table.
 const MOST_ROWS: usize = 500;
 
-/// What is drawn over the clusters; the others stand in the table.
-const DRAWN: [&str; 10] = [
-    "filtering_degree",
-    "infeasibility_rate",
-    "cluster_job_percent",
-    "cluster_part_percent",
-    "cluster_utilisation_percent",
-    "cluster_expansion_factor",
-    "cluster_backlog_now_hours",
-    "cluster_backlog_earliest_hours",
-    "cluster_overbooked_promised",
-    "cluster_overbooked_failed",
-];
+/// Figures over more clusters than this cannot be read; the table has them.
+const MOST_DRAWN: u16 = 64;
+
+/// What is shown of the clusters of a study.
+pub(crate) struct OfClusters {
+    /// Its measures, in the order of the table. Those that begin with `class_` are by class.
+    pub(crate) measures: &'static [Measure],
+    /// What is drawn over the clusters; the others stand in the table.
+    pub(crate) drawn: &'static [&'static str],
+    /// The name of the table, and its title.
+    pub(crate) table: (&'static str, &'static str),
+    /// What a reader of the table must know, with a blank before it.
+    pub(crate) note: &'static str,
+    /// The values of all points: a view, or a query in brackets, with the columns of
+    /// `v_cluster_measure`.
+    pub(crate) source: &'static str,
+}
 
 const NOTE: &str = "Means over replications with 95 % intervals. Clusters are counted from 0.";
 
 /// The values of clusters with what is needed to fold them.
-pub(super) struct Clusters<'a> {
+pub(crate) struct Clusters<'a> {
+    shown: &'a OfClusters,
     values: &'a ClusterValues,
     points: &'a PointColumns,
     analysis: &'a Analysis,
@@ -48,8 +52,13 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    pub(super) fn new(run: &'a Reported<'_>, values: &'a ClusterValues) -> Self {
+    pub(crate) fn new(
+        shown: &'a OfClusters,
+        run: &'a Reported<'_>,
+        values: &'a ClusterValues,
+    ) -> Self {
         Self {
+            shown,
             values,
             points: run.points,
             analysis: run.analysis,
@@ -67,7 +76,11 @@ impl<'a> Clusters<'a> {
         let values: Vec<f64> = (combination.simulations(self.points).into_iter())
             .filter_map(|simulation| self.values.get(simulation, cluster, measure, class))
             .collect();
-        let known = CLUSTER_MEASURES.iter().find(|known| known.name == measure);
+        let known = self
+            .shown
+            .measures
+            .iter()
+            .find(|known| known.name == measure);
         Estimate::of_kind(
             &values,
             known.map_or(QuantityKind::Signed, |known| known.kind),
@@ -75,15 +88,18 @@ impl<'a> Clusters<'a> {
     }
 
     /// Bars over clusters and over classes.
-    pub(super) fn figures(&self) -> Vec<Figure> {
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let of_clusters = self.shown;
         let situations = situations(self.analysis, MOST_SITUATIONS);
-        let mut figures: Vec<Figure> = CLUSTER_MEASURES
+        let mut figures: Vec<Figure> = of_clusters
+            .measures
             .iter()
-            .filter(|measure| DRAWN.contains(&measure.name))
+            .filter(|measure| of_clusters.drawn.contains(&measure.name))
             .flat_map(|measure| situations.iter().map(move |situation| (measure, situation)))
             .filter_map(|(measure, situation)| self.over_clusters(measure, situation))
             .collect();
-        let by_class: Vec<&Measure> = CLUSTER_MEASURES
+        let by_class: Vec<&Measure> = of_clusters
+            .measures
             .iter()
             .filter(|measure| measure.name.starts_with("class_"))
             .collect();
@@ -104,6 +120,9 @@ impl<'a> Clusters<'a> {
 
     fn over_clusters(&self, measure: &Measure, situation: &Situation<'_>) -> Option<Figure> {
         let clusters = self.values.clusters();
+        if clusters > MOST_DRAWN {
+            return None;
+        }
         let series: Vec<Series> = situation
             .members
             .iter()
@@ -204,9 +223,10 @@ impl<'a> Clusters<'a> {
             "SELECT axes, {by}, count(value) AS n, avg(value) AS mean,
     sum((value - centre) * (value - centre)) / (count(value) - 1) AS variance
 FROM (SELECT *, avg(value) OVER (PARTITION BY axes, {by}) AS centre
-      FROM v_cluster_measure WHERE run = {} AND measure = '{}'{and})
+      FROM {} WHERE run = {} AND measure = '{}'{and})
 GROUP BY axes, {by}
 ORDER BY axes, {by};",
+            self.shown.source,
             this_run(self.configuration_hash),
             measure.name
         )
@@ -214,9 +234,11 @@ ORDER BY axes, {by};",
 
     /// Every combination and cluster with every measure that was taken and is not by class; `None`
     /// where there are no clusters.
-    pub(super) fn table(&self) -> Option<Table> {
+    pub(crate) fn table(&self) -> Option<Table> {
         let clusters = self.values.clusters();
-        let measures: Vec<&Measure> = CLUSTER_MEASURES
+        let of_clusters = self.shown;
+        let measures: Vec<&Measure> = of_clusters
+            .measures
             .iter()
             .filter(|measure| !measure.name.starts_with("class_") && self.values.has(measure.name))
             .collect();
@@ -266,16 +288,20 @@ ORDER BY axes, {by};",
             String::new()
         };
         (!rows.is_empty()).then(|| Table {
-            name: "by-cluster".to_owned(),
-            title: "Every cluster".to_owned(),
+            name: of_clusters.table.0.to_owned(),
+            title: of_clusters.table.1.to_owned(),
             columns,
             rows,
-            note: format!("Means over replications. {INTERVALS}{rest}"),
+            note: format!(
+                "Means over replications. {INTERVALS}{}{rest}",
+                of_clusters.note
+            ),
             sql: format!(
                 "SELECT axes, cluster, measure, count(value) AS n, avg(value) AS mean
-FROM v_cluster_measure WHERE run = {} AND class = ''
+FROM {} WHERE run = {} AND class = ''
 GROUP BY axes, cluster, measure
 ORDER BY axes, cluster, measure;",
+                of_clusters.source,
                 this_run(self.configuration_hash)
             ),
         })
