@@ -4,6 +4,7 @@
 mod co_reservations;
 mod refunds;
 mod reservations;
+mod several;
 mod users;
 
 use std::collections::BTreeSet;

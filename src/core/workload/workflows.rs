@@ -10,6 +10,7 @@ mod draft;
 mod error;
 mod folder;
 pub mod heft;
+mod merged;
 mod network;
 mod read;
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! choices that no other beats in both. `greedy` instead asks for the price of every start, task
 //! after task. All of them are compared with [`best_effort`].
 
+mod alone;
 mod application;
 mod background;
 mod best_effort;
@@ -36,6 +37,7 @@ mod tariff;
 #[cfg(test)]
 pub(crate) mod testutils;
 
+pub use alone::alone;
 pub use application::{Application, ApplicationTask, Dependency};
 pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};

@@ -13,6 +13,24 @@ pub struct ApplicationSettings {
     pub network: Network,
     /// Whether all submissions are of one workflow (AMB-16b).
     pub instances: Instances,
+    /// Applications of the same source that are submitted with the first, at the same instant.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub further: u32,
+    /// Files of applications that are submitted with that of the source, at the same instant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_files: Vec<String>,
+}
+
+impl ApplicationSettings {
+    /// How many applications are submitted at an instant.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        1 + self.further + self.further_files.len() as u32
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Where a workflow comes from.

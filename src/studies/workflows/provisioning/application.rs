@@ -1,6 +1,8 @@
 //! A workflow as a planner sees it: tasks in the order of planning, with the run time of each at
 //! every site.
 
+use std::ops::Range;
+
 use bookahead_core::units::{Nodes, Seconds};
 
 /// One task of an [`Application`].
@@ -148,6 +150,13 @@ impl Application {
             ..Self::new(tasks, order)
         };
         (rest, kept)
+    }
+
+    /// The tasks of one of several applications that wait for none of the others, as an application
+    /// of its own, and the index that each of them has here.
+    #[must_use]
+    pub fn part(&self, tasks: &Range<usize>) -> (Self, Vec<usize>) {
+        self.rest(|task| tasks.contains(&task), |_| (0, Seconds::ZERO))
     }
 
     /// When a task may start at `site` at the earliest, given where and when its parents end.

@@ -24,6 +24,7 @@ use super::{
 mod application_state;
 mod effect;
 mod giving_back;
+mod in_turn;
 mod just_in_time;
 mod outlasting;
 
@@ -60,7 +61,7 @@ pub(super) async fn provision(
         in_transit: TasksInTransit::new(inputs.sites.len()),
         states: Vec::with_capacity(submissions.len()),
     };
-    let brokers = settings.brokers.max(1) as usize;
+    let brokers = settings.submitters() as usize;
     for (group, together) in submissions.chunks(brokers).enumerate() {
         let submitted = together[0];
         broker.apply_failures_until(Some(submitted)).await?;
@@ -141,11 +142,13 @@ impl Broker<'_> {
                 }
             }
         } else {
-            let tasks: Vec<usize> = (0..application.tasks().len()).collect();
-            if !self
-                .provide(&mut state, application, &tasks, offers)
-                .await?
-            {
+            let done = if self.settings.joint || inputs.parts.is_empty() {
+                let tasks: Vec<usize> = (0..application.tasks().len()).collect();
+                (self.provide(&mut state, application, &tasks, offers)).await?
+            } else {
+                self.provide_in_turn(&mut state, offers).await?
+            };
+            if !done {
                 state.given_up = Some(self.environment.now());
             }
         }
@@ -268,6 +271,9 @@ impl Broker<'_> {
             if is_first {
                 state.outcome.slots_offered = slots.len() as u32;
                 state.outcome.advertised.clone_from(&slots);
+            }
+            // The front of one of several applications is no front of them all.
+            if is_first && self.settings.joint {
                 let members = found.front.members().iter().enumerate().rev();
                 state.outcome.front = members
                     .map(|(place, (value, _))| FrontMember {

@@ -2,6 +2,7 @@
 //! these sites share.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bookahead_core::failures::FailureTrace;
@@ -9,7 +10,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 use bookahead_core::workload::workflows::Workflow;
 
-use super::{Application, Background, BestEffortRun, Genetic};
+use super::{Application, Background, BestEffortRun, Genetic, PlanValue};
 
 /// A site and its own jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,6 +73,10 @@ pub struct ProvisioningInputs {
     /// What the genetic search found on the slots of the instant, for every α at once; `None` for
     /// other searches, and where sites are not as they were.
     pub searched: Option<Arc<Genetic>>,
+    /// The tasks of each application where several are submitted as one; else empty.
+    pub parts: Vec<Range<usize>>,
+    /// By submission, what each of them costs and takes alone; `None` where it does not end.
+    pub alone: Vec<Vec<Option<PlanValue>>>,
     /// Whether every start that sites offer is kept with its price: there are many.
     pub keep_prices: bool,
 }

@@ -1,5 +1,6 @@
 //! The purchases of one application, and the outcome of each run of a task in them.
 
+mod costs;
 mod given_back;
 
 use std::collections::BTreeMap;
@@ -389,10 +390,12 @@ impl Ledger {
                 forfeited: settled.forfeited,
             });
         }
+        let costs = self.costs(&slots);
         let runs = self.runs.into_iter().map(|run| run.run).collect();
         Closed {
             slots,
             runs,
+            costs,
             wasted,
             after_ends,
         }
@@ -403,6 +406,8 @@ impl Ledger {
 pub(super) struct Closed {
     pub(super) slots: Vec<BoughtSlot>,
     pub(super) runs: Vec<TaskRun>,
+    /// What of the cost of slots falls on each run.
+    pub(super) costs: Vec<f64>,
     /// Paid for lost and unused runs: all of a slot in which nothing ran to its end, else the
     /// planned processor-time of what did not.
     pub(super) wasted: f64,

@@ -4,6 +4,7 @@
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::Nodes;
 
+use self::several::add_applications;
 use super::{
     Application, EffectOnOthers, PlanValue, ProvisioningInputs, ProvisioningOutcome,
     ProvisioningRun, ProvisioningSettings, SearchMethod, SiteLoad, Wish, hypervolume,
@@ -52,6 +53,7 @@ pub fn provisioning_measures(
     add_values(&mut measured, settings, outcomes);
     add_search(&mut measured, settings, outcomes, &inputs.application);
     add_wishes(&mut measured, settings, outcomes);
+    add_applications(&mut measured, inputs, outcomes);
     add_realised(&mut measured, outcomes);
     if !inputs.real.is_empty() && settings.search != SearchMethod::BestEffort {
         add_uncertain(&mut measured, outcomes);
@@ -182,10 +184,13 @@ fn add_search(
         add("wf_slots_offered", &|outcome| {
             f64::from(outcome.slots_offered)
         });
-        add("wf_front_size", &|outcome| outcome.front.len() as f64);
+        if settings.joint {
+            add("wf_front_size", &|outcome| outcome.front.len() as f64);
+        }
         add("wf_evaluations", &|outcome| outcome.evaluations as f64);
         let volumes = outcomes
             .iter()
+            .filter(|_| settings.joint)
             .filter_map(|outcome| front_hypervolume(application, outcome));
         add_mean(measured, "wf_hypervolume", volumes);
         measured.add_ratio(
@@ -359,5 +364,6 @@ fn total(outcomes: &[ProvisioningOutcome], count: fn(&ProvisioningOutcome) -> u6
     outcomes.iter().map(count).sum::<u64>() as f64
 }
 
+mod several;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,10 @@ pub struct ProvisioningOutcome {
     pub slots: Vec<BoughtSlot>,
     /// Every run of a task, in the order of booking: a lost or stopped task has several.
     pub tasks: Vec<TaskRun>,
+    /// What of the cost of slots falls on each of these runs, in service units: that of a slot by
+    /// the processor-time that tasks used of it, by what they were to use where none did. Of best
+    /// effort, its processor-hours.
+    pub costs: Vec<f64>,
     /// The plans of a genetic search that nothing beats, in order of cost.
     pub front: Vec<FrontMember>,
     /// Slots of all sites that the search could choose from.

@@ -33,6 +33,10 @@ pub struct ProvisioningSettings {
     /// offers.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub brokers: u32,
+    /// Whether several applications of one instant are planned as one (Singh 2008, §4.9); else one
+    /// after the other, or by as many brokers.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub joint: bool,
     /// How long a reservation is under way: what was offered may be gone by then (AMB-46; 0, as
     /// published, for never).
     pub latency: Seconds,
@@ -64,6 +68,7 @@ impl Default for ProvisioningSettings {
             site_choice: SiteChoice::EarliestStart,
             commitment: Commitment::Discarded,
             brokers: 1,
+            joint: true,
             latency: Seconds::ZERO,
             replans: 10,
             after_failure: AfterFailure::Reprovision,
@@ -156,6 +161,14 @@ fn is_one(brokers: &u32) -> bool {
     *brokers == 1
 }
 
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(joint: &bool) -> bool {
+    *joint
+}
+
 impl ProvisioningSettings {
     /// Whether the search is over advertised slots.
     #[must_use]
@@ -172,9 +185,16 @@ impl ProvisioningSettings {
         }
     }
 
-    /// How many applications one simulation submits.
+    /// How many brokers submit something of their own at an instant: not those that each plan one
+    /// of several applications of one submission.
+    #[must_use]
+    pub fn submitters(&self) -> u32 {
+        if self.joint { self.brokers.max(1) } else { 1 }
+    }
+
+    /// How many applications one simulation submits; several that belong together are one.
     #[must_use]
     pub fn applications(&self) -> u32 {
-        self.submissions().saturating_mul(self.brokers)
+        self.submissions().saturating_mul(self.submitters())
     }
 }

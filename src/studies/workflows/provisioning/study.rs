@@ -5,7 +5,7 @@ use self::settings::TASK_BYTES;
 use crate::provisioning::measures::{SiteSummary, front_hypervolume, provisioning_measures};
 use crate::provisioning::{
     Commitment, Provider, ProvisioningInputs, ProvisioningRun, ProvisioningSettings, SearchMethod,
-    provisioning_scene,
+    alone, provisioning_scene,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
@@ -149,6 +149,9 @@ impl Study for ProvisioningStudy {
         let Self { settings, about } = self;
         let default = ProvisioningSettings::default();
         let best_effort = settings.search == SearchMethod::BestEffort;
+        if best_effort || about.application.number() == 1 {
+            settings.joint = default.joint;
+        }
         if best_effort {
             settings.wish = default.wish;
             about.relative_wish = None;
@@ -255,7 +258,9 @@ impl Study for ProvisioningStudy {
         content.sites = more
             .map(|site| Ok(made.site_trace(site)?.content_hash.clone()))
             .collect::<Result<_, Arc<InputError>>>()?;
-        content.workflow.clone_from(&made.workflow(&self.about)?.1);
+        content
+            .workflow
+            .clone_from(&made.workflow(&self.about)?.hash);
         Ok(())
     }
 
@@ -308,7 +313,7 @@ pub fn with_inputs(
 ) -> Result<ProvisioningSimulation, Arc<InputError>> {
     let ProvisioningStudy { settings, about } = study;
     let made = Made::new(spec, inputs);
-    let workflow = made.workflow(about)?.0.clone();
+    let sourced = made.workflow(about)?;
     let application = made.application(about)?;
     let sites = made.sites(about)?;
     let background_key = background_key(spec, settings, about);
@@ -323,7 +328,7 @@ pub fn with_inputs(
     };
     instants.sort_by_key(|&instant| (background.instants[instant], instant));
     // All brokers submit at each.
-    let brokers = settings.brokers.max(1) as usize;
+    let brokers = settings.submitters() as usize;
     let instants: Vec<usize> = (instants.into_iter())
         .flat_map(|instant| std::iter::repeat_n(instant, brokers))
         .collect();
@@ -334,6 +339,7 @@ pub fn with_inputs(
     // What was found holds where slots are as they were at the instant: not after a latency, nor
     // beside committed plans.
     let shared = settings.is_genetic()
+        && settings.joint
         && settings.latency == Seconds::ZERO
         && settings.commitment == Commitment::Discarded;
     let searched = match instants.first() {
@@ -347,21 +353,26 @@ pub fn with_inputs(
         wish: absolute(settings.wish, about.relative_wish, &application),
         ..settings.clone()
     };
-    let prepared = ProvisioningInputs {
+    let mut prepared = ProvisioningInputs {
         sites: Arc::clone(&sites),
-        workflow,
+        workflow: Arc::clone(&sourced.workflow),
         application: booked,
         real,
         background,
         instants,
         best_effort,
         searched,
+        parts: sourced.parts.clone(),
+        alone: Vec::new(),
         keep_prices: inputs.keep_samples,
     };
+    let seed = inputs.seed(spec);
+    prepared.alone = alone(&prepared, &settings, &seed)
+        .map_err(|error| Arc::new(InputError::Workflow(error.to_string())))?;
     Ok(ProvisioningSimulation {
         inputs: Arc::new(prepared),
         settings,
-        seed: inputs.seed(spec),
+        seed,
     })
 }
 

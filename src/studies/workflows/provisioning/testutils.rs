@@ -175,6 +175,8 @@ pub fn inputs_of(
         background: Arc::new(background),
         instants: places.collect(),
         searched: None,
+        parts: Vec::new(),
+        alone: Vec::new(),
         keep_prices: true,
     }
 }

@@ -115,6 +115,9 @@ impl ApplicationState {
         let cost = paid - ledger.refunded();
         let closed = ledger.close();
         outcome.slots = closed.slots;
+        let by_queues = outcome.tasks.iter();
+        let hours = by_queues.map(|run| run.nodes.for_span(run.end - run.start).coins().0);
+        outcome.costs = hours.chain(closed.costs).collect();
         outcome.tasks.extend(closed.runs);
         let done = outcome.tasks.iter();
         let ends = done

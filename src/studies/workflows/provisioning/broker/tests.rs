@@ -3,6 +3,7 @@ mod failures;
 mod outlasting;
 mod refunds;
 mod running_sites;
+mod several;
 
 use std::sync::Arc;
 

@@ -47,6 +47,8 @@ fn inputs() -> ProvisioningInputs {
         instants: vec![0],
         best_effort: Vec::new(),
         searched: None,
+        parts: Vec::new(),
+        alone: Vec::new(),
         keep_prices: false,
     }
 }

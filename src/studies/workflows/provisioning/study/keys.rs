@@ -8,7 +8,7 @@ use bookahead_core::workload::workflows::{
     VolumeShape,
 };
 use bookahead_lab::keys::declaration::{
-    Given, flag, integer, integer_within, named, one_of, real, text,
+    Given, flag, integer, integer_within, named, one_of, real, text, texts,
 };
 use bookahead_lab::keys::reservations::{REQUESTS, RawRequests};
 use bookahead_lab::{section, tables};
@@ -76,6 +76,12 @@ section! {
             .decides("AMB-17"),
         /// The file of the application.
         file: Given<String> = text(r#"the file name of a DAX file or WfCommons instance, for source = "file""#),
+        /// How many applications are submitted together.
+        applications: Given<u32> = integer_within(1, 64)
+            .note(": applications of this source that are submitted together")
+            .default_is("1"),
+        /// The files of the others.
+        more_files: Given<Vec<String>> = texts(r#"a list of names of DAX files or WfCommons instances: an application each, submitted together with that of `file`, for source = "file""#),
         /// What becomes of negative values of a file.
         negatives: Option<Negatives> = named::<Negatives>()
             .note(": what becomes of negative run times and volumes of a file"),
@@ -224,6 +230,9 @@ section! {
         brokers: Given<u32> = integer_within(1, 1_000)
             .note(": brokers that submit an application each at every instant and choose from the same slots, for genetic searches")
             .default_is("1"),
+        /// Whether several applications are planned as one.
+        joint: Given<bool> = flag("true")
+            .note(": several applications are planned as one; else one after the other, or by as many brokers"),
         /// How long a reservation is under way.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a reservation is under way")

@@ -19,14 +19,21 @@ use bookahead_lab::study::inputs::{
     Cache, FailureRequest, InputError, Inputs, PreparedWorkload, canonical_text,
 };
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Failures are made until so long after a site's own jobs are worked off, for applications that
 /// come late and take long.
 pub(super) const AFTER_THE_TRACE: Seconds = Seconds(100 * 86_400);
 
-/// A workflow with the hash of what it was read from; `None` where it was drawn.
-pub(super) type SourcedWorkflow = (Arc<Workflow>, Option<String>);
+/// A workflow and where it is from.
+pub(super) struct SourcedWorkflow {
+    pub(super) workflow: Arc<Workflow>,
+    /// Of the files that it was read from; `None` where it was drawn.
+    pub(super) hash: Option<String>,
+    /// The tasks of each application where it is several; else empty.
+    pub(super) parts: Vec<Range<usize>>,
+}
 
 pub(super) fn undrawable(error: WorkflowError) -> InputError {
     InputError::Workflow(error.to_string())
@@ -146,32 +153,64 @@ impl<'a> Made<'a> {
         })
     }
 
+    /// The application, or several as one.
     pub(super) fn workflow(
         &self,
         about: &ProvisionedSettings,
     ) -> Result<Arc<SourcedWorkflow>, Arc<InputError>> {
-        let source = &about.application.source;
-        let instance = instance(self.spec, about);
-        let key = format!("{}|{instance}|{}", self.spec.seed, canonical_text(source));
-        self.shared.workflows.get(key, || match source {
-            // The streams are those of `bookahead workflow generate`.
+        let key = application_key(self.spec, about);
+        self.shared.workflows.get(key, || {
+            let settings = &about.application;
+            let number = settings.number();
+            let first = instance(self.spec, about) * number;
+            let of_source = 0..=settings.further;
+            let mut read = of_source
+                .map(|place| self.single(&settings.source, first + place))
+                .collect::<Result<Vec<_>, InputError>>()?;
+            if let ApplicationSource::File { negatives, .. } = settings.source {
+                for file in &settings.further_files {
+                    let (workflow, hash) = self.inputs.workflow(file, negatives)?;
+                    read.push((workflow, Some(hash)));
+                }
+            }
+            let (workflows, hashes): (Vec<Workflow>, Vec<Option<String>>) =
+                read.into_iter().unzip();
+            let hashes: Option<Vec<String>> = hashes.into_iter().collect();
+            Ok(SourcedWorkflow {
+                workflow: Arc::new(Workflow::merged(&workflows).map_err(undrawable)?),
+                hash: hashes.map(|hashes| hashes.join(",")),
+                parts: match number {
+                    1 => Vec::new(),
+                    _ => Workflow::parts(&workflows),
+                },
+            })
+        })
+    }
+
+    /// One workflow, with the hash of its file.
+    fn single(
+        &self,
+        source: &ApplicationSource,
+        instance: u32,
+    ) -> Result<(Workflow, Option<String>), InputError> {
+        let seed = self.spec.seed;
+        // The streams are those of `bookahead workflow generate`.
+        match source {
             ApplicationSource::Synthetic(settings) => {
-                let mut stream =
-                    random::stream(self.spec.seed, "synthetic-workflow", instance, "workflow");
+                let mut stream = random::stream(seed, "synthetic-workflow", instance, "workflow");
                 let workflow = synthetic(settings, &mut stream).map_err(undrawable)?;
-                Ok((Arc::new(workflow), None))
+                Ok((workflow, None))
             }
             ApplicationSource::CyberShake(settings) => {
-                let mut stream =
-                    random::stream(self.spec.seed, "cyber-shake-workflow", instance, "workflow");
+                let mut stream = random::stream(seed, "cyber-shake-workflow", instance, "workflow");
                 let workflow = cyber_shake(settings, &mut stream).map_err(undrawable)?;
-                Ok((Arc::new(workflow), None))
+                Ok((workflow, None))
             }
             ApplicationSource::File { file, negatives } => {
                 let (workflow, hash) = self.inputs.workflow(file, *negatives)?;
-                Ok((Arc::new(workflow), Some(hash)))
+                Ok((workflow, Some(hash)))
             }
-        })
+        }
     }
 
     pub(super) fn application(
@@ -182,7 +221,7 @@ impl<'a> Made<'a> {
         let sizes: Vec<Nodes> = about.sites.iter().map(|site| site.workload.nodes).collect();
         let key = format!("{}|{sizes:?}", application_key(self.spec, about));
         self.shared.applications.get(key, || {
-            Application::of(&workflow.0, &sizes, &about.application.network)
+            Application::of(&workflow.workflow, &sizes, &about.application.network)
                 .map_err(|error| InputError::Workflow(error.to_string()))
         })
     }

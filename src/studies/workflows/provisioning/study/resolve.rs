@@ -15,7 +15,7 @@ use crate::provisioning::{
     Wish,
 };
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::workflows::RuntimeUncertainty;
+use bookahead_core::workload::workflows::{ApplicationSettings, RuntimeUncertainty};
 use bookahead_core::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
@@ -51,6 +51,8 @@ pub(super) fn resolve(
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
     exact_rectangles(&settings, asked, problems)?;
+    let number = application.as_ref().map_or(1, ApplicationSettings::number);
+    several_fit(own, &settings, number, problems)?;
     Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
@@ -63,6 +65,47 @@ pub(super) fn resolve(
             },
         },
     })
+}
+
+/// Several applications have one trade-off, and a broker each or one.
+fn several_fit(
+    own: &RawTables,
+    settings: &ProvisioningSettings,
+    number: u32,
+    problems: &mut Problems,
+) -> Option<()> {
+    if number == 1 {
+        return Some(());
+    }
+    let raw = &own.provisioning;
+    let wishes = [
+        raw.deadline_hours(),
+        raw.deadline_factor(),
+        raw.budget_su(),
+        raw.budget_factor(),
+    ];
+    if let Some(wish) = wishes.into_iter().find(|wish| wish.given.is_some()) {
+        problems.add(
+            ProblemKind::Conflict,
+            wish.key.path,
+            wish.place(),
+            format!("a deadline or budget of {number} applications together is nobody's wish"),
+            "say `requests.alpha`, or submit one application",
+        );
+        return None;
+    }
+    let brokers = settings.brokers;
+    if !settings.joint && brokers != 1 && brokers != number && settings.is_genetic() {
+        problems.add(
+            ProblemKind::Conflict,
+            "provisioning.brokers",
+            raw.brokers().place(),
+            format!("{brokers} brokers cannot plan {number} applications, one each"),
+            format!("say 1, for one after the other, or {number}; or `joint = true`"),
+        );
+        return None;
+    }
+    Some(())
 }
 
 /// Sites are whole traces, and their load is said in one way.
@@ -231,6 +274,7 @@ fn settings(
         site_choice: raw.site_choice.unwrap_or_default(),
         commitment: commitment?,
         brokers: brokers?,
+        joint: raw.joint().is_on(),
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),

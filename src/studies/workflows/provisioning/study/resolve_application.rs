@@ -30,12 +30,16 @@ pub(super) fn application(
         "file" => file(raw, problems),
         _ => synthetic.clone().map(ApplicationSource::Synthetic),
     });
+    let further = further(raw, problems);
     synthetic?;
     variation?;
+    let (further, further_files) = further?;
     Some(ApplicationSettings {
         source: source?,
         network: network?,
         instances: raw.instances.unwrap_or_default(),
+        further,
+        further_files,
     })
 }
 
@@ -56,6 +60,29 @@ pub(super) fn uncertainty(
         variation,
         ..RuntimeUncertainty::default()
     })
+}
+
+/// Applications beside the first: how many of its source, and the files of others.
+fn further(raw: &RawWorkflow, problems: &mut Problems) -> Option<(u32, Vec<String>)> {
+    let applications = raw.applications().or_default(problems)?;
+    let Some(files) = &raw.more_files else {
+        return Some((applications - 1, Vec::new()));
+    };
+    let files = files.get_ref();
+    let reads_files = raw.source().name(problems)? == "file";
+    let wrong = if !reads_files {
+        "the application is not read from a file"
+    } else if applications > 1 {
+        "`applications` says how many of one file there are"
+    } else if files.iter().any(|file| file.trim().is_empty()) {
+        "an empty file name"
+    } else if files.len() > 63 {
+        "these are more than 63 files"
+    } else {
+        return Some((0, files.clone()));
+    };
+    raw.more_files().refuse(wrong, problems);
+    None
 }
 
 fn file(raw: &RawWorkflow, problems: &mut Problems) -> Option<ApplicationSource> {

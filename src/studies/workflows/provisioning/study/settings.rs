@@ -74,23 +74,30 @@ fn named<S: Serializer>(settings: &ProvisioningSettings, serializer: S) -> Resul
 }
 
 impl ProvisionedSettings {
-    /// Tasks of the application, about, wide ones counted more than once: they have more places to
-    /// choose from.
+    /// Tasks of all applications, about, wide ones counted more than once: they have more places to
+    /// choose from. Several are planned once more alone.
     pub(super) fn weight(&self) -> f64 {
-        match &self.application.source {
+        let alone = if self.application.number() == 1 {
+            1.0
+        } else {
+            2.0
+        };
+        let weight = match &self.application.source {
             ApplicationSource::Synthetic(settings) => {
-                f64::from(settings.tasks) * (2.0 + f64::from(settings.mean_nodes.0)) / 24.0
+                self.tasks() * (2.0 + f64::from(settings.mean_nodes.0)) / 24.0
             }
             ApplicationSource::CyberShake(_) | ApplicationSource::File { .. } => self.tasks(),
-        }
+        };
+        weight * alone
     }
 
-    /// Tasks of the application, about.
+    /// Tasks of all applications, about.
     pub(super) fn tasks(&self) -> f64 {
-        match &self.application.source {
+        let of_each = match &self.application.source {
             ApplicationSource::Synthetic(settings) => f64::from(settings.tasks),
             ApplicationSource::CyberShake(_) => 8_039.0,
             ApplicationSource::File { .. } => TASKS_OF_A_FILE,
-        }
+        };
+        of_each * f64::from(self.application.number())
     }
 }

@@ -215,6 +215,30 @@ rate_per_hour = 1e-3
 }
 
 #[test]
+fn several_applications_are_told_apart_only_where_there_are_several() {
+    let alone = spec("[workflow]\napplications = 1\n[provisioning]\njoint = false\n");
+    assert_eq!(alone, spec(""));
+    let text = serde_json::to_string(&alone).expect("JSON");
+    assert!(
+        !text.contains("\"joint\":") && !text.contains("further"),
+        "{text}"
+    );
+    let three = "[workflow]\napplications = 3\n[provisioning]\nsearch = \"moga\"\n";
+    let together = spec(three);
+    assert_eq!(about(&together).application.number(), 3);
+    assert!(study(&together).settings.joint);
+    let apart = settings(&format!("{three}joint = false\nbrokers = 3\n"));
+    assert_eq!(
+        (apart.joint, apart.submitters(), apart.applications()),
+        (false, 1, 1)
+    );
+    let files = "[workflow]\nsource = \"file\"\nfile = \"a\"\nmore_files = [\"b\", \"a\"]\n";
+    assert_eq!(about(&spec(files)).application.further_files, ["b", "a"]);
+    let best_effort = "[workflow]\napplications = 2\n[provisioning]\nsearch = \"best-effort\"\n";
+    assert!(settings(&format!("{best_effort}joint = false\n")).joint);
+}
+
+#[test]
 fn left_overs_are_merged_and_first_populations_random_unless_a_file_says_otherwise() {
     // AMB-6 (only merged slots give the printed 27 and 14) and AMB-14 (a random first population,
     // as in Singh 2008, §4.5).

@@ -49,6 +49,36 @@ fn what_cannot_be_is_refused_with_its_key() {
             "101",
         ),
         (
+            "[workflow]\nmore_files = [\"a.dax\"]",
+            "workflow.more_files",
+            OutOfRange,
+            "not read from a file",
+        ),
+        (
+            "[workflow]\nsource = \"file\"\nfile = \"a.dax\"\nmore_files = [\" \"]",
+            "workflow.more_files",
+            OutOfRange,
+            "an empty file name",
+        ),
+        (
+            "[workflow]\nsource = \"file\"\nfile = \"a\"\napplications = 2\nmore_files = [\"b\"]",
+            "workflow.more_files",
+            OutOfRange,
+            "how many of one file",
+        ),
+        (
+            "[workflow]\napplications = 2\n[provisioning]\nbudget_factor = 2",
+            "provisioning.budget_factor",
+            ProblemKind::Conflict,
+            "requests.alpha",
+        ),
+        (
+            "[workflow]\napplications = 3\n[provisioning]\nsearch = \"moga\"\njoint = false\nbrokers = 2",
+            "provisioning.brokers",
+            ProblemKind::Conflict,
+            "3 applications, one each",
+        ),
+        (
             "[workflow]\nsource = \"dax\"",
             "workflow.source",
             UnknownName,
