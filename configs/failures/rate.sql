@@ -1,20 +1,23 @@
 -- What it is worth to know at which hours nodes fail: gain and failed jobs of a battery less those of the planner that believes in one
--- rate, with 95 % intervals of Student's t over the 20 paired batteries; and how often jobs failed by how often they were promised to.
+-- rate, and of the right belief less the wrong one, with 95 % intervals of Student's t over the 20 paired batteries.
 --   bookahead sql - --store STORE < configs/failures/rate.sql
 WITH RECURSIVE point AS (
     SELECT r.name, p.run, p.place, p.strategy, p.axes ->> '$."scheduling.test_full_length"' AS full_length,
-           CASE WHEN json_extract(p.axes, '$."reliability.hour_factors"[0]') > 1 THEN 'wrong'
-                WHEN json_extract(p.axes, '$."reliability.hour_factors"[8]') > 1 THEN 'right' ELSE 'constant' END AS believed,
+           CASE WHEN p.axes ->> '$."reliability.hour_factors"' LIKE '[9%' THEN 'wrong'
+                WHEN p.axes ->> '$."reliability.hour_factors"' LIKE '%9%' THEN 'right' ELSE 'constant' END AS believed,
            p.replication, p.gain, p.failed
     FROM v_point p JOIN v_run r USING (run)
     WHERE r.name LIKE 'rate-%'
 ),
+quantity AS (
+    SELECT *, 'gain' AS quantity, 1.0 * gain AS value FROM point
+    UNION ALL SELECT *, 'failed', 1.0 * failed FROM point
+),
 pair AS (
-    SELECT a.name, a.strategy, a.full_length, a.believed, 'gain' AS quantity, a.gain - b.gain AS more, b.gain AS base
-    FROM point a JOIN point b USING (name, strategy, full_length, replication) WHERE b.believed = 'constant'
-    UNION ALL
-    SELECT a.name, a.strategy, a.full_length, a.believed, 'failed', a.failed - b.failed, b.failed
-    FROM point a JOIN point b USING (name, strategy, full_length, replication) WHERE b.believed = 'constant'
+    SELECT a.name, a.strategy, a.full_length, a.believed || ' less ' || b.believed AS believed, a.quantity, a.value - b.value AS more,
+           b.value AS base
+    FROM quantity a JOIN quantity b USING (name, strategy, full_length, replication, quantity)
+    WHERE b.believed = 'constant' AND a.believed <> 'constant' OR a.believed = 'right' AND b.believed = 'wrong'
 ),
 total AS (
     SELECT name, strategy, full_length, believed, quantity, count(*) AS n, avg(base) AS base, avg(more) AS more,
