@@ -570,7 +570,8 @@ fn a_user_whom_no_log_has_cannot_be_left_out_of_overbooking() {
 fn a_believed_rate_that_changes_is_read_as_that_of_failures_and_left_out_where_it_does_not() {
     let with_table = |lines: &str| parse(&format!("{HEAD}[reliability]\n{lines}\n"));
     let believed = |lines: &str| {
-        let spec = &sweep(&format!("{HEAD}[reliability]\n{lines}\n")).simulations[0];
+        let sweep = sweep(&format!("{HEAD}[reliability]\n{lines}\n"));
+        let spec = sweep.simulations.kind(0);
         serde_json::to_value(&spec.scheduling.reliability).expect("JSON")
     };
     let ones = ["1"; 24].join(", ");
