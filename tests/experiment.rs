@@ -567,6 +567,40 @@ fn a_user_whom_no_log_has_cannot_be_left_out_of_overbooking() {
 }
 
 #[test]
+fn a_believed_rate_that_changes_is_read_as_that_of_failures_and_left_out_where_it_does_not() {
+    let with_table = |lines: &str| parse(&format!("{HEAD}[reliability]\n{lines}\n"));
+    let believed = |lines: &str| {
+        let sweep = sweep(&format!("{HEAD}[reliability]\n{lines}\n"));
+        let spec = sweep.simulations.kind(0);
+        serde_json::to_value(&spec.scheduling.reliability).expect("JSON")
+    };
+    let ones = ["1"; 24].join(", ");
+    let constant = believed("survival = \"poisson\"");
+    assert!(constant.get("rate").is_none(), "{constant}");
+    let same = format!("hour_factors = [{ones}]\nweekend_factor = 1.0\nearly_excess = 0.0");
+    assert_eq!(believed(&same), constant);
+    let day = believed(&format!("hour_factors = [{}]", ones.replacen('1', "25", 1)));
+    assert_eq!(day["rate"]["hour_factors"][0], 12.5);
+    assert_eq!(day["rate"]["hour_factors"][23], 0.5);
+    assert_eq!(
+        believed("weekend_factor = 0.5")["rate"]["weekend_factor"],
+        0.5
+    );
+    assert_eq!(
+        believed("early_excess = 2.0")["rate"]["early"]["decay_hours"],
+        4_383.0
+    );
+    for (lines, key) in [
+        ("hour_factors = [1, 2]", "reliability.hour_factors"),
+        ("weekend_factor = 1e9", "reliability.weekend_factor"),
+        ("early_excess = -1.0", "reliability.early_excess"),
+    ] {
+        let text = with_table(lines).expect_err("refused").to_string();
+        assert!(text.contains(key), "{text}");
+    }
+}
+
+#[test]
 fn a_machine_of_four_billion_nodes_never_ended_and_is_refused() {
     let error = parse(&with("nodes = 128", "nodes = 4294967295")).expect_err("too large");
     assert!(error.to_string().contains("from 1 to 10000000"), "{error}");

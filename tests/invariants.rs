@@ -108,7 +108,7 @@ fn pof(
     let factors = SuccessFactors {
         available: hardware.available(Nodes(nodes)),
         executable: ratios.cdf_at(Seconds(length), Seconds(estimate)),
-        survives: hardware.survives(Nodes(nodes), Seconds(length)),
+        survives: hardware.survives(Nodes(nodes), Seconds::ZERO, Seconds(length)),
     };
     factors.pof()
 }
@@ -433,7 +433,7 @@ proptest! {
         let of = |hardware, nodes, length| pof(hardware, &ratios, nodes, length, estimate);
         prop_assert!(of(&faulty, nodes + 1, length) >= of(&faulty, nodes, length));
         prop_assert!(of(&perfect, nodes, length + 1) <= of(&perfect, nodes, length));
-        prop_assert!(faulty.survives(Nodes(nodes), Seconds(length + 1)) <= faulty.survives(Nodes(nodes), Seconds(length)));
+        prop_assert!(faulty.survives(Nodes(nodes), Seconds::ZERO, Seconds(length + 1)) <= faulty.survives(Nodes(nodes), Seconds::ZERO, Seconds(length)));
         prop_assert!(of(&worse, nodes, length) >= of(&faulty, nodes, length));
     }
 

@@ -329,6 +329,54 @@ fn sdsc_sp2_gives_what_jobs_without_promises_earn_again() {
 }
 
 #[test]
+fn sdsc_sp2_gives_what_known_hours_of_failures_are_worth_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "failures/rate-sdsc-sp2.toml");
+    let query = fs::read_to_string(project().join("configs/failures/rate.sql"));
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &query.expect("a query"), |row| {
+        let of: [String; 3] = [
+            row.get("strategy")?,
+            row.get("believed")?,
+            row.get("quantity")?,
+        ];
+        let full_length: bool = row.get("full_length")?;
+        let numbers: [f64; 3] = [row.get("base")?, row.get("more")?, row.get("half_width")?];
+        Ok((of, full_length, numbers))
+    });
+    let cell = |believed: &str, quantity: &str| {
+        let of = ["comprehensive-overbooking", believed, quantity].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == of && row.1);
+        row.expect("a row of the query").2
+    };
+    let said = |believed: &str, quantity: &str, scale: f64| {
+        let [_, more, half] = cell(believed, quantity).map(|number| number * scale);
+        let sign = if more < 0.0 { '−' } else { '+' };
+        format!("{sign}{:.1} ± {half:.1}", more.abs())
+    };
+    let (gain, failed) = (
+        cell("right less constant", "gain")[0],
+        cell("right less constant", "failed")[0],
+    );
+    let percent = 100.0 / gain;
+    let of_wrong = 100.0 / cell("right less wrong", "gain")[0];
+    let row = format!(
+        "| SDSC SP2, comprehensive, all slots | {} | {} | {} | {} | {failed:.1} | {} | {} |",
+        grouped(gain),
+        said("right less constant", "gain", percent),
+        said("wrong less constant", "gain", percent),
+        said("right less wrong", "gain", of_wrong),
+        said("right less constant", "failed", 1.0),
+        said("wrong less constant", "failed", 1.0),
+    );
+    assert!(read("measurements/failures.md").contains(&row), "{row}");
+}
+
+#[test]
 fn sdsc_sp2_gives_the_surplus_at_each_tightness_again_and_none_where_estimates_are_exact() {
     if std::env::var_os("BOOKAHEAD_TRACES").is_none()
         || std::env::var_os("BOOKAHEAD_FAILURES").is_none()

@@ -1,12 +1,10 @@
-//! Failures that come together: rates by hour of the day and by age, and bursts (a clustered
-//! process).
+//! Failures that come together: rates by hour of the day, at weekends and by age, and bursts (a
+//! clustered process).
 //!
 //! A [`FailurePattern`] changes when the failures of a model come, in two steps:
 //!
-//! * **Rates.** The model's clock runs `f(h) · (1 + e · exp(−a / s))` times as fast as time, where
-//!   `h` is the hour of the day, `a` the age of the machine (both from time 0 of the failure clock,
-//!   a midnight), `e` the early excess and `s` its decay. An up-time of the model is over when its
-//!   clock has run that long while the node was up. With a Poisson model this is the Poisson
+//! * **Rates.** The model's clock runs as [`RateFactors`] say. An up-time of the model is over when
+//!   its clock has run that long while the node was up. With a Poisson model this is the Poisson
 //!   process with that rate.
 //! * **Bursts.** Each failure so drawn is the parent of a number of followers, Poisson with mean
 //!   `m`. Each comes an exponential delay after it, on the same node with probability `q` and else
@@ -22,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::survival::{check, draw_exponential};
 use super::trace::{MOST_OUTAGES, whole_seconds};
-use super::{FailureError, FailureTrace, Outage, SurvivalModel};
+use super::{FailureError, FailureTrace, Outage, RateFactors, SurvivalModel};
 use crate::random::Stream;
 use crate::units::{NodeIndex, Nodes, Seconds};
 
@@ -32,12 +30,9 @@ pub struct FailurePattern {
     /// Failures that follow a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
-    /// f by hour of the day, 24 factors with the mean 1; empty: all 1.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hour_factors: Vec<f64>,
-    /// The excess of a young machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub early: Option<EarlyFailures>,
+    /// How fast the model's clock runs.
+    #[serde(flatten)]
+    pub rate: RateFactors,
 }
 
 /// Failures that follow a failure.
@@ -51,15 +46,6 @@ pub struct Bursts {
     pub same_node: f64,
 }
 
-/// A rate that falls with age: `1 + excess · exp(−age / decay)` times the model's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EarlyFailures {
-    /// e: how much more a new machine fails, as a share of the rate that remains.
-    pub excess: f64,
-    /// s, in hours.
-    pub decay_hours: f64,
-}
-
 impl FailurePattern {
     /// Whether failures come as the model draws them.
     #[must_use]
@@ -71,8 +57,8 @@ impl FailurePattern {
     ///
     /// # Errors
     ///
-    /// Factors that are not 24 numbers of 0 or more with a positive sum, a negative mean or excess,
-    /// a delay or decay that is not positive, a share outside of `[0, 1]`.
+    /// A rate that is impossible ([`RateFactors::validate`]), a negative mean, a delay that is not
+    /// positive, a share outside of `[0, 1]`.
     pub fn validate(&self) -> Result<(), FailureError> {
         if let Some(bursts) = &self.bursts {
             check("burst_followers", bursts.mean_followers, true)?;
@@ -86,35 +72,7 @@ impl FailurePattern {
                 });
             }
         }
-        if let Some(early) = &self.early {
-            check("early_excess", early.excess, true)?;
-            check("early_decay_hours", early.decay_hours, false)?;
-        }
-        let factors = &self.hour_factors;
-        let is_profile = factors.len() == 24
-            && factors
-                .iter()
-                .all(|factor| factor.is_finite() && *factor >= 0.0)
-            && factors.iter().any(|factor| *factor > 0.0);
-        if factors.is_empty() || is_profile {
-            return Ok(());
-        }
-        Err(FailureError::Parameter {
-            key: "hour_factors",
-            allowed: "24 numbers of 0 or more, not all 0",
-            found: format!("{factors:?}"),
-        })
-    }
-
-    /// What the model's clock runs from `from` to `to`, both hours after time 0 within one hour of
-    /// the day.
-    fn run_within_hour(&self, from: f64, to: f64) -> f64 {
-        let of_day = self.hour_factors.get((from % 24.0) as usize);
-        let of_age = self.early.map_or(to - from, |early| {
-            let left = |hours: f64| libm::exp(-hours / early.decay_hours);
-            to - from + early.excess * early.decay_hours * (left(from) - left(to))
-        });
-        of_day.copied().unwrap_or(1.0) * of_age
+        self.rate.validate()
     }
 
     /// When, in hours, the model's clock has run `up_time` from `from` on; infinite if that is not
@@ -123,7 +81,7 @@ impl FailurePattern {
         let (mut now, mut left) = (from, up_time);
         while now < until {
             let hour = libm::floor(now) + 1.0;
-            let run = self.run_within_hour(now, hour);
+            let run = self.rate.run_within_hour(now, hour);
             if run < left {
                 left -= run;
                 now = hour;
@@ -133,7 +91,7 @@ impl FailurePattern {
             // Half a second is far below what times are rounded to.
             while high - low > 1e-5 {
                 let middle = (low + high) / 2.0;
-                if self.run_within_hour(now, middle) < left {
+                if self.rate.run_within_hour(now, middle) < left {
                     low = middle;
                 } else {
                     high = middle;

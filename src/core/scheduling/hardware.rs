@@ -30,10 +30,12 @@ impl Hardware {
         )
     }
 
-    /// P_success: all `nodes` nodes survive `span`.
+    /// P_success: all `nodes` nodes survive from `start` to `end`. Where the rate is believed to
+    /// change that is `exp(−n · λ · ∫ g)` with the Poisson model, and as for so much longer or
+    /// shorter a time with the others (Birkenheuer 2012, §3.3.1).
     #[must_use]
-    pub fn survives(&self, nodes: Nodes, span: Seconds) -> f64 {
-        let hours = span.hours();
+    pub fn survives(&self, nodes: Nodes, start: Seconds, end: Seconds) -> f64 {
+        let hours = self.reliability.rate.hours(start, end);
         match self.reliability.form {
             SurvivalForm::Survival => self.reliability.survival.survival_of(nodes.0, hours),
             SurvivalForm::Literal => self.reliability.survival.printed_of(nodes.0, hours),
@@ -51,41 +53,53 @@ impl Hardware {
     }
 
     /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common
-    /// rate λ: the clock of a node that fails twice as often runs twice as fast. With the Poisson
-    /// model of rate λ that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
+    /// rate λ: the clock of a node that fails twice as often runs twice as fast. T is the time from
+    /// `start` to `end`, or what the changing rate makes of it. With the Poisson model of rate λ that
+    /// is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
     #[must_use]
-    pub fn survives_on(&self, nodes: &NodeSet, span: Seconds) -> f64 {
+    pub fn survives_on(&self, nodes: &NodeSet, start: Seconds, end: Seconds) -> f64 {
         let common = self.reliability.failure_rate_per_hour;
+        let common_hours = self.reliability.rate.hours(start, end);
         match self.learned() {
             Some(rates) if common > 0.0 => of_nodes(rates, nodes)
                 .map(|node| {
-                    let hours = span.hours() * node.failure_rate_per_hour / common;
+                    let hours = common_hours * node.failure_rate_per_hour / common;
                     match self.reliability.form {
                         SurvivalForm::Survival => self.reliability.survival.survival_of(1, hours),
                         SurvivalForm::Literal => self.reliability.survival.printed_of(1, hours),
                     }
                 })
                 .product(),
-            _ => self.survives(nodes.count(), span),
+            _ => self.survives(nodes.count(), start, end),
         }
     }
 
-    /// The factors of the PoS of a window of `nodes` nodes for `span`, which starts with the
-    /// probability `room`.
-    pub fn window(&self, nodes: Nodes, span: Seconds, room: f64) -> SuccessFactors {
+    /// The factors of the PoS of a window of `nodes` nodes, which starts with the probability
+    /// `room`.
+    pub fn window(
+        &self,
+        nodes: Nodes,
+        (start, end): (Seconds, Seconds),
+        room: f64,
+    ) -> SuccessFactors {
         SuccessFactors {
             available: self.available(nodes),
             executable: room,
-            survives: self.survives(nodes, span),
+            survives: self.survives(nodes, start, end),
         }
     }
 
     /// The same of these nodes.
-    pub fn window_on(&self, nodes: &NodeSet, span: Seconds, room: f64) -> SuccessFactors {
+    pub fn window_on(
+        &self,
+        nodes: &NodeSet,
+        (start, end): (Seconds, Seconds),
+        room: f64,
+    ) -> SuccessFactors {
         SuccessFactors {
             available: self.available_on(nodes),
             executable: room,
-            survives: self.survives_on(nodes, span),
+            survives: self.survives_on(nodes, start, end),
         }
     }
 
@@ -116,7 +130,8 @@ fn of_nodes<'r>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failures::SurvivalModel;
+    use crate::failures::{RateFactors, SurvivalModel};
+    use crate::scheduling::BelievedRate;
     use crate::units::NodeIndex;
 
     fn hardware(rates: &[(f64, f64)]) -> Hardware {
@@ -135,6 +150,7 @@ mod tests {
                 prior_failures: 1.0,
                 rates: Some(rates.collect()),
             },
+            rate: BelievedRate::default(),
         })
     }
 
@@ -157,10 +173,13 @@ mod tests {
             1.0 / 1.02 / 1.16
         ));
         assert!(close(
-            hardware.survives_on(&set(&[0, 1]), hour * 2),
+            hardware.survives_on(&set(&[0, 1]), hour, hour * 3),
             libm::exp(-0.1)
         ));
-        assert!(close(hardware.survives_on(&set(&[2]), hour * 99), 1.0));
+        assert!(close(
+            hardware.survives_on(&set(&[2]), hour, hour * 100),
+            1.0
+        ));
     }
 
     #[test]
@@ -175,11 +194,43 @@ mod tests {
         assert!((one - other).abs() < 1e-12 && (other - common.available(Nodes(2))).abs() == 0.0);
         let span = Seconds(7_777);
         let (one, other) = (
-            equal.survives_on(&nodes, span),
-            common.survives_on(&nodes, span),
+            equal.survives_on(&nodes, Seconds::ZERO, span),
+            common.survives_on(&nodes, Seconds::ZERO, span),
         );
         assert!(
-            (one - other).abs() < 1e-12 && (other - common.survives(Nodes(2), span)).abs() == 0.0
+            (one - other).abs() < 1e-12
+                && (other - common.survives(Nodes(2), Seconds::ZERO, span)).abs() == 0.0
         );
+    }
+
+    /// 64 nodes for 6 hours, at the rate of the thesis.
+    fn survival(rate: BelievedRate, start_hours: i64) -> f64 {
+        let hardware = Hardware::new(Reliability {
+            rate,
+            ..Reliability::default()
+        });
+        let start = Seconds::HOUR * start_hours;
+        hardware.survives(Nodes(64), start, start + Seconds::HOUR * 6)
+    }
+
+    #[test]
+    fn a_job_by_day_fails_more_than_one_by_night_as_the_believed_factors_say() {
+        let mut hour_factors = vec![0.48; 24];
+        hour_factors[8..20].fill(1.44);
+        hour_factors[20..].fill(0.72);
+        let of_day = |offset| BelievedRate {
+            factors: RateFactors {
+                hour_factors: hour_factors.clone(),
+                ..RateFactors::default()
+            },
+            offset: Seconds::HOUR * offset,
+        };
+        let close = |one: f64, other: f64| (one - other).abs() < 5e-6;
+        assert!(close(survival(of_day(0), 8), 0.931_13));
+        assert!(close(survival(of_day(0), 22), 0.972_63));
+        assert!(close(survival(BelievedRate::default(), 8), 0.951_66));
+        // A simulation that starts at 8 h of the failure clock.
+        assert_eq!(survival(of_day(8), 0), survival(of_day(0), 8));
+        assert_eq!(survival(of_day(-2), 10), survival(of_day(0), 8));
     }
 }

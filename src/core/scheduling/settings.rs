@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::{CheckpointSettings, Checkpointing};
 use super::promising::ExcludedUsers;
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
-use crate::failures::{NodeRates, SurvivalModel};
+use crate::failures::{NodeRates, RateFactors, SurvivalModel};
 use crate::units::Seconds;
 
 /// What becomes of an accepted job that lost its nodes, or cannot have them.
@@ -93,6 +93,40 @@ pub struct Reliability {
     /// What is known of single nodes; left out where it is nothing.
     #[serde(default, skip_serializing_if = "NodeKnowledge::is_common")]
     pub nodes: NodeKnowledge,
+    /// How the rate of survival is believed to change (Birkenheuer 2012, §3.3.1); left out where it
+    /// does not.
+    #[serde(default, skip_serializing_if = "BelievedRate::is_constant")]
+    pub rate: BelievedRate,
+}
+
+/// What a planner believes of how the failure rate changes. It knows the time of the failure clock,
+/// not what comes of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BelievedRate {
+    /// By hour of the day, at weekends and with age.
+    #[serde(flatten)]
+    pub factors: RateFactors,
+    /// Time of the failure clock at which a simulation starts.
+    #[serde(default)]
+    pub offset: Seconds,
+}
+
+impl BelievedRate {
+    /// Whether the rate is believed never to change.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.factors.is_constant()
+    }
+
+    /// The hours that the clock of a model with a constant rate runs between two times of a
+    /// simulation: λ times them is the integral of the rate.
+    #[must_use]
+    pub fn hours(&self, start: Seconds, end: Seconds) -> f64 {
+        if self.is_constant() {
+            return (end - start).hours();
+        }
+        (self.factors).run((start + self.offset).hours(), (end + self.offset).hours())
+    }
 }
 
 /// What a planner knows of the reliability of single nodes (A-06; Birkenheuer 2012, §3.3.1).
@@ -154,6 +188,7 @@ impl Default for Reliability {
             repair_rate_per_hour: 0.4333,
             form: SurvivalForm::Survival,
             nodes: NodeKnowledge::Common,
+            rate: BelievedRate::default(),
         }
     }
 }

@@ -59,6 +59,9 @@ section! {
         /// to the mean 1.
         hour_factors: Given<Vec<f64>> = reals().from(0.0)
             .words("24 factors of 0 or more, not all 0"),
+        /// The rate on Saturdays and Sundays for 1 on working days, from the Monday on that begins at
+        /// time 0 of the failure clock; scaled to the mean 1 of a week.
+        weekend_factor: Given<f64> = real().from(0.0).default_is("1.0"),
         /// How much more a machine of age 0 fails, as a share of the rate that remains.
         early_excess: Given<f64> = real().from(0.0).default_is("0.0"),
         /// The age at which that excess has fallen to 1/e.
@@ -110,5 +113,22 @@ section! {
         node_order: Given<String> = one_of(|| vec!["index", "reliability"]).default_is("index"),
         /// How many failures the common rates weigh where rates of nodes are learned.
         prior_failures: Given<f64> = real().above(0.0).default_is("1.0"),
+        /// What is believed of the rate by hour of the day: P_success takes the hours that a slot
+        /// lies in.
+        hour_factors: Given<Vec<f64>> = reals().from(0.0)
+            .words("24 factors of 0 or more, not all 0; scaled to the mean 1 (default: 1 at all hours)")
+            .decides("Birkenheuer 2012 §3.3.1"),
+        /// What is believed of the rate at weekends, for 1 on working days.
+        weekend_factor: Given<f64> = real().from(0.0)
+            .note("; scaled to the mean 1 of a week")
+            .default_is("1.0"),
+        /// What is believed of how much more a new machine fails.
+        early_excess: Given<f64> = real().from(0.0)
+            .note(", a share of the rate that remains")
+            .default_is("0.0"),
+        /// The age at which that is believed to have fallen to 1/e.
+        early_decay_hours: Given<f64> = real().above(0.0)
+            .note(" hours")
+            .default_is("4383.0"),
     }
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::failures::EarlyFailures;
 use crate::random;
 
 const RATE: f64 = 0.01;
@@ -103,7 +104,10 @@ fn failures_come_by_hour_of_the_day_as_the_factors_say() {
     let mut factors = vec![0.5; 24];
     factors[6..18].fill(1.5);
     let pattern = FailurePattern {
-        hour_factors: factors,
+        rate: RateFactors {
+            hour_factors: factors,
+            ..RateFactors::default()
+        },
         ..FailurePattern::default()
     };
     let trace = draw(&pattern, 20, 100_000, 0);
@@ -121,10 +125,13 @@ fn failures_come_by_hour_of_the_day_as_the_factors_say() {
 #[test]
 fn a_young_machine_fails_more_by_the_closed_form() {
     let pattern = FailurePattern {
-        early: Some(EarlyFailures {
-            excess: 4.0,
-            decay_hours: 1_000.0,
-        }),
+        rate: RateFactors {
+            early: Some(EarlyFailures {
+                excess: 4.0,
+                decay_hours: 1_000.0,
+            }),
+            ..RateFactors::default()
+        },
         ..FailurePattern::default()
     };
     let (hours, nodes) = (10_000, 200);
@@ -144,11 +151,32 @@ fn a_young_machine_fails_more_by_the_closed_form() {
 }
 
 #[test]
+fn failures_come_at_weekends_as_the_factor_says() {
+    let pattern = FailurePattern {
+        rate: RateFactors {
+            weekend_factor: Some(0.5),
+            ..RateFactors::default()
+        },
+        ..FailurePattern::default()
+    };
+    let starts = starts(&draw(&pattern, 20, 100_000, 0));
+    let total = starts.len() as f64;
+    assert!((total / (20.0 * 100_000.0 * RATE) - 1.0).abs() < 0.03);
+    let at_weekends = starts.iter().filter(|start| **start / 86_400 % 7 >= 5);
+    // Two days at half the rate beside five: 1 / 6.
+    let share = at_weekends.count() as f64 / total;
+    assert!((share - 1.0 / 6.0).abs() < 0.01, "{share}");
+}
+
+#[test]
 fn an_hour_without_failures_is_waited_for() {
     let mut factors = vec![0.0; 24];
     factors[3] = 24.0;
     let pattern = FailurePattern {
-        hour_factors: factors,
+        rate: RateFactors {
+            hour_factors: factors,
+            ..RateFactors::default()
+        },
         ..FailurePattern::default()
     };
     let starts = starts(&draw(&pattern, 5, 20_000, 0));
@@ -169,18 +197,27 @@ fn impossible_patterns_are_errors() {
         bursts(1.0, 1.0, 1.5),
         bursts(101.0, 1.0, 0.5),
         FailurePattern {
-            hour_factors: vec![1.0; 23],
+            rate: RateFactors {
+                hour_factors: vec![1.0; 23],
+                ..RateFactors::default()
+            },
             ..FailurePattern::default()
         },
         FailurePattern {
-            hour_factors: vec![0.0; 24],
+            rate: RateFactors {
+                hour_factors: vec![0.0; 24],
+                ..RateFactors::default()
+            },
             ..FailurePattern::default()
         },
         FailurePattern {
-            early: Some(EarlyFailures {
-                excess: 1.0,
-                decay_hours: f64::NAN,
-            }),
+            rate: RateFactors {
+                early: Some(EarlyFailures {
+                    excess: 1.0,
+                    decay_hours: f64::NAN,
+                }),
+                ..RateFactors::default()
+            },
             ..FailurePattern::default()
         },
     ] {
@@ -198,11 +235,14 @@ fn patterns() -> impl Strategy<Value = FailurePattern> {
             delay_hours,
             same_node,
         }),
-        hour_factors: factors.unwrap_or_default(),
-        early: early.map(|(excess, decay_hours)| EarlyFailures {
-            excess,
-            decay_hours,
-        }),
+        rate: RateFactors {
+            hour_factors: factors.unwrap_or_default(),
+            weekend_factor: None,
+            early: early.map(|(excess, decay_hours)| EarlyFailures {
+                excess,
+                decay_hours,
+            }),
+        },
     })
 }
 
@@ -244,8 +284,8 @@ proptest! {
 impl FailurePattern {
     /// How fast the model's clock runs `hours` after time 0.
     fn factor(&self, hours: f64) -> f64 {
-        let of_day = self.hour_factors.get((hours % 24.0) as usize);
-        let of_age = self.early.map_or(1.0, |early| {
+        let of_day = self.rate.hour_factors.get((hours % 24.0) as usize);
+        let of_age = self.rate.early.map_or(1.0, |early| {
             1.0 + early.excess * libm::exp(-hours / early.decay_hours)
         });
         of_day.copied().unwrap_or(1.0) * of_age

@@ -441,7 +441,7 @@ impl<P: QueuePolicy> WindowSeller for Queue<P> {
         start: Seconds,
         end: Seconds,
     ) -> Option<WindowQuote> {
-        let success = self.hardware.window(nodes, end - start, 1.0);
+        let success = self.hardware.window(nodes, (start, end), 1.0);
         (self.has_room(cluster, nodes, start, end))
             .then(|| WindowQuote::free(success, self.test_full_length))
     }

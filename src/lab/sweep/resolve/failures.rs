@@ -1,7 +1,8 @@
 //! `[failures]`: where node failures come from, and survival models.
 
 use crate::failures::{
-    Bursts, EarlyFailures, FailurePattern, FailureSettings, FailureSource, SurvivalModel,
+    Bursts, EarlyFailures, FailurePattern, FailureSettings, FailureSource, RateFactors,
+    SurvivalModel,
 };
 use crate::keys::field::Field;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -41,6 +42,36 @@ impl<'a> SurvivalKeys<'a> {
 
     pub(super) fn of_reliability(raw: &'a RawReliability) -> Self {
         survival_keys!(raw)
+    }
+}
+
+/// The keys of a rate that changes, which two sections share.
+pub(super) struct RateKeys<'a> {
+    hour_factors: Field<'a, Given<Vec<f64>>>,
+    weekend_factor: Field<'a, Given<f64>>,
+    early_excess: Field<'a, Given<f64>>,
+    early_decay_hours: Field<'a, Given<f64>>,
+}
+
+/// Those of a table.
+macro_rules! rate_keys {
+    ($raw:expr) => {
+        RateKeys {
+            hour_factors: $raw.hour_factors(),
+            weekend_factor: $raw.weekend_factor(),
+            early_excess: $raw.early_excess(),
+            early_decay_hours: $raw.early_decay_hours(),
+        }
+    };
+}
+
+impl<'a> RateKeys<'a> {
+    fn of_failures(raw: &'a RawFailures) -> Self {
+        rate_keys!(raw)
+    }
+
+    pub(super) fn of_reliability(raw: &'a RawReliability) -> Self {
+        rate_keys!(raw)
     }
 }
 
@@ -86,14 +117,33 @@ fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern>
     let mean_followers = raw.burst_followers().or_default(problems);
     let delay_hours = raw.burst_delay_hours().or_default(problems);
     let same_node = raw.burst_same_node().or_default(problems);
-    let excess = raw.early_excess().or_default(problems);
-    let decay_hours = raw.early_decay_hours().or_default(problems);
-    let given = raw.hour_factors.as_ref();
+    let rate = rate(&RateKeys::of_failures(raw), problems);
+    let bursts = Bursts {
+        mean_followers: mean_followers?,
+        delay_hours: delay_hours?,
+        same_node: same_node?,
+    };
+    Some(FailurePattern {
+        bursts: (bursts.mean_followers > 0.0).then_some(bursts),
+        rate: rate?,
+    })
+}
+
+/// How a rate changes, for the injector and for the planner. Parts that change nothing are left
+/// out.
+pub(super) fn rate(raw: &RateKeys<'_>, problems: &mut Problems) -> Option<RateFactors> {
+    let weekend = raw
+        .weekend_factor
+        .limited(|factor| factor <= 1e6)
+        .or_default(problems);
+    let excess = raw.early_excess.or_default(problems);
+    let decay_hours = raw.early_decay_hours.or_default(problems);
+    let given = raw.hour_factors.given.as_ref();
     let mut factors = given.map_or_else(Vec::new, |factors| factors.get_ref().clone());
     let mean = factors.iter().sum::<f64>() / 24.0;
     let are_factors = factors.len() == 24 && mean.is_finite() && mean > 0.0;
     if !(factors.is_empty() || are_factors && factors.iter().all(|factor| *factor >= 0.0)) {
-        (raw.hour_factors()).refuse("these are not 24 factors of 0 or more, not all 0", problems);
+        (raw.hour_factors).refuse("these are not 24 factors of 0 or more, not all 0", problems);
         return None;
     }
     for factor in &mut factors {
@@ -102,19 +152,15 @@ fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern>
     if factors.iter().all(|factor| (factor - 1.0).abs() < 1e-12) {
         factors.clear();
     }
-    let bursts = Bursts {
-        mean_followers: mean_followers?,
-        delay_hours: delay_hours?,
-        same_node: same_node?,
-    };
+    let (weekend, excess) = (weekend?, excess?);
     let early = EarlyFailures {
-        excess: excess?,
+        excess,
         decay_hours: decay_hours?,
     };
-    Some(FailurePattern {
-        bursts: (bursts.mean_followers > 0.0).then_some(bursts),
+    Some(RateFactors {
         hour_factors: factors,
-        early: (early.excess > 0.0).then_some(early),
+        weekend_factor: ((weekend - 1.0).abs() > 1e-12).then_some(weekend),
+        early: (excess > 0.0).then_some(early),
     })
 }
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::failures::{SurvivalKeys, survival};
+use super::failures::{RateKeys, SurvivalKeys, rate, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
-    Acceptance, AccurateUserRule, AccurateUsers, Bandwidth, CalibrationSettings,
+    Acceptance, AccurateUserRule, AccurateUsers, Bandwidth, BelievedRate, CalibrationSettings,
     CheckpointInterval, CheckpointSettings, ExcludedUsers, NodeKnowledge, NodeOrder,
     PenaltyFunction, PenaltySettings, PolicySpec, Reliability, ShorteningRule, UnderestimatorRule,
 };
@@ -184,6 +184,7 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
     let model = survival(&SurvivalKeys::of_reliability(raw), problems);
     let failure = raw.failure_rate_per_hour().or_default(problems);
     let repair = raw.repair_rate_per_hour().or_default(problems);
+    let factors = rate(&RateKeys::of_reliability(raw), problems);
     Some(Reliability {
         survival: model?,
         failure_rate_per_hour: failure?,
@@ -195,6 +196,10 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
                 rates: None,
             },
             _ => NodeKnowledge::Common,
+        },
+        rate: BelievedRate {
+            factors: factors?,
+            ..BelievedRate::default()
         },
     })
 }

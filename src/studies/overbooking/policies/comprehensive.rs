@@ -410,7 +410,7 @@ impl JobQuoter for Comprehensive {
         let slot = self.place(cluster, job, own.as_ref())?;
         let success = slot
             .success
-            .unwrap_or_else(|| (self.hardware).window_on(&slot.nodes, slot.end - slot.start, 1.0));
+            .unwrap_or_else(|| (self.hardware).window_on(&slot.nodes, (slot.start, slot.end), 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),

@@ -396,7 +396,7 @@ impl JobQuoter for Heuristic {
         let slot = self.place(cluster, job).0?;
         let success = slot
             .success
-            .unwrap_or_else(|| (self.hardware).window(job.nodes, slot.end - slot.start, 1.0));
+            .unwrap_or_else(|| (self.hardware).window(job.nodes, (slot.start, slot.end), 1.0));
         Some(
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),

@@ -259,7 +259,18 @@ fn nodes_read(
     if !is_seen || strategy.is_some_and(|strategy| strategy.plan != PlanKind::Mapped) {
         policy.reliability.nodes = NodeKnowledge::Common;
     }
+    policy.reliability = on_the_failure_clock(policy.reliability, failures);
     policy
+}
+
+/// A planner that believes in a changing rate knows what time it is on the failure clock.
+fn on_the_failure_clock(mut believed: Reliability, failures: &FailureSettings) -> Reliability {
+    believed.rate.offset = if believed.rate.is_constant() {
+        Seconds::ZERO
+    } else {
+        failures.offset
+    };
+    believed
 }
 
 /// What planners of this strategy believe of nodes (`[reliability]`, common to all nodes); `None`
@@ -268,9 +279,12 @@ fn nodes_read(
 pub fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliability> {
     let reads = common.failures.source != FailureSource::None
         && computes_probabilities(common.studies.policy(strategy));
-    reads.then(|| Reliability {
-        nodes: NodeKnowledge::Common,
-        ..common.scheduling.reliability.clone()
+    reads.then(|| {
+        let believed = Reliability {
+            nodes: NodeKnowledge::Common,
+            ..common.scheduling.reliability.clone()
+        };
+        on_the_failure_clock(believed, common.failures)
     })
 }
 

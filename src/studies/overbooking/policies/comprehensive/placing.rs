@@ -113,7 +113,8 @@ impl Comprehensive {
                         self.plan
                             .first_full(&[start], job.nodes, job.estimate, usable)
                 {
-                    let success = self.hardware.window_on(&nodes, job.estimate, 1.0);
+                    let end = start + job.estimate;
+                    let success = self.hardware.window_on(&nodes, (start, end), 1.0);
                     let pof = self.learned.promised(&success);
                     if self.settings.test_full_length
                         && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
@@ -123,7 +124,7 @@ impl Comprehensive {
                     return Some(Candidate {
                         nodes,
                         start,
-                        end: start + job.estimate,
+                        end,
                         overbooked: false,
                         success: Some(success),
                         predecessors: Vec::new(),
@@ -158,7 +159,7 @@ impl Comprehensive {
             return None;
         }
         let available = self.hardware.available_on(&gap.nodes);
-        let survives = self.hardware.survives_on(&gap.nodes, length);
+        let survives = self.hardware.survives_on(&gap.nodes, gap.start, gap.end);
         let done_by = cluster.done_by(job.id, gap.start, gap.end);
         let rule = self.learned.rule(self.settings.acceptance);
         let room = (done_by - gap.from).0 as f64;

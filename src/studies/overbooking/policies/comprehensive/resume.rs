@@ -151,7 +151,7 @@ impl Comprehensive {
         let success = SuccessFactors {
             available: self.hardware.available_on(&slot.nodes),
             executable,
-            survives: self.hardware.survives_on(&slot.nodes, end - start),
+            survives: self.hardware.survives_on(&slot.nodes, start, end),
         };
         Some(self.learned.quote(start, end, is_short, &success))
     }

@@ -143,7 +143,7 @@ impl Heuristic {
             let success = SuccessFactors {
                 available,
                 executable,
-                survives: self.hardware.survives(job.nodes, length),
+                survives: self.hardware.survives(job.nodes, start, start + length),
             };
             let tested = overbooked || self.settings.test_full_length;
             if tested {

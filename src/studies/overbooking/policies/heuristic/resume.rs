@@ -66,7 +66,7 @@ impl Heuristic {
                 Some((_, ratios)) => cluster.executable(&job, &ratios, slot.start, slot.end),
                 None => 0.0,
             },
-            survives: (self.hardware).survives(job.nodes, slot.end - slot.start),
+            survives: (self.hardware).survives(job.nodes, slot.start, slot.end),
         };
         let quote = (self.learned).quote(slot.start, slot.end, !slot.is_full(), &success);
         Some(quote)

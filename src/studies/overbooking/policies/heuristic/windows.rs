@@ -17,7 +17,7 @@ impl Heuristic {
         end: Seconds,
     ) -> Option<WindowQuote> {
         if self.down == 0 && self.profile.min_free(start, end) >= nodes.0 as i32 {
-            return Some(self.quoted(nodes, end - start, 1.0, true));
+            return Some(self.quoted(nodes, (start, end), 1.0, true));
         }
         let tails = self.tails(cluster, start);
         let (room, least_free) = self.room(cluster, &tails, nodes, start, end);
@@ -32,10 +32,16 @@ impl Heuristic {
         } else {
             probability_of_room(&tails, &room)
         };
-        Some(self.quoted(nodes, end - start, executable, free))
+        Some(self.quoted(nodes, (start, end), executable, free))
     }
 
-    fn quoted(&self, nodes: Nodes, span: Seconds, executable: f64, free: bool) -> WindowQuote {
+    fn quoted(
+        &self,
+        nodes: Nodes,
+        span: (Seconds, Seconds),
+        executable: f64,
+        free: bool,
+    ) -> WindowQuote {
         WindowQuote {
             success: self.hardware.window(nodes, span, executable),
             free,
