@@ -8,7 +8,9 @@ use bookahead::scheduling::{
     CheckpointTotals, JobOutcome, LateTotals, Promise, SimulationMetrics, SuccessFactors, Verdict,
     WorkCounters,
 };
-use bookahead::store::{FailedSimulation, OutcomeDetail, RunId, RunSelector, RunState, Store, Writer};
+use bookahead::store::{
+    FailedSimulation, OutcomeDetail, RunId, RunSelector, RunState, Store, Writer,
+};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::AxisValue;
 use bookahead::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
