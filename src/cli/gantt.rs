@@ -158,7 +158,7 @@ fn source(
     run: &RunSelector,
     place: Option<u32>,
 ) -> Result<(RunId, ReplaySource), GanttError> {
-    let run = store.run(run)?.id;
+    let run = store.run_id(run)?;
     let place = match place {
         Some(place) => Some(place),
         None => store.best_places(run)?.first().map(|(place, _)| *place),
@@ -383,7 +383,7 @@ pub fn plan_sections(
     folders: &InputFolders,
 ) -> Result<(Vec<DrawnPlan>, Vec<String>), StoreError> {
     let store = Store::open_read_only(studies(), store)?;
-    let run = store.run(run)?.id;
+    let run = store.run_id(run)?;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
         // Counted plans are drawn when somebody asks for them: one a machine.

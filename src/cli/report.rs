@@ -114,7 +114,7 @@ fn read_labels(path: &Path) -> Result<Labels, ReportError> {
 pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
     if arguments.verify {
         let store = Store::open_read_only(studies(), &arguments.store)?;
-        let run = store.run(&arguments.run)?.id;
+        let run = store.run_id(&arguments.run)?;
         let found = while_working("comparing rows with their digests", false, || {
             store.verify_run(run)
         })?;

@@ -7,7 +7,7 @@ pub(crate) mod variance;
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::{Common, Frame, PolarsResult};
+use super::frames::{Common, Frame, Groups, PolarsResult, numbers};
 use super::statistics::{Estimate, Moments};
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
 use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shared, Shown};
@@ -175,10 +175,21 @@ impl Analysis {
             Ok(moments.map(estimate).collect())
         };
         // What is the same result is one value, however often it was computed.
+        let of_point = |values: &Shared<Option<f64>>, point: usize| {
+            values[point].filter(|_| !points.is_repetition(point))
+        };
+        let alike = Alike::new(points, &combinations);
         let fold_counted = |values: &Shared<Option<f64>>, kind: QuantityKind| {
-            let values = values.iter().enumerate();
-            let counted =
-                values.map(|(point, value)| value.filter(|_| !points.is_repetition(point)));
+            if values.is_beside(&points.simulation) {
+                let values = alike.points.iter().map(|point| of_point(values, *point));
+                let folded = alike.groups.moments(&values.collect::<Vec<_>>())?;
+                let estimate = |group: &usize| {
+                    let moments = folded[*group].as_ref();
+                    moments.map(|moments| Estimate::from_moments(moments, kind))
+                };
+                return Ok(alike.of.iter().map(estimate).collect());
+            }
+            let counted = (0..points.len()).map(|point| of_point(values, point));
             fold(&counted.collect::<Vec<_>>(), kind)
         };
         for metric in METRICS {
@@ -363,6 +374,43 @@ fn combination(points: &PointColumns, members: Vec<usize>) -> Combination {
         estimates: Vec::new(),
         measured: Vec::new(),
         additional: None,
+    }
+}
+
+/// Combinations of the same simulations: what those measured is folded once for all of them.
+struct Alike {
+    /// The points of the first of each.
+    points: Vec<usize>,
+    /// Groups of these, by their indices.
+    groups: Groups,
+    /// For each combination the group with its simulations.
+    of: Vec<usize>,
+}
+
+impl Alike {
+    fn new(points: &PointColumns, combinations: &[Combination]) -> Self {
+        let simulations = |combination: &Combination| -> Vec<(i64, bool)> {
+            let members = combination.points.iter();
+            members
+                .map(|point| (points.simulation[*point], points.is_repetition(*point)))
+                .collect()
+        };
+        let of: Vec<u32> = numbers(combinations.iter().map(simulations)).collect();
+        let mut firsts: Vec<&Combination> = Vec::new();
+        for (group, combination) in of.iter().zip(combinations) {
+            if *group as usize == firsts.len() {
+                firsts.push(combination);
+            }
+        }
+        let numbered = (0..).zip(&firsts);
+        let numbered = numbered.flat_map(|(group, first)| first.points.iter().map(move |_| group));
+        Self {
+            groups: Groups::new(numbered.zip(0..)),
+            points: (firsts.iter())
+                .flat_map(|first| first.points.iter().copied())
+                .collect(),
+            of: of.into_iter().map(|group| group as usize).collect(),
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl<'p> Frame<'p> {
 const LARGEST_TABLE: usize = 1 << 22;
 
 /// For each pair of codes the number of it, as [`numbers`] has it.
-fn both(ones: &[u32], others: &[u32]) -> Vec<u32> {
+pub(crate) fn both(ones: &[u32], others: &[u32]) -> Vec<u32> {
     let count = |codes: &[u32]| codes.iter().max().map_or(0, |last| *last as usize + 1);
     let (rows, columns) = (count(ones), count(others));
     let pairs = ones.iter().zip(others);

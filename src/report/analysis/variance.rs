@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::frames::{Groups, PolarsResult, numbers};
+use crate::frames::{Groups, PolarsResult, both};
 
 /// Smaller shares are rounding errors of sums, which depend on the processor.
 const LEAST_SHARE: f64 = 1e-12;
@@ -198,7 +198,8 @@ impl Balanced {
 
 /// Of each value the mean of all values with the same code.
 fn means(values: &[f64], codes: &[u32]) -> PolarsResult<Vec<f64>> {
-    Groups::new(numbers(codes.iter()).zip(0..)).means(values)
+    let numbers = both(&vec![0; codes.len()], codes);
+    Groups::new(numbers.into_iter().zip(0..)).means(values)
 }
 
 fn difference(ones: &[f64], others: &[f64]) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! Additions to the marks of a line: differences between settings that saw the same jobs,
 //! replication by replication, and published numbers.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::drawn::Drawn;
 use crate::analysis::{Analysis, Combination, STRATEGY_AXIS};
@@ -58,11 +58,12 @@ impl<'p> Pairs<'p> {
         let original = |point: usize| self.points.original[point];
         let differences: BTreeMap<u32, f64> = ones
             .iter()
-            .filter_map(|(replication, (point, value))| {
-                let (other, below) = others.get(replication)?;
-                (self.points.is_pair(*point, *other)
-                    && known.insert([original(*point), original(*other)]))
-                .then_some((*replication, value - below))
+            .filter_map(|own| {
+                let at = others.binary_search_by_key(&own.replication, |it| it.replication);
+                let other = &others[at.ok()?];
+                (self.points.is_pair(own.point, other.point)
+                    && known.insert([original(own.point), original(other.point)]))
+                .then_some((own.replication, own.value - other.value))
             })
             .collect();
         Replicated::of(&differences, QuantityKind::Signed, self.are_neighbours)
@@ -81,34 +82,27 @@ impl<'p> Pairs<'p> {
             .map(|combination| self.values(quantity, combination))
             .collect();
         let first = by_replication.first()?;
+        let is_same = by_replication.iter().all(|values| {
+            values.len() == first.len()
+                && values.iter().zip(first).all(|(own, first)| {
+                    own.replication == first.replication
+                        && self.points.is_pair(first.point, own.point)
+                })
+        });
+        if !is_same {
+            return None;
+        }
         let mut known = HashSet::new();
-        let counted: BTreeSet<u32> = first
-            .keys()
-            .copied()
-            .filter(|replication| {
+        let counted: Vec<usize> = (0..first.len())
+            .filter(|at| {
                 let results = by_replication.iter();
-                let results = results.filter_map(|values| values.get(replication));
-                let originals = results.map(|(point, _)| self.points.original[*point]);
+                let originals = results.map(|values| self.points.original[values[*at].point]);
                 known.insert(originals.collect::<Vec<usize>>())
             })
             .collect();
-        let is_same = by_replication.iter().all(|values| {
-            values.len() == first.len()
-                && values.iter().all(|(replication, (point, _))| {
-                    let known = first.get(replication);
-                    known.is_some_and(|(first, _)| self.points.is_pair(*first, *point))
-                })
-        });
-        is_same.then(|| {
-            let values = by_replication.iter();
-            values
-                .map(|values| {
-                    let values = values.iter();
-                    let counted = values.filter(|(replication, _)| counted.contains(replication));
-                    counted.map(|(_, (_, value))| *value).collect()
-                })
-                .collect()
-        })
+        let values = by_replication.iter();
+        let values = values.map(|values| counted.iter().map(|at| values[*at].value).collect());
+        Some(values.collect())
     }
 
     /// A quantity of a combination over its replications; `None` where it has no value.
@@ -120,24 +114,38 @@ impl<'p> Pairs<'p> {
     ) -> Option<Replicated> {
         let values = self.values(quantity, combination).into_iter();
         let values = values
-            .filter(|(_, (point, _))| !self.points.is_repetition(*point))
-            .map(|(replication, (_, value))| (replication, value));
+            .filter(|own| !self.points.is_repetition(own.point))
+            .map(|own| (own.replication, own.value));
         let kind = quantity.kind(analysis);
         Replicated::of(&values.collect(), kind, self.are_neighbours)
     }
 
-    /// A quantity of a combination by replication, with the point that has it.
-    fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, (usize, f64)> {
+    /// A quantity of a combination in the order of replications, of which each has one point.
+    fn values(&self, quantity: &Drawn, combination: &Combination) -> Vec<OfReplication> {
         let points = combination.points.iter();
-        points
+        let mut values: Vec<OfReplication> = points
             .filter_map(|point| {
-                Some((
-                    self.points.replication[*point],
-                    (*point, quantity.value(self.points, *point)?),
-                ))
+                Some(OfReplication {
+                    replication: self.points.replication[*point],
+                    point: *point,
+                    value: quantity.value(self.points, *point)?,
+                })
             })
-            .collect()
+            .collect();
+        // Of several points the last one.
+        values.reverse();
+        values.sort_by_key(|own| own.replication);
+        values.dedup_by_key(|own| own.replication);
+        values
     }
+}
+
+/// A quantity in a replication.
+struct OfReplication {
+    replication: u32,
+    /// The point that has it.
+    point: usize,
+    value: f64,
 }
 
 /// About these replications, as the marks beside it are.

@@ -33,6 +33,13 @@ impl<T> Shared<T> {
         }
     }
 
+    /// Whether points that share a value of one column share that of the other, because both hold
+    /// what their simulations have.
+    #[must_use]
+    pub fn is_beside<U>(&self, other: &Shared<U>) -> bool {
+        Arc::ptr_eq(&self.of, &other.of)
+    }
+
     /// The value of every point, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.of.iter().map(|value| &self.values[*value as usize])

@@ -205,16 +205,29 @@ impl Store {
     ///
     /// [`StoreError::NoRun`] names what there is instead, [`StoreError::RunGone`] where it is.
     pub fn run(&self, selector: &RunSelector) -> Result<RunSummary, StoreError> {
+        let id = self.run_id(selector)?;
+        let found = self.summaries("WHERE r.id = ?1", vec![id.0.into()])?.pop();
+        found.ok_or_else(|| self.no_run(selector))
+    }
+
+    /// Its number alone; the rest of a summary counts its points.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Store::run`].
+    pub fn run_id(&self, selector: &RunSelector) -> Result<RunId, StoreError> {
         let (condition, value): (&str, Value) = match selector {
             RunSelector::Latest => ("?1 = 0", 0.into()),
-            RunSelector::Id(id) => ("r.id = ?1", (*id).into()),
-            RunSelector::Name(name) => ("r.name = ?1", name.clone().into()),
+            RunSelector::Id(id) => ("id = ?1", (*id).into()),
+            RunSelector::Name(name) => ("name = ?1", name.clone().into()),
         };
-        let newest = format!("WHERE {condition} ORDER BY r.id DESC LIMIT 1");
-        match self.summaries(&newest, vec![value])?.pop() {
-            Some(run) => Ok(run),
-            None => Err(self.no_run(selector)),
-        }
+        let newest = format!("SELECT id FROM run WHERE {condition} ORDER BY id DESC LIMIT 1");
+        let found = self.rows("looking for runs", &newest, [value], |row| row.get(0))?;
+        found
+            .first()
+            .copied()
+            .map(RunId)
+            .ok_or_else(|| self.no_run(selector))
     }
 
     /// Refuses a run that the store does not have.
