@@ -61,6 +61,45 @@ fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
     }
 }
 
+#[test]
+fn kth_gives_again_what_a_notice_by_the_waits_of_jobs_changes() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let name = "measurements/truncating-reservations.md";
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = (r#"["reject", "move"]"#, r#"["move"]"#);
+    run_part(folder.path(), "reservations/notice-kth.toml", &[rules]);
+    let queries = queries(name);
+    let query = queries.iter().find(|query| query.contains("notice-kth"));
+    let found = rows(
+        &folder.path().join("it.db"),
+        query.expect("a query"),
+        |row| {
+            let at: (String, f64) = (row.get("notice")?, row.get("factor")?);
+            let (more, variance): (f64, f64) = (row.get("more")?, row.get("variance")?);
+            let (measure, n): (String, i64) = (row.get("measure")?, row.get("n")?);
+            assert_eq!(n, 20);
+            Ok((at, measure, more, 2.093 * variance.sqrt()))
+        },
+    );
+    let cells = |measure: &str, digits: usize| {
+        let own = found
+            .iter()
+            .find(|row| row.0 == ("predicted".to_owned(), 1.0) && row.1 == measure);
+        let (.., more, half) = own.expect("a row");
+        format!("{more:.digits$} ± {half:.digits$}")
+    };
+    let row = format!(
+        "| move | as jobs wait | {} | {} | {} |",
+        cells("rejected_percent", 1),
+        cells("job_wait_hours", 2),
+        cells("reservation_wait_hours", 2)
+    );
+    assert!(read(name).contains(&row), "{row}");
+}
+
 /// Runs a shipped experiment with these axes shortened into `it.db`.
 fn run_part(folder: &Path, configuration: &str, shortened: &[(&str, &str)]) {
     let path = project().join("configs").join(configuration);

@@ -136,6 +136,17 @@ impl WaitPredictor {
         history.sorted.get(rank? - 1).copied()
     }
 
+    /// The quantile `q`, between 0 and 1, of the waits that the node bin of a job keeps, whatever
+    /// their walltimes: the smallest of them that a share `q` does not exceed. `None` without any.
+    #[must_use]
+    pub fn quantile(&self, nodes: Nodes, q: f64) -> Option<Seconds> {
+        let (row, _) = category(nodes, Seconds::ZERO);
+        let waits = &self.by_nodes[row].sorted;
+        // A product a rounding error above a whole number is that number.
+        let rank = libm::ceil(q * waits.len() as f64 - 1e-9) as usize;
+        waits.get(rank.saturating_sub(1)).copied()
+    }
+
     /// What predictions for a job of this shape rest on: which history, and how many waits are in
     /// it.
     #[must_use]

@@ -28,6 +28,7 @@ pub use scene::{
     ReplanningInput, ReplanningOutput, ReplanningRun, replanning_scene, reservation_measures,
 };
 pub use settings::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, PREEMPTIBLE_STREAM,
-    ReplanningSettings, Resume, StoppedFirst, UNDELAYED_STREAM, marked_jobs,
+    Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, NoticeRule, PREEMPTIBLE_STREAM,
+    PredictedNotice, ReplanningSettings, Resume, ShortestNotice, StoppedFirst, UNDELAYED_STREAM,
+    marked_jobs,
 };

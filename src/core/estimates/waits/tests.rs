@@ -60,6 +60,18 @@ fn quantile_bounds_are_the_order_statistics_of_the_binomial_method() {
 }
 
 #[test]
+fn a_quantile_is_the_nearest_rank_of_the_node_bin() {
+    let minutes = [0, 10, 20, 60, 120, 180, 240, 360, 480, 1_440];
+    let predictor = taught(WaitPredictorSettings::default(), minutes);
+    let at = |q| predictor.quantile(SHAPE.0, q).map(|wait| wait.0);
+    assert_eq!(at(0.8), Some(360));
+    assert_eq!(at(0.81), Some(480));
+    assert_eq!(at(1.0), Some(1_440));
+    assert_eq!(at(0.0), Some(0));
+    assert_eq!(predictor.quantile(Nodes(65), 0.8), None);
+}
+
+#[test]
 fn the_cautious_probability_is_the_largest_quantile_that_is_bounded_in_time() {
     let predictor = taught(cautious(), 1..=1_000);
     let at = |deadline| predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline));

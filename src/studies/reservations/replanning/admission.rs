@@ -43,12 +43,16 @@ pub(super) fn decide(plan: &mut Replanning, request: &ReservationRequest) -> Dec
     if request.duration <= Seconds::ZERO {
         return Decision::refused(RequestVerdict::NoDuration);
     }
+    let soonest = plan.now() + plan.notice(request.nodes);
     match request.wanted {
         WantedStart::At(start) if start < plan.now() => {
             Decision::refused(RequestVerdict::StartInThePast)
         }
+        WantedStart::At(start) if start < soonest => {
+            Decision::refused(RequestVerdict::TooShortNotice)
+        }
         WantedStart::At(start) => at(plan, request, start),
-        WantedStart::From { earliest, alpha } => from(plan, request, earliest, alpha),
+        WantedStart::From { earliest, alpha } => from(plan, request, earliest.max(soonest), alpha),
     }
 }
 

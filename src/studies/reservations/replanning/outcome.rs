@@ -64,6 +64,8 @@ pub enum RequestVerdict {
     StartInThePast,
     /// Admitted, but a node failed under it, or too many were down at its start.
     Lost,
+    /// It asks for a start sooner than the notice that the machine wants.
+    TooShortNotice,
 }
 
 impl RequestVerdict {
@@ -96,6 +98,10 @@ pub struct ReservationTotals {
     pub conflicts_with_planned: u64,
     /// Refused because the request itself is impossible.
     pub impossible: u64,
+    /// Whether a notice was asked for.
+    pub asked_for_notice: bool,
+    /// Refused because the start was asked for too late.
+    pub too_short_notice: u64,
     /// Σ externality prices paid.
     pub price: NodeSeconds,
     /// Granted requests that paid a price above 0.
@@ -239,6 +245,7 @@ impl ReservationTotals {
             }
             RequestVerdict::ConflictsWithFixed => self.conflicts_with_fixed += 1,
             RequestVerdict::ConflictsWithPlanned => self.conflicts_with_planned += 1,
+            RequestVerdict::TooShortNotice => self.too_short_notice += 1,
             RequestVerdict::TooWide
             | RequestVerdict::NoDuration
             | RequestVerdict::StartInThePast => self.impossible += 1,

@@ -7,6 +7,7 @@ mod settling;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bookahead_core::estimates::WaitPredictor;
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::scheduling::{
@@ -17,7 +18,7 @@ use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{JobId, RequestId, ReservationRequest};
 
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
-use super::settings::{Admission, JobMarks, ReplanningSettings};
+use super::settings::{Admission, JobMarks, ReplanningSettings, ShortestNotice};
 
 /// A policy whose waiting jobs are *variable*: planned, and planned anew at every event, until they
 /// start. Reservations are fixed: they start exactly when they were granted, or are lost where
@@ -54,6 +55,8 @@ pub struct Replanning {
     totals: ReservationTotals,
     /// Which jobs may be stopped for a reservation, or not be delayed by one.
     marks: JobMarks,
+    /// The waits of jobs that have started, where the notice of reservations is found from them.
+    waits: Option<WaitPredictor>,
     /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
     preempted: BTreeSet<JobId>,
 }
@@ -153,7 +156,12 @@ impl Replanning {
     /// For an idle cluster at time 0.
     #[must_use]
     pub fn new(nodes: Nodes, settings: ReplanningSettings) -> Self {
+        let totals = ReservationTotals {
+            asked_for_notice: settings.notice.is_some(),
+            ..ReservationTotals::default()
+        };
         Self {
+            waits: settings.notice.and_then(|notice| notice.waits()),
             settings,
             nodes,
             now: Seconds::ZERO,
@@ -166,7 +174,7 @@ impl Replanning {
             usage: Usage::default(),
             window: None,
             reservation_outcomes: Vec::new(),
-            totals: ReservationTotals::default(),
+            totals,
             marks: JobMarks::default(),
             preempted: BTreeSet::new(),
         }
@@ -189,6 +197,19 @@ impl Replanning {
     #[must_use]
     pub fn queue(&self) -> &[Waiting] {
         &self.queue
+    }
+
+    /// How long before its start a reservation of this width must be asked for now. As long as no
+    /// job of its width has started, nothing is predicted.
+    pub(super) fn notice(&self, nodes: Nodes) -> Seconds {
+        match (self.settings.notice, &self.waits) {
+            (Some(ShortestNotice::Fixed(notice)), _) => notice,
+            (Some(ShortestNotice::Predicted(rule)), Some(waits)) => {
+                let wait = waits.quantile(nodes, rule.quantile).unwrap_or_default();
+                Seconds((rule.factor * wait.0 as f64).ceil() as i64)
+            }
+            _ => Seconds::ZERO,
+        }
     }
 
     /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs

@@ -156,6 +156,10 @@ pub fn reservation_measures(
     ] {
         measured.add_ratio(name, 100.0 * count as f64, requests);
     }
+    if totals.asked_for_notice {
+        let share = 100.0 * totals.too_short_notice as f64;
+        measured.add_ratio("rejected_notice_percent", share, requests);
+    }
     measured.add_ratio(
         "reservations_used_percent",
         100.0 * totals.used.0 as f64,

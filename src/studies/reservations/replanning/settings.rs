@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use bookahead_core::estimates::{WaitPredictor, WaitPredictorSettings};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::units::Seconds;
@@ -51,6 +52,10 @@ pub struct ReplanningSettings {
     /// of admission that move planned jobs (Heine 2005, §2, of Smith et al. 2000).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undelayed_percent: f64,
+    /// How long before its start a reservation must be asked for; `None` where no notice is asked
+    /// (Heine 2005, §2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<ShortestNotice>,
     /// What waiting costs the owners of jobs; `None` where nobody says anything of it, and a delay
     /// counts by nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,6 +69,57 @@ impl ReplanningSettings {
         self.resume_overhead
             .filter(|_| self.admission == Admission::Requeue)
     }
+}
+
+/// How long before its start a reservation must be asked for, at least.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortestNotice {
+    /// The same for all.
+    Fixed(Seconds),
+    /// As long as a job of its width would wait (Heine 2005, §2, of COSY).
+    Predicted(PredictedNotice),
+}
+
+impl ShortestNotice {
+    /// Keeps the waits that it is predicted from; `None` where it is not.
+    pub(super) fn waits(self) -> Option<WaitPredictor> {
+        let Self::Predicted(rule) = self else {
+            return None;
+        };
+        let settings = WaitPredictorSettings {
+            history: rule.last,
+            minimum_history: 0,
+            ..WaitPredictorSettings::default()
+        };
+        // Nothing but an empty history is refused.
+        WaitPredictor::new(settings).ok()
+    }
+}
+
+/// A notice from the waits of jobs that have started.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictedNotice {
+    /// Which quantile of the waits, between 0 and 1
+    /// ([`WaitPredictor::quantile`](bookahead_core::estimates::WaitPredictor::quantile)).
+    pub quantile: f64,
+    /// How many waits are kept of the jobs of each node bin, the latest; at least 1.
+    pub last: usize,
+    /// How many times the quantile.
+    pub factor: f64,
+}
+
+/// By what the shortest notice of reservations is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeRule {
+    /// None is asked.
+    #[default]
+    None,
+    /// A number of hours.
+    Hours,
+    /// The waits of jobs.
+    Predicted,
 }
 
 /// Where a job goes on that was stopped for a reservation and queued again.

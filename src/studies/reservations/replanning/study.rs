@@ -9,13 +9,14 @@ pub mod view;
 
 use std::sync::Arc;
 
-use self::keys::{RawPlanning, RawTables};
+use self::keys::{RawAdmission, RawPlanning, RawTables};
 pub use self::measures::MEASURES;
 pub use self::settings::*;
 pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
     Admission, COST_CLASSES, CostSpread, DelayCostSettings, DelayCosts, DisplacedJobs, JobMarks,
-    ReplanningRun, ReplanningSettings, Resume, replanning_scene, reservation_measures,
+    NoticeRule, PredictedNotice, ReplanningRun, ReplanningSettings, Resume, ShortestNotice,
+    replanning_scene, reservation_measures,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -276,6 +277,7 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let undelayed = raw.undelayed_percent().or_default(problems);
     let overhead = raw.resume_overhead_seconds().or_default(problems);
     let delay_costs = delay_costs(planning, problems);
+    let notice = notice(raw, problems);
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -292,7 +294,25 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
             Resume::WhereStopped => Some(Seconds(overhead?)),
         },
         undelayed_percent: undelayed?,
+        notice: notice?,
         delay_costs: delay_costs?,
+    })
+}
+
+/// The shortest notice of reservations; the inner `None` where none is asked.
+fn notice(raw: &RawAdmission, problems: &mut Problems) -> Option<Option<ShortestNotice>> {
+    let hours = raw.notice_hours().or_default(problems);
+    let quantile = raw.notice_quantile().or_default(problems);
+    let last = raw.notice_last().or_default(problems);
+    let factor = raw.notice_factor().or_default(problems);
+    Some(match raw.notice.unwrap_or_default() {
+        NoticeRule::None => None,
+        NoticeRule::Hours => Some(ShortestNotice::Fixed(Seconds::from_hours(hours?))),
+        NoticeRule::Predicted => Some(ShortestNotice::Predicted(PredictedNotice {
+            quantile: quantile?,
+            last: last?.unsigned_abs() as usize,
+            factor: factor?,
+        })),
     })
 }
 

@@ -187,6 +187,9 @@ impl Replanning {
             return;
         };
         let end = self.now + waiting.estimate;
+        if let Some(waits) = &mut self.waits {
+            waits.observe(waiting.nodes, waiting.estimate, self.now - waiting.since);
+        }
         cluster.start(waiting.job, nodes, end);
         self.usage.begins(self.now, waiting.nodes);
         self.fixed.reserve(self.now, end, waiting.nodes.0);

@@ -1,3 +1,4 @@
+mod notice;
 mod oracle;
 mod stopping;
 

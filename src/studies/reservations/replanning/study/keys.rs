@@ -1,7 +1,8 @@
 //! Keys of reservations on one machine.
 
 use crate::replanning::{
-    Admission, DelayCosts, DisplacedJobs, Displacement, EarlyEnd, PricedCosts, Resume, StoppedFirst,
+    Admission, DelayCosts, DisplacedJobs, Displacement, EarlyEnd, NoticeRule, PricedCosts, Resume,
+    StoppedFirst,
 };
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::workload::SameInstant;
@@ -36,6 +37,24 @@ section! {
         undelayed_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": how many of the jobs no reservation may delay while they wait, under the rules move and move-price; a larger share contains the smaller one")
             .default_is("0"),
+        /// By what the shortest notice of a reservation is found.
+        notice: Option<NoticeRule> = named::<NoticeRule>().decides("Heine 2005 §2"),
+        /// The shortest notice.
+        notice_hours: Given<f64> = real().from(0.0).to(1e5)
+            .note(r#" hours from a request to the start that it asks for, for notice = "hours""#)
+            .default_is("1"),
+        /// Which quantile of the waits of jobs the shortest notice is.
+        notice_quantile: Given<f64> = real().from(0.0).to(1.0)
+            .note(r#" of the waits of jobs in the node bin of the request (1–4, 5–16, 17–64, 65 and more nodes), by the nearest rank, for notice = "predicted""#)
+            .default_is("0.8"),
+        /// How many waits of a node bin count.
+        notice_last: Given<i64> = integer_within(1, 1_000_000)
+            .note(": the latest of jobs that have started")
+            .default_is("200"),
+        /// How many times the predicted wait the notice is.
+        notice_factor: Given<f64> = real().from(0.0).to(1000.0)
+            .note(": the shortest notice divided by the predicted wait")
+            .default_is("1"),
         /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is no longer displaced (default: never)")

@@ -11,6 +11,7 @@ pub const MEASURES: &[Measure] = &[
     measure("rejected_percent", "%", "Requests rejected (%)", 2, Topic::Reservations),
     measure("rejected_fixed_percent", "%", "Rejected for running jobs or reservations (%)", 2, Topic::Detail),
     measure("rejected_planned_percent", "%", "Rejected for planned jobs (%)", 2, Topic::Detail),
+    measure("rejected_notice_percent", "%", "Rejected for too short a notice (%)", 2, Topic::Detail),
     measure("rejected_impossible_percent", "%", "Impossible requests (%)", 2, Topic::Detail),
     measure("reservations_used_percent", "%", "Machine used by reservations (%)", 2, Topic::Reservations),
     measure("held_idle_percent", "%", "Held by reservations and not used (%)", 2, Topic::Detail),

@@ -208,6 +208,7 @@ mod tests {
             "no-duration",
             "start-in-the-past",
             "lost",
+            "too-short-notice",
         ];
         assert!(names.eq(by_code));
     }
