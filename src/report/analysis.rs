@@ -1,19 +1,23 @@
 //! Turns points into numbers: replications are folded into means, and differences against the
 //! baseline are paired by replication where both saw the same jobs and failures.
 
+mod alike;
 mod earned;
+mod pairing;
 mod seen;
 pub(crate) mod variance;
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::{Common, Frame, Groups, PolarsResult, numbers};
+use super::frames::{Common, Frame, PolarsResult};
 use super::statistics::{Estimate, Moments};
+use alike::Alike;
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
 use bookahead_lab::store::{METRICS, MeasureColumn, Metric, PointColumns, Shared, Shown};
 use bookahead_lab::study::Studies;
 use bookahead_lab::sweep::{Axis, AxisValue};
 use earned::Earned;
+use pairing::{Pairing, counted};
 pub use seen::{Change, SameInputs};
 
 /// The axis that names the policy; tables show it as the column "strategy".
@@ -213,11 +217,13 @@ impl Analysis {
         let [gains, fees, forfeited] =
             ["gain", "fees", "forfeited"].map(|name| &points.metrics[name]);
         // At the penalty ratio of the point that is compared with it.
-        let baselines: Vec<Option<f64>> = pairing
-            .counted(points, &combinations)
+        let baselines: Vec<Option<f64>> = counted(pairing.baseline, points, &combinations)
             .iter()
             .zip(&points.penalty_ratio)
-            .map(|(baseline, ratio)| Some(fees[(*baseline)?]? - ratio * forfeited[(*baseline)?]?))
+            .map(|(baseline, ratio)| {
+                let baseline = (*baseline)? as usize;
+                Some(fees[baseline]? - ratio * forfeited[baseline]?)
+            })
             .collect();
         let differences: Vec<Option<f64>> = gains
             .iter()
@@ -375,124 +381,4 @@ fn combination(points: &PointColumns, members: Vec<usize>) -> Combination {
         measured: Vec::new(),
         additional: None,
     }
-}
-
-/// Combinations of the same simulations: what those measured is folded once for all of them.
-struct Alike {
-    /// The points of the first of each.
-    points: Vec<usize>,
-    /// Groups of these, by their indices.
-    groups: Groups,
-    /// For each combination the group with its simulations.
-    of: Vec<usize>,
-}
-
-impl Alike {
-    fn new(points: &PointColumns, combinations: &[Combination]) -> Self {
-        let simulations = |combination: &Combination| -> Vec<(i64, bool)> {
-            let members = combination.points.iter();
-            members
-                .map(|point| (points.simulation[*point], points.is_repetition(*point)))
-                .collect()
-        };
-        let of: Vec<u32> = numbers(combinations.iter().map(simulations)).collect();
-        let mut firsts: Vec<&Combination> = Vec::new();
-        for (group, combination) in of.iter().zip(combinations) {
-            if *group as usize == firsts.len() {
-                firsts.push(combination);
-            }
-        }
-        let numbered = (0..).zip(&firsts);
-        let numbered = numbered.flat_map(|(group, first)| first.points.iter().map(move |_| group));
-        Self {
-            groups: Groups::new(numbered.zip(0..)),
-            points: (firsts.iter())
-                .flat_map(|first| first.points.iter().copied())
-                .collect(),
-            of: of.into_iter().map(|group| group as usize).collect(),
-        }
-    }
-}
-
-/// Which point is the baseline of which.
-struct Pairing {
-    baseline: Vec<Option<usize>>,
-    relaxed_axes: Vec<String>,
-    /// Points whose baseline did not see the same.
-    apart: usize,
-}
-
-impl Pairing {
-    /// Pairs every point with the point of its strategy's baseline that has the same replication
-    /// and the same values on all axes but the strategy's, and saw the same jobs and failures.
-    /// Where there is none, axes that only overbooking strategies read are left out, provided that
-    /// one simulation of the baseline remains.
-    fn new(points: &PointColumns, frame: &Frame<'_>) -> Self {
-        let key = |axis: usize| points.axes[axis].axis.key.as_str();
-        let exact: Vec<usize> = (0..points.axes.len())
-            .filter(|axis| key(*axis) != STRATEGY_AXIS)
-            .collect();
-        let is_read_by_all = |axis: &usize| {
-            let mut prefixes = OVERBOOKING_ONLY.iter();
-            !prefixes.any(|prefix| key(*axis).starts_with(prefix))
-        };
-        let (relaxed, left_out): (Vec<usize>, Vec<usize>) =
-            exact.iter().copied().partition(is_read_by_all);
-        let by_exact = baselines(points, frame, &exact);
-        let by_relaxed = baselines(points, frame, &relaxed);
-        let found: Vec<Option<usize>> = (by_exact.iter().zip(by_relaxed))
-            .map(|(exact, relaxed)| exact.or(relaxed))
-            .collect();
-        let used_relaxed = found != by_exact;
-        let baseline: Vec<Option<usize>> = (found.iter().enumerate())
-            .map(|(point, found)| found.filter(|baseline| points.is_pair(point, *baseline)))
-            .collect();
-        let count = |found: &[Option<usize>]| found.iter().flatten().count();
-        Self {
-            apart: count(&found) - count(&baseline),
-            baseline,
-            relaxed_axes: (left_out.into_iter())
-                .filter(|_| used_relaxed)
-                .map(|axis| key(axis).to_owned())
-                .collect(),
-        }
-    }
-
-    /// The baselines of points, without those of pairs that repeat an earlier one of the same
-    /// combination: both results are the same.
-    fn counted(&self, points: &PointColumns, combinations: &[Combination]) -> Vec<Option<usize>> {
-        let mut counted = self.baseline.clone();
-        for combination in combinations {
-            let mut known = HashSet::new();
-            for point in &combination.points {
-                let baseline = &mut counted[*point];
-                *baseline = baseline
-                    .filter(|it| known.insert((points.original[*point], points.original[*it])));
-            }
-        }
-        counted
-    }
-}
-
-/// Of every point that of its strategy's baseline with the same replication and the same values on
-/// these axes; `None` where there is none, or where several simulations would fit.
-fn baselines(points: &PointColumns, frame: &Frame<'_>, axes: &[usize]) -> Vec<Option<usize>> {
-    let axes = axes.iter().copied().map(Common::Axis);
-    let common: Vec<Common> = axes.chain([Common::Replication]).collect();
-    let mut found = vec![None; points.len()];
-    for members in frame.groups(&common).points() {
-        let mut by_strategy: HashMap<&str, Option<usize>> = HashMap::new();
-        for point in &members {
-            let simulation = |point: usize| points.simulation[point];
-            by_strategy
-                .entry(&points.strategy[*point])
-                .and_modify(|only| *only = only.filter(|it| simulation(*it) == simulation(*point)))
-                .or_insert(Some(*point));
-        }
-        for point in members {
-            let baseline = points.studies.baseline(&points.strategy[point]);
-            found[point] = baseline.and_then(|name| *by_strategy.get(name)?);
-        }
-    }
-    found
 }

@@ -86,7 +86,7 @@ impl<'p> Frame<'p> {
     }
 
     /// For each point the number of its combination of these.
-    fn numbers(&self, common: &[Common]) -> Vec<u32> {
+    pub(crate) fn numbers(&self, common: &[Common]) -> Vec<u32> {
         let none = vec![0; self.rows.len()];
         (common.iter()).fold(none, |known, one| both(&known, &self.column(*one)))
     }

@@ -333,8 +333,10 @@ impl Store {
                 })
                 .collect(),
             metrics: own.chain(others).collect(),
-            measures: self.measure_columns(run, &simulations, &of_simulation)?,
+            measures: Vec::new(),
         };
+        drop((rows, positions, order));
+        points.measures = self.measure_columns(run, &simulations, &of_simulation)?;
         points.original = points.originals();
         Ok(points)
     }
