@@ -10,6 +10,7 @@
 mod aggregates;
 mod archive;
 mod backup;
+mod columns;
 mod curves;
 mod durability;
 mod error;
@@ -54,6 +55,7 @@ pub use aggregates::{
     Bin, BinCounts, CalibrationRow, MissingPoint, OF_RUN, PofKind, Quantity, SimulatorRow,
 };
 pub use archive::ArchiveStep;
+pub use columns::Shared;
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};
@@ -70,7 +72,7 @@ pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use progress::{RunProgress, StoreStamp};
 pub use query::{Parameter, QueryError, SqlValue};
 pub use read::{
-    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary, Shared,
+    AxisColumn, FailedPoint, Interruption, PointColumns, RunFilter, RunSelector, RunSummary,
 };
 pub use record::{
     FailedSimulation, FinishedSimulation, InputRemark, OutcomeDetail, RecordLoss, RunId, RunInput,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::aggregates::OF_RUN;
-use super::read::{Shared, Simulations, ValueIndex};
+use super::columns::{Shared, Simulations, ValueIndex};
 use super::{RunId, Store, StoreError};
 
 /// A measure of a study for every point of a run.

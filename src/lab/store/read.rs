@@ -13,8 +13,7 @@ use crate::sweep::{Axis, HashDigits, Seen};
 
 pub use filter::RunFilter;
 pub use interruption::Interruption;
-pub use points::{AxisColumn, PointColumns, Shared};
-pub(super) use points::{Simulations, ValueIndex};
+pub use points::{AxisColumn, PointColumns};
 pub use run_summary::{RunSelector, RunSummary};
 
 /// A point of a run that has no result.

@@ -156,38 +156,44 @@ impl Balanced {
     /// Effects are orthogonal where all combinations have the same replications, so the squares of
     /// the terms add up to those of the values.
     fn variance(&self) -> PolarsResult<Variance> {
-        let centred = difference(&self.values, &means(&self.values, &self.blocks)?);
-        let total = squares(&centred);
-        if total <= LEAST_SQUARES * squares(&self.values) {
+        let count = self.values.len();
+        let blocks = Effect::of(&self.values, &self.blocks)?;
+        let centred: Vec<f64> = (0..count)
+            .map(|at| self.values[at] - blocks.at(at))
+            .collect();
+        let total = squares(centred.iter().copied());
+        if total <= LEAST_SQUARES * squares(self.values.iter().copied()) {
             return Ok(Variance::Constant);
         }
+        let cells = Effect::of(&centred, &self.cells)?;
+        let mut higher: Vec<f64> = (0..count).map(|at| cells.at(at)).collect();
         let mut terms = Vec::new();
         let mut alone = Vec::new();
         for (axis, (_, codes)) in self.axes.iter().enumerate() {
-            let effect = means(&centred, codes)?;
-            terms.push((Term::Axis(axis), squares(&effect)));
+            let effect = Effect::of(&centred, codes)?;
+            terms.push((
+                Term::Axis(axis),
+                squares((0..count).map(|at| effect.at(at))),
+            ));
+            (higher.iter_mut().enumerate()).for_each(|(at, left)| *left -= effect.at(at));
             alone.push(effect);
         }
-        let cells = means(&centred, &self.cells)?;
-        let mut higher = cells.clone();
-        for effect in &alone {
-            higher = difference(&higher, effect);
-        }
         for (one, (_, ones)) in self.axes.iter().enumerate() {
-            for (other, (count, others)) in self.axes.iter().enumerate().skip(one + 1) {
+            for (other, (places, others)) in self.axes.iter().enumerate().skip(one + 1) {
                 let both: Vec<u32> = (ones.iter().zip(others))
-                    .map(|(one, other)| one * count + other)
+                    .map(|(one, other)| one * places + other)
                     .collect();
-                let together = means(&centred, &both)?;
-                let effect = difference(&difference(&together, &alone[one]), &alone[other]);
-                higher = difference(&higher, &effect);
-                terms.push((Term::Pair(one, other), squares(&effect)));
+                let together = Effect::of(&centred, &both)?;
+                let effect = |at| together.at(at) - alone[one].at(at) - alone[other].at(at);
+                (higher.iter_mut().enumerate()).for_each(|(at, left)| *left -= effect(at));
+                terms.push((Term::Pair(one, other), squares((0..count).map(effect))));
             }
         }
         if self.axes.len() > 2 {
-            terms.push((Term::Higher, squares(&higher)));
+            terms.push((Term::Higher, squares(higher.iter().copied())));
         }
-        terms.push((Term::Noise, squares(&difference(&centred, &cells))));
+        let noise = (0..count).map(|at| centred[at] - cells.at(at));
+        terms.push((Term::Noise, squares(noise)));
         let share = |(term, squares): (Term, f64)| {
             let share = squares / total;
             (term, if share < LEAST_SHARE { 0.0 } else { share })
@@ -196,19 +202,28 @@ impl Balanced {
     }
 }
 
-/// Of each value the mean of all values with the same code.
-fn means(values: &[f64], codes: &[u32]) -> PolarsResult<Vec<f64>> {
-    let numbers = both(&vec![0; codes.len()], codes);
-    Groups::new(numbers.into_iter().zip(0..)).means(values)
+/// The mean of all values with the same code.
+struct Effect {
+    /// Of each value the index of its mean.
+    of: Vec<u32>,
+    means: Vec<f64>,
 }
 
-fn difference(ones: &[f64], others: &[f64]) -> Vec<f64> {
-    let pairs = ones.iter().zip(others);
-    pairs.map(|(one, other)| one - other).collect()
+impl Effect {
+    fn of(values: &[f64], codes: &[u32]) -> PolarsResult<Self> {
+        let of = both(&vec![0; codes.len()], codes);
+        let means = Groups::new(of.iter().copied().zip(0..)).means(values)?;
+        Ok(Self { of, means })
+    }
+
+    /// The mean for this value.
+    fn at(&self, value: usize) -> f64 {
+        self.means[self.of[value] as usize]
+    }
 }
 
-fn squares(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum()
+fn squares(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum()
 }
 
 #[cfg(test)]

@@ -38,11 +38,10 @@ impl Groups {
         self.0.all().iter().map(|rows| rows.as_slice())
     }
 
-    /// Of each point the mean of its group.
+    /// The mean of each group.
     pub(crate) fn means(&self, values: &[f64]) -> PolarsResult<Vec<f64>> {
         let frame = DataFrame::new(values.len(), vec![Column::new(PlSmallStr::EMPTY, values)])?;
-        let means = self.mean(&frame)?.take(&self.numbers(values.len()))?;
-        Ok(means.into_no_null_iter().collect())
+        Ok(self.mean(&frame)?.into_no_null_iter().collect())
     }
 
     /// What these values of all points come to in each group; `None` where it has none.

@@ -2,64 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-use std::ops::Index;
 use std::sync::Arc;
 
 use rusqlite::Row;
 
+use super::super::columns::{Cut, Shared, Simulations};
 use super::super::measures::MeasureColumn;
 use super::super::repeats::originals;
 use super::super::{METRICS, Metric, RunId, Store, StoreError};
 use super::seen;
 use crate::study::Studies;
 use crate::sweep::{Axis, Seen};
-
-/// For each point the index of its value.
-pub(in crate::store) type ValueIndex = Arc<Vec<u32>>;
-
-/// A column of which points share values: those of one simulation what it measured, those of one
-/// strategy its name.
-#[derive(Clone, Debug, Default)]
-pub struct Shared<T> {
-    of: ValueIndex,
-    values: Arc<Vec<T>>,
-}
-
-impl<T> Shared<T> {
-    pub(in crate::store) fn new(of: &ValueIndex, values: Vec<T>) -> Self {
-        Self {
-            of: Arc::clone(of),
-            values: Arc::new(values),
-        }
-    }
-
-    /// Whether points that share a value of one column share that of the other, because both hold
-    /// what their simulations have.
-    #[must_use]
-    pub fn is_beside<U>(&self, other: &Shared<U>) -> bool {
-        Arc::ptr_eq(&self.of, &other.of)
-    }
-
-    /// The value of every point, in their order.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.of.iter().map(|value| &self.values[*value as usize])
-    }
-}
-
-impl<T> Index<usize> for Shared<T> {
-    type Output = T;
-
-    /// The value of a point.
-    fn index(&self, point: usize) -> &T {
-        &self.values[self.of[point] as usize]
-    }
-}
-
-impl<T: PartialEq> PartialEq for Shared<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
 
 /// One axis with every point's place on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,10 +101,7 @@ impl PointColumns {
 
     /// These points, with the axes that this says of their indices.
     fn kept(&self, kept: &[usize], has_axis: impl Fn(usize) -> bool) -> Self {
-        let mut cut = Cut {
-            kept,
-            known: Vec::new(),
-        };
+        let mut cut = Cut::new(kept);
         let axes = self.axes.iter().enumerate();
         let axes = axes.filter(|(at, _)| has_axis(*at));
         let mut points = Self {
@@ -206,36 +156,6 @@ fn numbered<T: Eq + Hash>(values: impl Iterator<Item = (u32, T)>) -> Vec<u32> {
     values.map(number).collect()
 }
 
-/// Columns of some points, from those of all.
-struct Cut<'a> {
-    kept: &'a [usize],
-    /// Indices of shared columns with what was made of them.
-    known: Vec<(ValueIndex, ValueIndex)>,
-}
-
-impl Cut<'_> {
-    fn of<T: Clone>(&self, values: &[T]) -> Vec<T> {
-        let kept = self.kept.iter();
-        kept.map(|point| values[*point].clone()).collect()
-    }
-
-    fn shared<T>(&mut self, column: &Shared<T>) -> Shared<T> {
-        let known = (self.known.iter()).find(|(whole, _)| Arc::ptr_eq(whole, &column.of));
-        let of = match known {
-            Some((_, cut)) => Arc::clone(cut),
-            None => {
-                let cut = Arc::new(self.of(&column.of));
-                (self.known).push((Arc::clone(&column.of), Arc::clone(&cut)));
-                cut
-            }
-        };
-        Shared {
-            of,
-            values: Arc::clone(&column.values),
-        }
-    }
-}
-
 /// Points in the order of their places in the run, before they are sorted.
 #[derive(Default)]
 struct Rows {
@@ -286,9 +206,6 @@ fn columns_of(metrics: impl Iterator<Item = &'static Metric>) -> String {
         .collect()
 }
 
-/// The simulations of a run, by their number in the store, with an index from 0.
-pub(in crate::store) type Simulations = HashMap<i64, u32>;
-
 impl Store {
     /// The done points of a run with their totals, as columns.
     ///
@@ -302,10 +219,7 @@ impl Store {
         let rows = self.point_rows(run, &codes, &mut simulations)?;
         let positions = self.positions(run, axes.len(), &rows.place)?;
         let order = rows.order(&positions);
-        let cut = Cut {
-            kept: &order,
-            known: Vec::new(),
-        };
+        let cut = Cut::new(&order);
         let of_point = Arc::new((0..).take(order.len()).collect());
         let of_simulation = Arc::new(cut.of(&rows.simulation));
         let mut numbers = vec![0; simulations.len()];
