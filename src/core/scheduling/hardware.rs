@@ -54,8 +54,8 @@ impl Hardware {
 
     /// P_success of these nodes: `Π S(T · λᵢ/λ)`, where S is the survival of a node with the common
     /// rate λ: the clock of a node that fails twice as often runs twice as fast. T is the time from
-    /// `start` to `end`, or what the changing rate makes of it. With the Poisson model of rate λ that
-    /// is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
+    /// `start` to `end`, or what the changing rate makes of it. With the Poisson model of rate λ
+    /// that is `exp(−Σ λᵢ T)`. As [`Self::survives`] where nothing was learned.
     #[must_use]
     pub fn survives_on(&self, nodes: &NodeSet, start: Seconds, end: Seconds) -> f64 {
         let common = self.reliability.failure_rate_per_hour;

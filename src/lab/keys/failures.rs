@@ -59,8 +59,8 @@ section! {
         /// to the mean 1.
         hour_factors: Given<Vec<f64>> = reals().from(0.0)
             .words("24 factors of 0 or more, not all 0"),
-        /// The rate on Saturdays and Sundays for 1 on working days, from the Monday on that begins at
-        /// time 0 of the failure clock; scaled to the mean 1 of a week.
+        /// The rate on Saturdays and Sundays for 1 on working days, from the Monday on that begins
+        /// at time 0 of the failure clock; scaled to the mean 1 of a week.
         weekend_factor: Given<f64> = real().from(0.0).default_is("1.0"),
         /// How much more a machine of age 0 fails, as a share of the rate that remains.
         early_excess: Given<f64> = real().from(0.0).default_is("0.0"),

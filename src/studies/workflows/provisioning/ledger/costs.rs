@@ -4,8 +4,8 @@ use super::{BookedShare, Ledger, Run};
 use crate::provisioning::{BoughtSlot, TaskFate};
 
 impl Ledger {
-    /// What of the cost of `slots` falls on each run: of a slot by the processor-time that runs used
-    /// of it, by what was planned where none did.
+    /// What of the cost of `slots` falls on each run: of a slot by the processor-time that runs
+    /// used of it, by what was planned where none did.
     pub(super) fn costs(&self, slots: &[BoughtSlot]) -> Vec<f64> {
         let planned = |run: &Run, share: &BookedShare| {
             let span = run.planned_end - run.run.start;
