@@ -55,7 +55,7 @@ pub use aggregates::{
     Bin, BinCounts, CalibrationRow, MissingPoint, OF_RUN, PofKind, Quantity, SimulatorRow,
 };
 pub use archive::ArchiveStep;
-pub use columns::Shared;
+pub use columns::{Shared, numbers};
 pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportRows, ExportType};

@@ -184,7 +184,7 @@ impl Analysis {
         };
         let alike = Alike::new(points, &combinations);
         let fold_counted = |values: &Shared<Option<f64>>, kind: QuantityKind| {
-            if values.is_beside(&points.simulation) {
+            if values.is_shared_as(&points.simulation) {
                 let values = alike.points.iter().map(|point| of_point(values, *point));
                 let folded = alike.groups.moments(&values.collect::<Vec<_>>())?;
                 let estimate = |group: &usize| {

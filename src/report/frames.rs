@@ -8,10 +8,10 @@
 
 mod groups;
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 use bookahead_lab::store::PointColumns;
+pub(crate) use bookahead_lab::store::numbers;
 
 pub(crate) use groups::Groups;
 pub(crate) use polars::prelude::{PolarsError, PolarsResult};
@@ -132,15 +132,6 @@ pub(crate) fn both(ones: &[u32], others: &[u32]) -> Vec<u32> {
         *number
     };
     pairs.map(number).collect()
-}
-
-/// A number for each of these values, the same for equal ones, from 0 in the order of the first.
-pub(crate) fn numbers<T: Eq + Hash>(values: impl Iterator<Item = T>) -> impl Iterator<Item = u32> {
-    let mut known = HashMap::new();
-    values.map(move |value| {
-        let next = known.len() as u32;
-        *known.entry(value).or_insert(next)
-    })
 }
 
 /// What two runs have, side by side by what it has in common, in the order of that.

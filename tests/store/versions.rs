@@ -123,6 +123,29 @@ fn drop_views(file: &Connection) {
     }
 }
 
+#[test]
+fn a_store_of_version_17_gets_the_verdict_of_requests_that_come_too_late() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let file = Connection::open(&path).unwrap();
+    let verdicts = |file: &Connection| -> Vec<String> {
+        let mut statement = file
+            .prepare("SELECT name FROM request_verdict ORDER BY code")
+            .unwrap();
+        let names = statement.query_map([], |row| row.get(0)).unwrap();
+        names.map(Result::unwrap).collect()
+    };
+    let new = verdicts(&file);
+    file.execute_batch(
+        "DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
+    )
+    .unwrap();
+    assert_eq!(verdicts(&file).len() + 1, new.len());
+    drop(Store::open(STUDIES, &path).unwrap());
+    assert_eq!(verdicts(&file), new);
+}
+
 /// Makes a store one of version 7, as far as a step forward sees it.
 fn make_version_7(file: &Connection) {
     drop_views(file);

@@ -112,6 +112,15 @@ pub const fn measure(
     }
 }
 
+/// Jain's index of values as a ratio, (Σ x)² to n · Σ x²: 1 where all are equal, 1 ÷ n where one has
+/// everything, not defined without values or where all are 0.
+#[must_use]
+pub fn jain(values: &[f64]) -> (f64, f64) {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    (sum * sum, values.len() as f64 * squares)
+}
+
 /// Measured values by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured(Vec<(&'static str, f64)>);

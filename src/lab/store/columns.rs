@@ -1,6 +1,7 @@
 //! Columns of the points of a run.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ impl<T> Shared<T> {
     /// Whether points that share a value of one column share that of the other, because both hold
     /// what their simulations have.
     #[must_use]
-    pub fn is_beside<U>(&self, other: &Shared<U>) -> bool {
+    pub fn is_shared_as<U>(&self, other: &Shared<U>) -> bool {
         Arc::ptr_eq(&self.of, &other.of)
     }
 
@@ -92,4 +93,13 @@ impl<'a> Cut<'a> {
             values: Arc::clone(&column.values),
         }
     }
+}
+
+/// A number for each of these values, the same for equal ones, from 0 in the order of the first.
+pub fn numbers<T: Eq + Hash>(values: impl Iterator<Item = T>) -> impl Iterator<Item = u32> {
+    let mut known = HashMap::new();
+    values.map(move |value| {
+        let next = known.len() as u32;
+        *known.entry(value).or_insert(next)
+    })
 }

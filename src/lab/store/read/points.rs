@@ -1,12 +1,11 @@
 //! The done points of a run as columns.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::Row;
 
-use super::super::columns::{Cut, Shared, Simulations};
+use super::super::columns::{Cut, Shared, Simulations, numbers};
 use super::super::measures::MeasureColumn;
 use super::super::repeats::originals;
 use super::super::{METRICS, Metric, RunId, Store, StoreError};
@@ -134,8 +133,8 @@ impl PointColumns {
 
     fn originals(&self) -> Vec<usize> {
         let settings = self.axes.iter().fold(
-            numbered(self.strategy.iter().map(|name| (0, name))),
-            |known, axis| numbered(known.into_iter().zip(&axis.positions)),
+            numbers(self.strategy.iter()).collect::<Vec<u32>>(),
+            |known, axis| numbers(known.into_iter().zip(&axis.positions)).collect(),
         );
         let simulation = |point: usize| (self.simulation[point], self.seen[point]);
         originals(settings.into_iter(), simulation, |one, other| {
@@ -144,16 +143,6 @@ impl PointColumns {
             columns.all(|values| values[one] == values[other])
         })
     }
-}
-
-/// A number for each of these, the same for equal ones.
-fn numbered<T: Eq + Hash>(values: impl Iterator<Item = (u32, T)>) -> Vec<u32> {
-    let mut known = HashMap::new();
-    let number = |value| {
-        let next = known.len() as u32;
-        *known.entry(value).or_insert(next)
-    };
-    values.map(number).collect()
 }
 
 /// Points in the order of their places in the run, before they are sorted.

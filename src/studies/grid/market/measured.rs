@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::measures::{Measured, jain};
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::workload::JobId;
 
@@ -72,18 +72,10 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     );
     let kept = (delegated - broken) as f64;
     percent(&mut measured, "market_kept_percent", kept, delegated as f64);
-    let sum: f64 = results.iter().map(|result| result.revenue).sum();
-    let squares: f64 = results
-        .iter()
-        .map(|result| result.revenue * result.revenue)
-        .sum();
+    let revenues: Vec<f64> = results.iter().map(|result| result.revenue).collect();
+    let (above, below) = jain(&revenues);
+    percent(&mut measured, "market_jain_percent", above, below);
     let clusters = results.len() as f64;
-    percent(
-        &mut measured,
-        "market_jain_percent",
-        sum * sum,
-        clusters * squares,
-    );
     for (is_honest, names) in [(true, &HONEST), (false, &OPTIMISTIC)] {
         let of_kind: Vec<&ProviderResult> = results
             .iter()

@@ -1,7 +1,7 @@
 //! Of several applications that are submitted together: each against itself alone (Singh 2008,
 //! §4.9), and how evenly they suffer.
 
-use bookahead_core::scheduling::measures::Measured;
+use bookahead_core::scheduling::measures::{Measured, jain};
 use bookahead_core::units::Seconds;
 
 use super::{add_mean, ratio};
@@ -26,14 +26,6 @@ fn of_each(inputs: &ProvisioningInputs, outcome: &ProvisioningOutcome) -> Option
     })
 }
 
-/// Jain's index, (Σ x)² ÷ (n · Σ x²): 1 where all are equal, 1 ÷ n where one has everything. `None`
-/// without values, or where all are 0.
-fn jain(values: &[f64]) -> Option<f64> {
-    let sum: f64 = values.iter().sum();
-    let squares: f64 = values.iter().map(|value| value * value).sum();
-    ratio(sum * sum, values.len() as f64 * squares)
-}
-
 /// Means over submissions all of whose applications ended, also alone.
 pub(super) fn add_applications(
     measured: &mut Measured,
@@ -55,13 +47,14 @@ pub(super) fn add_applications(
         let sum: f64 = values.iter().map(|value| value.makespan.hours()).sum();
         hours.push(sum / count);
         let both = || values.iter().zip(&alone);
-        let stretch = both()
-            .filter_map(|(value, alone)| ratio(value.makespan.0 as f64, alone.makespan.0 as f64));
-        stretches.push(stretch.collect());
-        let ratios: Vec<f64> = both()
-            .filter_map(|(value, alone)| ratio(value.cost, alone.cost))
+        let stretch: Option<Vec<f64>> = both()
+            .map(|(value, alone)| ratio(value.makespan.0 as f64, alone.makespan.0 as f64))
             .collect();
-        costs.push(ratios.iter().sum::<f64>() / count);
+        stretches.extend(stretch);
+        let ratios: Option<Vec<f64>> = both()
+            .map(|(value, alone)| ratio(value.cost, alone.cost))
+            .collect();
+        costs.extend(ratios.map(|ratios| ratios.iter().sum::<f64>() / count));
     }
     let largest = |values: &Vec<f64>| values.iter().copied().fold(0.0, f64::max);
     let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / count;
@@ -73,6 +66,9 @@ pub(super) fn add_applications(
         stretches.iter().map(largest),
     );
     add_mean(measured, "wf_cost_ratio_alone", costs.into_iter());
-    let fairness = stretches.iter().filter_map(|values| jain(values));
+    let fairness = stretches.iter().filter_map(|values| {
+        let (above, below) = jain(values);
+        ratio(above, below)
+    });
     add_mean(measured, "wf_fairness", fairness);
 }
