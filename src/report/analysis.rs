@@ -9,7 +9,7 @@ pub(crate) mod variance;
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::{Common, Frame, PolarsResult};
+use super::frames::{Common, Frame, Groups, PolarsResult};
 use super::statistics::{Estimate, Moments};
 use alike::Alike;
 use bookahead_core::scheduling::measures::{QuantityKind, Topic};
@@ -171,12 +171,10 @@ impl Analysis {
             .map(|members| combination(points, members))
             .collect();
         let pairing = Pairing::new(points, &frame);
-        let fold = |values: &[Option<f64>], kind: QuantityKind| -> PolarsResult<Vec<_>> {
+        let fold = |groups: &Groups, values: &[Option<f64>], kind| -> PolarsResult<Vec<_>> {
             let moments = groups.moments(values)?.into_iter();
-            let estimate = |moments: Option<Moments>| {
-                moments.map(|moments| Estimate::from_moments(&moments, kind))
-            };
-            Ok(moments.map(estimate).collect())
+            let estimate = |moments: Moments| Estimate::from_moments(&moments, kind);
+            Ok(moments.map(|moments| moments.map(estimate)).collect())
         };
         // What is the same result is one value, however often it was computed.
         let of_point = |values: &Shared<Option<f64>>, point: usize| {
@@ -185,16 +183,12 @@ impl Analysis {
         let alike = Alike::new(points, &combinations);
         let fold_counted = |values: &Shared<Option<f64>>, kind: QuantityKind| {
             if values.is_shared_as(&points.simulation) {
-                let values = alike.points.iter().map(|point| of_point(values, *point));
-                let folded = alike.groups.moments(&values.collect::<Vec<_>>())?;
-                let estimate = |group: &usize| {
-                    let moments = folded[*group].as_ref();
-                    moments.map(|moments| Estimate::from_moments(moments, kind))
-                };
-                return Ok(alike.of.iter().map(estimate).collect());
+                let counted = alike.points.iter().map(|point| of_point(values, *point));
+                let folded = fold(&alike.groups, &counted.collect::<Vec<_>>(), kind)?;
+                return Ok(alike.of.iter().map(|group| folded[*group]).collect());
             }
             let counted = (0..points.len()).map(|point| of_point(values, point));
-            fold(&counted.collect::<Vec<_>>(), kind)
+            fold(&groups, &counted.collect::<Vec<_>>(), kind)
         };
         for metric in METRICS {
             let folded = match metric.shown {
@@ -230,8 +224,8 @@ impl Analysis {
             .zip(&baselines)
             .map(|(gain, baseline)| Some((*gain)? - (*baseline)?))
             .collect();
-        let differences = fold(&differences, QuantityKind::Signed)?;
-        let baselines = fold(&baselines, QuantityKind::Signed)?;
+        let differences = fold(&groups, &differences, QuantityKind::Signed)?;
+        let baselines = fold(&groups, &baselines, QuantityKind::Signed)?;
         let additional = differences.into_iter().zip(baselines);
         for (combination, (difference, baseline)) in combinations.iter_mut().zip(additional) {
             combination.additional =
