@@ -112,8 +112,8 @@ pub const fn measure(
     }
 }
 
-/// Jain's index of values as a ratio, (Σ x)² to n · Σ x²: 1 where all are equal, 1 ÷ n where one has
-/// everything, not defined without values or where all are 0.
+/// Jain's index of values as a ratio, (Σ x)² to n · Σ x²: 1 where all are equal, 1 ÷ n where one
+/// has everything, not defined without values or where all are 0.
 #[must_use]
 pub fn jain(values: &[f64]) -> (f64, f64) {
     let sum: f64 = values.iter().sum();
