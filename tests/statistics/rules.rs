@@ -85,7 +85,11 @@ struct Selected {
 }
 
 fn select(sweep: &Sweep, pool: &[Vec<f64>], seed: u64) -> Selected {
-    let drawn = draws(seed, sweep.replications);
+    select_of(sweep, pool, &draws(seed, sweep.replications))
+}
+
+/// A selection whose replications are these of the pool.
+fn select_of(sweep: &Sweep, pool: &[Vec<f64>], drawn: &[usize]) -> Selected {
     let gain = |point: usize| {
         let (threshold, replication) = (
             point / sweep.replications as usize,
@@ -161,20 +165,7 @@ fn a_selection_is_within_the_indifference_zone_as_often_as_it_promises() {
         .fold(f64::MIN, f64::max);
     let zone = 0.02 * best;
     let count = pool.len();
-    let easy: Vec<f64> = (0..count).map(|at| best - 2.0 * zone * at as f64).collect();
-    let slippage: Vec<f64> = (0..count)
-        .map(|at| if at == 5 { best } else { best - zone })
-        .collect();
-    let flat: Vec<f64> = (0..count)
-        .map(|at| best - 0.5 * zone * (at % 3) as f64)
-        .collect();
-    let own: Vec<f64> = pool.iter().map(|values| mean(values)).collect();
-    for (name, means) in [
-        ("easy", easy),
-        ("slippage", slippage),
-        ("flat", flat),
-        ("as simulated", own),
-    ] {
+    for (name, means) in settings(&pool, best, zone) {
         let moved = with_means(&pool, &means);
         let top = means.iter().copied().fold(f64::MIN, f64::max);
         let is_right = |threshold: usize| means[threshold] > top - zone - 1e-9 * best;
@@ -222,6 +213,74 @@ fn a_selection_is_within_the_indifference_zone_as_often_as_it_promises() {
             ),
             halved[0].1
         );
+    }
+}
+
+/// Replications that there are of a log.
+const BATTERIES: u32 = 20;
+
+/// The means that are moved to where the question is easy, hard, or without an answer.
+fn settings(pool: &[Vec<f64>], best: f64, zone: f64) -> [(&'static str, Vec<f64>); 4] {
+    let count = pool.len();
+    let easy = (0..count).map(|at| best - 2.0 * zone * at as f64);
+    let slippage = (0..count).map(|at| if at == 5 { best } else { best - zone });
+    let flat = (0..count).map(|at| best - 0.5 * zone * (at % 3) as f64);
+    let own = pool.iter().map(|values| mean(values));
+    [
+        ("easy", easy.collect()),
+        ("slippage", slippage.collect()),
+        ("flat", flat.collect()),
+        ("as simulated", own.collect()),
+    ]
+}
+
+#[test]
+#[ignore = "minutes"]
+fn a_selection_of_finitely_many_replications_is_as_often_right_and_always_decided() {
+    let pool = pool();
+    let top = |means: &[f64]| means.iter().copied().fold(f64::MIN, f64::max);
+    let own: Vec<f64> = pool.iter().map(|values| mean(values)).collect();
+    let zone = 0.02 * top(&own);
+    for (name, wanted) in settings(&pool, top(&own), zone) {
+        for (population, words) in [("replications", "finite"), ("unlimited", "unlimited")] {
+            let sweep = ruled(&format!(
+                "[select]\nquantity = \"gain\"\naxes = [\"acceptance.pof_max\"]\nindifference = {zone}\n\
+                 min_replications = 10\nrung_replications = 1\nmax_replications = {BATTERIES}\n\
+                 confirm_replications = 0\npopulation = \"{population}\"\n"
+            ));
+            let (mut right, mut decided, mut simulations) = (0, 0, 0);
+            for seed in 0..SELECTIONS {
+                let drawn = draws(seed, BATTERIES);
+                let log: Vec<Vec<f64>> = pool
+                    .iter()
+                    .map(|values| drawn.iter().map(|draw| values[*draw]).collect())
+                    .collect();
+                // The log's own means, but where they are moved.
+                let log = match name {
+                    "as simulated" => log,
+                    _ => with_means(&log, &wanted),
+                };
+                let means: Vec<f64> = log.iter().map(|values| mean(values)).collect();
+                let order: Vec<usize> = (0..BATTERIES as usize).collect();
+                let selected = select_of(&sweep, &log, &order);
+                let allowed = if name == "slippage" { 0.5 * zone } else { zone };
+                right +=
+                    usize::from(means[selected.threshold] > top(&means) - allowed - 1e-9 * zone);
+                decided += usize::from(selected.is_decided);
+                simulations += selected.simulations;
+            }
+            println!(
+                "{name}, {BATTERIES} batteries, {words}: right {}, decided {}, {:.0} of {} simulations",
+                share(right, SELECTIONS),
+                share(decided, SELECTIONS),
+                simulations as f64 / SELECTIONS as f64,
+                pool.len() * BATTERIES as usize,
+            );
+            if population == "replications" {
+                assert_eq!(decided, SELECTIONS as usize, "{name}");
+                assert!(right as f64 > 0.945 * SELECTIONS as f64, "{name}");
+            }
+        }
     }
 }
 
