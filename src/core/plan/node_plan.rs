@@ -7,8 +7,8 @@ use super::{NodeSet, Profile};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// A reservation of concrete nodes on `[start, end)`. One of no length holds no node at any time: it
-/// marks the place of a job that has none of its own and runs before it, in what others leave.
+/// A reservation of concrete nodes on `[start, end)`. One of no length holds no node at any time:
+/// it marks the place of a job without time of its own, which runs before it, in what others leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The job.
