@@ -36,7 +36,7 @@ mod whole;
 pub mod workflows;
 
 pub use battery::FirstJobs;
-pub use cleaning::{CleanedTrace, CleaningReport, clean};
+pub use cleaning::{CleanedTrace, CleaningReport, TestJobs, clean};
 pub use clusters::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
     PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,

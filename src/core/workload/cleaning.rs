@@ -19,6 +19,26 @@ const CANCELLED: i64 = 5;
 /// Status of a record whose job ended by itself.
 const COMPLETED: i64 = 1;
 
+/// Which jobs count as tests of the machine, and are dropped (Birkenheuer 2012, §4.2.2: one node,
+/// the default of ten minutes, over as soon as `date` or `hostname` is). One node is part of the
+/// rule. The dissertation names no bound of the run time; 5 s is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestJobs {
+    /// What they ask for, in seconds; 0 for whatever it is.
+    pub estimate: u32,
+    /// How long they run at most, in seconds.
+    pub longest: u32,
+}
+
+impl TestJobs {
+    /// Whether a job of so many nodes, with its estimate and run time in seconds, is one.
+    #[must_use]
+    pub fn include(self, nodes: i64, estimate: i64, run: i64) -> bool {
+        let asks_for_it = self.estimate == 0 || estimate == i64::from(self.estimate);
+        nodes == 1 && asks_for_it && run <= i64::from(self.longest)
+    }
+}
+
 /// What cleaning did to a trace: how many records each named rule dropped, and what was kept but
 /// noted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +65,9 @@ pub struct CleaningReport {
     /// rules say so.
     #[serde(default)]
     pub not_completed: u64,
+    /// Dropped: a test of the machine, where the rules say so (Birkenheuer 2012, §4.2.2).
+    #[serde(default)]
+    pub test_job: u64,
     /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 %
     ///
     pub kept_overruns: u64,
@@ -68,7 +91,7 @@ pub struct CleaningReport {
 impl CleaningReport {
     /// Every rule that drops records, in the order in which they are tried: name, meaning, count.
     #[must_use]
-    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 8] {
+    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 9] {
         [
             (
                 "missing-submit",
@@ -97,6 +120,11 @@ impl CleaningReport {
                 "not-completed",
                 "status is not completed",
                 self.not_completed,
+            ),
+            (
+                "test-job",
+                "a test job: one node, over within seconds",
+                self.test_job,
             ),
         ]
     }
@@ -259,6 +287,8 @@ pub(super) fn usable(
         Some(&mut report.cancelled)
     } else if record.status != COMPLETED && rules.completed_only {
         Some(&mut report.not_completed)
+    } else if (rules.test_jobs).is_some_and(|tests| tests.include(processors, estimate, run)) {
+        Some(&mut report.test_job)
     } else {
         None
     };
