@@ -6,6 +6,7 @@ mod overlap;
 mod refunds;
 mod reservations;
 mod several;
+mod test_jobs;
 mod users;
 
 use std::collections::BTreeSet;

@@ -163,8 +163,8 @@ section! {
         drop_overruns: Option<bool> = flag("false").decides("A-08"),
         /// Whether cancelled records are dropped.
         drop_cancelled: Option<bool> = flag("false"),
-        /// Whether jobs that only test the machine are dropped: one node, this estimate, over within
-        /// seconds.
+        /// Whether jobs of one node are dropped that only test the machine: they ask for the
+        /// default and are over within seconds.
         drop_test_jobs: Option<bool> = flag("false").decides("Birkenheuer 2012 §4.2.2"),
         /// What such jobs ask for.
         test_job_estimate_seconds: Given<u32> = integer_within(0, 86_400)
