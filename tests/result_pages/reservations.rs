@@ -1,12 +1,11 @@
 //! Pages about reservations: the numbers that small experiments give again.
 
-use std::fs;
 use std::path::Path;
 
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::{grouped, project, queries, read, rows, run};
+use super::{grouped, queries, read, rows, run, shortened};
 
 #[test]
 fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
@@ -102,16 +101,8 @@ fn kth_gives_again_what_a_notice_by_the_waits_of_jobs_changes() {
 }
 
 /// Runs a shipped experiment with these axes shortened into `it.db`.
-fn run_part(folder: &Path, configuration: &str, shortened: &[(&str, &str)]) {
-    let path = project().join("configs").join(configuration);
-    let mut text = fs::read_to_string(path).expect("an experiment");
-    for (whole, part) in shortened {
-        assert_eq!(text.matches(whole).count(), 1, "{whole}");
-        text = text.replace(whole, part);
-    }
-    let part = folder.join("part.toml");
-    fs::write(&part, text).expect("written");
-    run(folder, part.to_str().expect("UTF-8"));
+fn run_part(folder: &Path, configuration: &str, axes: &[(&str, &str)]) {
+    run(folder, shortened(folder, configuration, axes));
 }
 
 #[test]
