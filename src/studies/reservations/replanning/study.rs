@@ -368,3 +368,6 @@ pub(crate) fn delay_costs(
     let says_nothing = spread == CostSpread::Width && settings.misstating_percent == 0.0;
     Some((!says_nothing).then_some(settings))
 }
+
+#[cfg(test)]
+mod tests;
