@@ -84,7 +84,9 @@ pub fn situation(number: u64) -> Situation {
     });
     let requests = requests.collect();
     let mut settings = CoReservationSettings::default();
-    let algorithms = Algorithm::ALL;
+    // Queued parts suffer neither failures nor losses.
+    let reserves = |(algorithm, _, _): &&(Algorithm, _, _)| !algorithm.row().queues;
+    let algorithms: Vec<_> = Algorithm::ALL.iter().filter(reserves).collect();
     settings.search.algorithm =
         algorithms[between(stream, 0, algorithms.len() as i64 - 1) as usize].0;
     settings.search.minimum_step = Seconds(between(stream, 1, 40));
