@@ -11,6 +11,7 @@ use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
+    Patience,
 };
 
 /// One random grid with its settings.
@@ -136,6 +137,20 @@ pub fn situation(number: u64) -> Situation {
             0
         }),
     }
+}
+
+/// The situation of this number with parts that are queued, where nothing fails and nothing is lost.
+#[must_use]
+pub fn queueing_situation(number: u64) -> Situation {
+    let mut situation = situation(number);
+    situation.inputs.failures = FailureTrace::default().into();
+    let settings = &mut situation.settings;
+    settings.search.algorithm = Algorithm::Barrier;
+    settings.search.unsplit = number.is_multiple_of(4);
+    settings.search.patience = Patience::Fixed(Seconds(1 + number as i64 % 60));
+    settings.failures = None;
+    settings.messages.loss = 0.0;
+    situation
 }
 
 /// Some outages of so many nodes in the first 2,000 s.

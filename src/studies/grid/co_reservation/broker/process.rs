@@ -125,9 +125,9 @@ impl Process {
                 messages: MessageCounts::default(),
                 starts: starts as u32,
                 candidates: 0.0,
-                // Over the candidates that A1 would build (Q7).
+                // Over the candidates that A1 would build (Q7); queued parts have none.
                 worst_case: worst_case(
-                    starts as u64,
+                    if row.queues { 0 } else { starts as u64 },
                     &fitting(rules, &request, &places),
                     row.repair,
                 ),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bookahead_core::failures::FailureTrace;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -10,7 +9,7 @@ use bookahead_core::workload::{Job, JobId};
 use super::whole_run::{empty_clusters, only, request, settings, simulate};
 use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::local::ClusterId;
-use crate::co_reservation::testutils::situation;
+use crate::co_reservation::testutils::queueing_situation;
 use crate::co_reservation::*;
 
 /// A cluster of 100 idle CPUs, and one of 50 on which a job runs until 5,410 s. At 10 s comes a
@@ -148,14 +147,7 @@ fn a_request_that_is_not_split_waits_for_one_cluster_and_one_that_is_lasts_longe
 fn whatever_the_queues_do_all_parts_of_a_request_run_together_or_none_and_nothing_leaks() {
     let (mut granted, mut given_back) = (0, 0);
     for number in 0..400 {
-        let mut situation = situation(number);
-        situation.inputs.failures = Arc::new(FailureTrace::default());
-        let settings = &mut situation.settings;
-        settings.search.algorithm = Algorithm::Barrier;
-        settings.search.unsplit = number % 4 == 0;
-        settings.search.patience = Patience::Fixed(Seconds(1 + number as i64 % 60));
-        settings.failures = None;
-        settings.messages.loss = 0.0;
+        let situation = queueing_situation(number);
         let settings = &situation.settings;
         let run = simulate(&situation.inputs, settings, &StreamSeed::default());
         let (idle, leaked) = idle(&situation.inputs, settings, &run);
