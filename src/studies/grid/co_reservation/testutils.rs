@@ -139,7 +139,8 @@ pub fn situation(number: u64) -> Situation {
     }
 }
 
-/// The situation of this number with parts that are queued, where nothing fails and nothing is lost.
+/// The situation of this number with parts that are queued, where nothing fails and nothing is
+/// lost.
 #[must_use]
 pub fn queueing_situation(number: u64) -> Situation {
     let mut situation = situation(number);

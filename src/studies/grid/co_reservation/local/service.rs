@@ -248,8 +248,9 @@ pub trait LocalService: Send {
     /// `end`, or at its limit if that is earlier.
     fn proceed(&mut self, now: Seconds, request: CoRequestId, order: u32, end: Seconds);
 
-    /// Gives a part back, reserved or queued. Cancelling twice, or what was never granted, does nothing, but an order
-    /// that comes after its cancellation is refused. Returns whether something was given back.
+    /// Gives a part back, reserved or queued. Cancelling twice, or what was never granted, does
+    /// nothing, but an order that comes after its cancellation is refused. Returns whether
+    /// something was given back.
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
 
     /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a
