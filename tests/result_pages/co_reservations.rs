@@ -93,3 +93,55 @@ fn the_page_about_quotas_for_a_time_gives_its_row_of_three_days_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_queued_parts_gives_its_row_of_them_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = project().join("configs/co-reservation/barrier.toml");
+    let whole = fs::read_to_string(path).expect("an experiment");
+    let (head, _) = whole
+        .split_once("\n[[zip]]")
+        .expect("axes that go together");
+    let keys = r#"keys = ["broker.algorithm", "requests.split", "requests.split_overhead"]"#;
+    let values = r#"values = [["barrier", true, 0.0], ["a4", true, 0.0]]"#;
+    let part = format!("{head}\n[[zip]]\n{keys}\n{values}\n");
+    let part = part.replace(r#"["rw1", "rw3"]"#, r#"["rw3"]"#);
+    fs::write(folder.path().join("part.toml"), part).expect("a file");
+    run(folder.path(), folder.path().join("part.toml"));
+    let page = "measurements/barrier.md";
+    let queries = queries(page);
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &queries[0], |row| {
+        let at: [String; 2] = [row.get("algorithm")?, row.get("measure")?];
+        let n: i64 = row.get("n")?;
+        let more: [Option<f64>; 2] = [row.get("more")?, row.get("variance")?];
+        Ok((at, n, row.get::<_, f64>("mean")?, more))
+    });
+    let of = |measure: &str, digits: usize| {
+        let at = ["barrier", measure].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == at);
+        let (_, n, mean, more) = row.expect("a row of the query");
+        assert_eq!(*n, 20);
+        let [Some(more), Some(variance)] = more else {
+            return grouped(*mean);
+        };
+        let sign = if *more < 0.0 { "−" } else { "+" };
+        let half = 2.093 * variance.sqrt();
+        format!(
+            "{mean:.digits$} | {sign}{:.digits$} ± {half:.digits$}",
+            more.abs()
+        )
+    };
+    let row = format!(
+        "| queued parts | {} | {} | {} | {} |",
+        of("co_failure_rate", 3),
+        of("co_response_hours", 1),
+        of("expansion_factor_mean", 2),
+        of("co_idle_hours", 0)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
