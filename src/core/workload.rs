@@ -26,6 +26,7 @@ mod site;
 mod site_load;
 mod summary;
 pub mod swf;
+mod test_jobs;
 mod tightness;
 mod trace_file;
 pub mod tsafrir;
@@ -36,7 +37,7 @@ mod whole;
 pub mod workflows;
 
 pub use battery::FirstJobs;
-pub use cleaning::{CleanedTrace, CleaningReport, TestJobs, clean};
+pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use clusters::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
     PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,
@@ -67,6 +68,7 @@ pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
+pub use test_jobs::TestJobs;
 pub use tightness::{Tightness, WhichEstimate};
 pub use trace_file::{TraceFile, TraceRecords};
 pub use variates::log_normal;

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cleaning::TestJobs;
 use super::swf::log_name;
+use super::test_jobs::TestJobs;
 use super::tightness::Tightness;
 use crate::units::Nodes;
 

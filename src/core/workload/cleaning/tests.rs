@@ -1,4 +1,5 @@
 use super::*;
+use crate::workload::TestJobs;
 use crate::workload::swf::{Provenance, SwfHeader};
 
 const USABLE: SwfRecord = SwfRecord {
