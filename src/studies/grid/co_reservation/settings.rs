@@ -146,6 +146,9 @@ pub enum SortBy {
     /// The algorithm: chance, the start, or the client's preference.
     #[default]
     Algorithm,
+    /// For A5: bands of cost, each a tenth of the range, and in a band the start (Meltzer 2005,
+    /// §4.7.1, §4.7.2).
+    Staged,
     /// The least sum over its parts of the degree to which their clusters would be reserved
     /// meanwhile (Meltzer 2005, §7.1).
     ReservationDegree,

@@ -265,11 +265,15 @@ impl Study for CoReservationStudy {
                 if is_one || !row.queues {
                     search.patience = default.search.patience;
                 }
-                if !row.probes {
+                let is_read = match settings.search.sort_by {
+                    SortBy::Staged => row.order == Order::Value,
+                    SortBy::Algorithm | SortBy::ReservationDegree => row.probes,
+                };
+                if !is_read {
                     settings.search.sort_by = default.search.sort_by;
                 }
-                let by_degree = settings.search.sort_by == SortBy::ReservationDegree;
-                if row.order != Order::Value || by_degree {
+                let has_own_order = settings.search.sort_by != SortBy::Algorithm;
+                if row.order != Order::Value || has_own_order {
                     requests.preference = Preference::default();
                 }
                 if row.repair != Repair::BestFirst {

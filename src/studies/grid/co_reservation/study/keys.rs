@@ -173,7 +173,7 @@ section! {
         start_cap: Option<StartCap> = named::<StartCap>().decides("Q1"),
         /// What decides which candidate is tried first.
         sort_by: Option<SortBy> = named::<SortBy>()
-            .note(": what decides which candidate is tried first, for algorithms that probe")
+            .note(": what decides which candidate is tried first, for algorithms that probe, and in stages for a5")
             .decides("Meltzer 2005 §7.1"),
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")

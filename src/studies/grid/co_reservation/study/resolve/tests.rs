@@ -5,7 +5,7 @@ mod refusals;
 use crate::co_reservation::local::BacklogWork;
 use crate::co_reservation::study::CoReservationStudy;
 use crate::co_reservation::{
-    Algorithm, CoReservationSettings, Patience, RiskChoice, SearchSettings,
+    Algorithm, CoReservationSettings, Patience, RiskChoice, SearchSettings, SortBy,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{
@@ -339,6 +339,19 @@ fn queued_parts_read_their_patience_and_one_part_reads_neither_it_nor_an_overhea
     assert_eq!(found.patience, Patience::default());
     let found = search("[requests]\nsplit = false\nparts = 1\n[broker]\npatience_factor = 2\n");
     assert_eq!(found, SearchSettings::default());
+}
+
+#[test]
+fn stages_are_read_by_a5_alone_and_then_nobody_reads_weights() {
+    let of = |algorithm: &str| {
+        let text = format!(
+            "[requests]\nalpha = 0.3\n[broker]\nsort_by = \"staged\"\nalgorithm = \"{algorithm}\"\n"
+        );
+        let weight = requests(&text).preference.cost_weight;
+        (settings(&text).search.sort_by, weight)
+    };
+    assert_eq!(of("a5"), (SortBy::Staged, 0.0));
+    assert_eq!(of("a4"), (SortBy::Algorithm, 0.0));
 }
 
 #[test]
