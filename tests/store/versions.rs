@@ -180,7 +180,13 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
-    let widened = ["reservation_outcome", "co_request", "simulation", "run"];
+    let widened = [
+        "reservation_outcome",
+        "co_request",
+        "simulation",
+        "run",
+        "run_rule",
+    ];
     let before = widened.map(|table| columns(&file, table));
     make_version_7(&file);
     drop(Store::open(STUDIES, &path).unwrap());
@@ -285,7 +291,13 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     let simulation = finished("s", "fcfs", 0, result(2), vec![point("p", &[], 0, 1.0)]);
     write_run(&path, &record("kept", vec![], 1), vec![simulation]);
     let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
+    let others = |file: &Connection| {
+        let mut all = definitions(file);
+        // A column that is added stands elsewhere in the text of its table.
+        all.retain(|(_, name, _)| name != "run_rule");
+        all
+    };
+    let new = others(&file);
     drop_views(&file);
     let since_15 = OF_17.into_iter().chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14) {
@@ -303,7 +315,7 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     )
     .unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+    assert_eq!(others(&file), new);
     let verdicts: Vec<(Option<i64>, Option<String>)> = file
         .prepare(
             "SELECT d.verdict, v.verdict FROM market_delegation d

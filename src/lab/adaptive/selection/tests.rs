@@ -68,7 +68,8 @@ fn after_as_many_replications_as_it_says_only_equal_means_remain() {
 fn of_finitely_many_replications_those_that_were_run_count_for_more() {
     let one: Vec<f64> = (0..10).map(f64::from).collect();
     let rows = [one, vec![0.0; 10]];
-    // N = 55.1 of an unlimited number; of 20 more than 55.1 · 20 / 75.1 = 14.67, of 5,510 nearly as many.
+    // N = 55.1 of an unlimited number; of 20 more than 55.1 · 20 / 75.1 = 14.67, of 5,510 nearly
+    // as many.
     let of = |population| Selection::new(&rows, 1.0, 0.05, Some(population));
     assert_eq!(of(20).decided_after(), 14);
     assert_eq!(of(5_510).decided_after(), 54);
