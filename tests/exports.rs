@@ -41,7 +41,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
                     "INSERT INTO run_loss VALUES (1, 'a log', 'overrun', 9, 1);
                      INSERT INTO run_machine VALUES (1, 'a log', 8, 16, 9, 1, NULL, NULL);
                      INSERT INTO run_rule VALUES
-                         (1, 'stop', 'gain', NULL, NULL, NULL, 0.1, 1, 0.95, 16, 8, 64, 0);
+                         (1, 'stop', 'gain', NULL, NULL, NULL, 0.1, 1, 0.95, 16, 8, 64, 0, NULL);
                      INSERT INTO run_turn VALUES (1, 1, 0);
                      INSERT INTO decision SELECT 1, 1, 1, min(place), 'gain', 16, 1.5, 0.1, 0.2, 5
                          FROM run_point WHERE run = 1;

@@ -44,6 +44,7 @@ mod nothing_silent;
 mod oracles;
 mod outside;
 mod overbooked_parts;
+mod overlap;
 mod packaging;
 #[cfg(target_os = "linux")]
 mod peers;

@@ -2,14 +2,17 @@
 //! experiments give their numbers again.
 
 mod co_reservations;
+mod overlap;
 mod refunds;
 mod reservations;
 mod several;
+mod test_jobs;
 mod users;
+mod weighted_sum;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bookahead::store::Store;
 use bookahead::studies::STUDIES;
@@ -62,6 +65,24 @@ fn rows<T>(store: &Path, query: &str, of: impl Fn(&Row<'_>) -> rusqlite::Result<
 
 /// Runs a shipped experiment into `it.db`.
 fn run(folder: &Path, configuration: impl AsRef<Path>) {
+    run_keeping("metrics", folder, configuration);
+}
+
+/// Writes a shipped experiment with these axes shortened beside `it.db`.
+fn shortened(folder: &Path, configuration: &str, axes: &[(&str, &str)]) -> PathBuf {
+    let path = project().join("configs").join(configuration);
+    let mut text = fs::read_to_string(path).expect("an experiment");
+    for (whole, part) in axes {
+        assert_eq!(text.matches(whole).count(), 1, "{whole}");
+        text = text.replace(whole, part);
+    }
+    let part = folder.join("part.toml");
+    fs::write(&part, text).expect("written");
+    part
+}
+
+/// Runs a shipped experiment into `it.db`, which keeps these outcomes.
+fn run_keeping(outcomes: &str, folder: &Path, configuration: impl AsRef<Path>) {
     let path = project().join("configs").join(configuration);
     let path = path.to_str().expect("UTF-8");
     let arguments = [
@@ -70,7 +91,7 @@ fn run(folder: &Path, configuration: impl AsRef<Path>) {
         "--store",
         "it.db",
         "--outcomes",
-        "metrics",
+        outcomes,
         "--quiet",
     ];
     let done = output(program(folder, &arguments));

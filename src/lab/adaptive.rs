@@ -13,4 +13,4 @@ mod settings;
 pub use interval::{IntervalRule, RepeatedInterval};
 pub use refinement::{Refinement, Vertex};
 pub use selection::{Screened, Selection};
-pub use settings::{Margin, Rule, SelectRule, StopRule};
+pub use settings::{Margin, Population, Rule, SelectRule, StopRule};

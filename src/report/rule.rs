@@ -166,7 +166,12 @@ impl<'p> RuleAnswer<'p> {
         };
         let probability = percent(rule.probability);
         match (rule.selects, rule.is_relative) {
-            (true, _) => format!("with probability {probability} within {width} of the best"),
+            (true, _) => {
+                let over = rule.population.map_or_else(String::new, |all| {
+                    format!(" over the {all} replications that there are")
+                });
+                format!("with probability {probability} within {width} of the best{over}")
+            }
             (false, true) => {
                 format!(
                     "± {width} of the mean at {probability} confidence, whenever it is looked at"
@@ -388,7 +393,11 @@ impl<'p> RuleAnswer<'p> {
             true => "values were eliminated by a rule: n differs from value to value, and means of the other tables include \
                      the replications that decided. The guarantee holds for independent replications with normally \
                      distributed differences"
-                .to_owned(),
+                .to_owned()
+                + match self.rule.population {
+                    None => "",
+                    Some(_) => ", drawn from those that there are: it is about the best over these, not about others",
+                },
             false => "replications ended by a rule: the intervals of the other tables do not allow for its looks, those of \
                       \"Where the rule ended for each setting\" do"
                 .to_owned(),

@@ -235,3 +235,41 @@ fn steps_of_a_penalty_and_their_shares_must_fit_together() {
         .to_string();
     assert!(said.contains("nobody is planned more"), "{said}");
 }
+
+#[test]
+fn test_jobs_are_kept_unless_a_file_says_otherwise_and_no_specification_has_changed() {
+    let cleaned = |lines: &str| {
+        let text = PAPER.replace("[[axis]]", &format!("[workload.cleaning]\n{lines}[[axis]]"));
+        let sweep = sweep(&text);
+        let spec = sweep.simulations.iter().next().expect("a simulation");
+        (canonical_json(&spec).expect("JSON"), spec.workload.key())
+    };
+    let plain = cleaned("");
+    let unread = "drop_test_jobs = false\ntest_job_estimate_seconds = 60\n";
+    assert_eq!(cleaned(unread), plain);
+    let dropped = cleaned("drop_test_jobs = true\n");
+    assert_ne!(dropped.0, plain.0);
+    assert!(dropped.1.contains(";tests=600s,5s;"), "{}", dropped.1);
+    let same =
+        "drop_test_jobs = true\ntest_job_estimate_seconds = 600\ntest_job_longest_seconds = 5\n";
+    assert_eq!(cleaned(same), dropped);
+    let any = cleaned("drop_test_jobs = true\ntest_job_estimate_seconds = 0\n");
+    assert!(any.0 != dropped.0 && any.1 != dropped.1);
+    for (line, key) in [
+        (
+            "test_job_estimate_seconds = -1",
+            "workload.cleaning.test_job_estimate_seconds",
+        ),
+        (
+            "test_job_longest_seconds = 1e9",
+            "workload.cleaning.test_job_longest_seconds",
+        ),
+    ] {
+        let text = PAPER.replace(
+            "[[axis]]",
+            &format!("[workload.cleaning]\n{line}\n[[axis]]"),
+        );
+        let error = parse(&text).expect_err("refused");
+        assert_eq!(error.problems()[0].key, key);
+    }
+}

@@ -2,7 +2,7 @@
 //! distributions on arrays of seconds (docs/model.md, "comprehensive-overbooking").
 
 use bookahead::scheduling::{
-    Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySpec, Retry, Verdict,
+    Acceptance, CrashRule, EarlyStart, FailedStartRule, OverlapRule, PolicySpec, Retry, Verdict,
 };
 use proptest::prelude::*;
 
@@ -20,6 +20,16 @@ struct Reservation {
 }
 
 impl Reservation {
+    /// It has no time of its own.
+    fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Plans are ordered by start; whoever has no time of its own comes first.
+    fn order(&self) -> (i64, bool, usize) {
+        (self.start, !self.is_empty(), self.job)
+    }
+
     fn touches(&self, nodes: &[usize]) -> bool {
         self.nodes.iter().any(|node| nodes.contains(node))
     }
@@ -34,6 +44,8 @@ struct Twin {
     retry: Retry,
     /// Nobody is placed in front of a planned overbooked job on its nodes.
     holds: bool,
+    /// Jobs are planned where one reservation follows another at once.
+    overlaps: bool,
     threshold: Acceptance,
     failure_rate: f64,
     repair_rate: f64,
@@ -54,13 +66,15 @@ impl Twin {
             let equal = case.history.iter().filter(|&&ratio| ratio == percent);
             equal.count() as f64 / case.history.len() as f64
         };
+        let releases = match settings.early_start {
+            EarlyStart::Strategy => overbooks,
+            EarlyStart::Yes => true,
+            EarlyStart::No => false,
+        };
         Self {
             overbooks,
-            releases: match settings.early_start {
-                EarlyStart::Strategy => overbooks,
-                EarlyStart::Yes => true,
-                EarlyStart::No => false,
-            },
+            releases,
+            overlaps: releases && settings.overlap == OverlapRule::Predecessors,
             after_crash: Recovery::after_crash(settings.crash, overbooks),
             after_failed_start: Recovery::after_failed_start(settings.failed_start, overbooks),
             retry: settings.retry,
@@ -79,7 +93,7 @@ impl Twin {
         let first = machine.earliest(job);
         let ends = self.reservations.iter().map(|reservation| reservation.end);
         let mut starts: Vec<i64> = ends
-            .filter(|&end| end > first && end < machine.deadline(job))
+            .filter(|&end| end > first && end <= machine.deadline(job))
             .chain([first])
             .collect();
         starts.sort_unstable();
@@ -109,6 +123,7 @@ impl Twin {
         self.reservations
             .iter()
             .filter(|other| other.job != job && other.touches(nodes) && other.start >= from)
+            .filter(|other| other.start > from || !other.is_empty())
             .map(|other| other.start)
             .min()
             .unwrap_or(i64::MAX)
@@ -141,8 +156,8 @@ impl Twin {
             .filter_map(|node| {
                 self.reservations
                     .iter()
-                    .filter(|other| other.nodes.contains(node) && other.start < start)
-                    .max_by_key(|other| other.start)
+                    .filter(|other| other.nodes.contains(node) && other.end <= start)
+                    .max_by_key(|other| (other.end, other.is_empty()))
             })
             .filter(|other| other.end > from)
             .map(|other| other.job)
@@ -197,40 +212,80 @@ impl Twin {
         density
     }
 
-    fn place_overbooked(&self, machine: &SlowMachine, job: usize) -> Option<(Reservation, f64)> {
-        let from = machine.earliest(job);
-        for start in self.candidate_starts(machine, job) {
-            let mut nodes = self.unreserved(machine, start, start + 1);
-            if nodes.len() < machine.width(job) {
-                continue;
-            }
+    /// There is such a reservation of a node.
+    fn has(&self, node: usize, is_such: impl Fn(&Reservation) -> bool) -> bool {
+        let mut reservations = self.reservations.iter();
+        reservations.any(|it| it.nodes.contains(&node) && is_such(it))
+    }
+
+    /// Nodes from `start` on with the longest room until the next reservation, and its end: no room
+    /// at all only where jobs overlap, one of the nodes is given back at `start`, the job may start
+    /// at once, and nobody else is planned there in the same way.
+    fn gap(&self, machine: &SlowMachine, job: usize, start: i64) -> Option<(Vec<usize>, i64)> {
+        let (width, deadline) = (machine.width(job), machine.deadline(job));
+        let mut nodes = self.unreserved(machine, start, start + 1);
+        if nodes.len() >= width && start < deadline {
             nodes.sort_by_key(|&node| {
                 (
                     std::cmp::Reverse(self.next_start(job, &[node], start)),
                     node,
                 )
             });
-            nodes.truncate(machine.width(job));
+            nodes.truncate(width);
             nodes.sort_unstable();
-            let end = machine
-                .deadline(job)
-                .min(self.next_start(job, &nodes, start));
-            if end <= start {
+            let end = deadline.min(self.next_start(job, &nodes, start));
+            return Some((nodes, end));
+        }
+        if !self.overlaps || start == machine.now || machine.earliest(job) > machine.now {
+            return None;
+        }
+        let is_held = |other: &Reservation| {
+            let promise = machine.fate[other.job].promise;
+            let overbooked = promise.is_some_and(|promise| promise.2);
+            let planned = machine.phase[other.job] == Phase::Planned;
+            self.holds && overbooked && planned && other.start >= start
+        };
+        let mut possible: Vec<usize> = (0..machine.up.len())
+            .filter(|&node| !self.has(node, |it| it.start < start && start < it.end))
+            .filter(|&node| !self.has(node, |it| it.is_empty() && it.start == start))
+            .filter(|&node| !self.has(node, is_held))
+            .collect();
+        possible.sort_by_key(|&node| (!nodes.contains(&node), node));
+        possible.truncate(width);
+        let ends_there = |other: &Reservation| other.end == start && !other.is_empty();
+        if possible.len() < width || !possible.iter().any(|&node| self.has(node, ends_there)) {
+            return None;
+        }
+        possible.sort_unstable();
+        Some((possible, start))
+    }
+
+    fn place_overbooked(&self, machine: &SlowMachine, job: usize) -> Option<(Reservation, f64)> {
+        let from = machine.earliest(job);
+        for start in self.candidate_starts(machine, job) {
+            let Some((nodes, end)) = self.gap(machine, job, start) else {
                 continue;
-            }
+            };
             let density = self.start_density(&self.predecessors(&nodes, from, start), from, start);
             let runtime = self.runtime_density(machine.estimate(job));
             let within = |seconds: i64| -> f64 {
                 let ended = runtime.iter().take((seconds + 1).max(0) as usize);
                 ended.sum()
             };
-            let executable: f64 = (0..)
+            // Between two jobs it cannot start when the first has used all its time.
+            let last_start = if start == end { end - 1 } else { end };
+            let executable: f64 = (0..=last_start)
                 .zip(&density)
                 .filter(|&(_, &probability)| probability > 0.0)
                 .map(|(second, probability)| probability * within(end - second))
                 .sum();
             let width = machine.width(job) as f64;
-            let length = machine.estimate(job).min(end - start) as f64;
+            let room = if start == end {
+                end - from
+            } else {
+                end - start
+            };
+            let length = machine.estimate(job).min(room) as f64;
             let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
             let survives = (-self.failure_rate * width * length / 3_600.0).exp();
             let pof = 1.0 - available * executable * survives;
@@ -308,15 +363,20 @@ impl Twin {
         nodes.all(|&node| machine.is_free(node))
     }
 
+    /// Somebody else has a node of the job now.
+    fn is_taken(&self, machine: &SlowMachine, job: usize) -> bool {
+        let nodes = &self.reservation_of(job).nodes;
+        self.reservations.iter().any(|other| {
+            other.job != job
+                && other.touches(nodes)
+                && other.start <= machine.now
+                && machine.now < other.end
+        })
+    }
+
     fn retry_disabled(&mut self, machine: &mut SlowMachine) {
         for job in machine.in_phase(Phase::Aside) {
-            let nodes = &self.reservation_of(job).nodes;
-            let taken = self.reservations.iter().any(|other| {
-                other.job != job
-                    && other.touches(nodes)
-                    && other.start <= machine.now
-                    && machine.now < other.end
-            });
+            let taken = self.is_taken(machine, job);
             let least = match machine.recovery[job] {
                 Recovery::AnyTime => 1,
                 _ => machine.estimate(job),
@@ -351,22 +411,23 @@ impl Twin {
         if !self.releases {
             return;
         }
-        let mut waiting: Vec<(i64, usize)> = machine
+        let mut waiting: Vec<(i64, bool, usize)> = machine
             .in_phase(Phase::Planned)
             .into_iter()
             .filter(|&job| self.reservation_of(job).touches(freed))
             // A start that is due now is an event of its own, after the failures of this instant.
             .filter(|&job| self.reservation_of(job).start > machine.now)
-            .map(|job| (self.reservation_of(job).start, job))
+            .map(|job| self.reservation_of(job).order())
             .collect();
         waiting.sort_unstable();
-        for (start, job) in waiting {
+        for place in waiting {
+            let job = place.2;
             let nodes = &self.reservation_of(job).nodes;
             let blocked = self.reservations.iter().any(|other| {
                 other.job != job
                     && other.touches(nodes)
                     && other.end > machine.now
-                    && (other.start, other.job) < (start, job)
+                    && other.order() < place
             });
             if !blocked
                 && self.nodes_are_there(machine, job)
@@ -404,7 +465,10 @@ impl Planner for Twin {
     }
 
     fn start_due(&mut self, machine: &mut SlowMachine, job: usize) {
-        if !self.nodes_are_there(machine, job) {
+        let planned = self.reservation_of(job);
+        let has_no_time = planned.is_empty()
+            && (self.is_taken(machine, job) || self.window(machine, job) <= machine.now);
+        if has_no_time || !self.nodes_are_there(machine, job) {
             self.disable(machine, job, self.after_failed_start);
         } else if self.releases {
             self.start(machine, job);
@@ -504,6 +568,18 @@ proptest! {
         case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)],
     ) {
         let settings = PolicySpec { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
+        compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_where_jobs_overlap_their_predecessors(
+        case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)],
+        (crash, failed_start, retry) in rules(), hold_for_overbooked in any::<bool>(),
+    ) {
+        let settings = PolicySpec {
+            overlap: OverlapRule::Predecessors, crash, failed_start, retry, hold_for_overbooked,
+            ..case.settings("comprehensive-overbooking")
+        };
         compare(&case, &settings)?;
     }
 

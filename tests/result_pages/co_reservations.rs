@@ -65,8 +65,8 @@ fn the_page_about_quotas_for_a_time_gives_its_row_of_three_days_again() {
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "co-reservation/maintenance.toml");
     let page = "measurements/co-reservations.md";
-    let [differences, _] = &queries(page)[..] else {
-        panic!("two queries");
+    let [differences, ..] = &queries(page)[..] else {
+        panic!("queries");
     };
     let store = folder.path().join("it.db");
     let found = rows(&store, differences, |row| {
@@ -90,6 +90,104 @@ fn the_page_about_quotas_for_a_time_gives_its_row_of_three_days_again() {
         grouped(half),
         more.abs(),
         2.093 * failure_variance.sqrt()
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_queued_parts_gives_its_row_of_them_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = project().join("configs/co-reservation/barrier.toml");
+    let whole = fs::read_to_string(path).expect("an experiment");
+    let (head, _) = whole
+        .split_once("\n[[zip]]")
+        .expect("axes that go together");
+    let keys = r#"keys = ["broker.algorithm", "requests.split", "requests.split_overhead"]"#;
+    let values = r#"values = [["barrier", true, 0.0], ["a4", true, 0.0]]"#;
+    let part = format!("{head}\n[[zip]]\n{keys}\n{values}\n");
+    let part = part.replace(r#"["rw1", "rw3"]"#, r#"["rw3"]"#);
+    fs::write(folder.path().join("part.toml"), part).expect("a file");
+    run(folder.path(), folder.path().join("part.toml"));
+    let page = "measurements/barrier.md";
+    let queries = queries(page);
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &queries[0], |row| {
+        let at: [String; 2] = [row.get("algorithm")?, row.get("measure")?];
+        let n: i64 = row.get("n")?;
+        let more: [Option<f64>; 2] = [row.get("more")?, row.get("variance")?];
+        Ok((at, n, row.get::<_, f64>("mean")?, more))
+    });
+    let of = |measure: &str, digits: usize| {
+        let at = ["barrier", measure].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == at);
+        let (_, n, mean, more) = row.expect("a row of the query");
+        assert_eq!(*n, 20);
+        let [Some(more), Some(variance)] = more else {
+            return grouped(*mean);
+        };
+        let sign = if *more < 0.0 { "−" } else { "+" };
+        let half = 2.093 * variance.sqrt();
+        format!(
+            "{mean:.digits$} | {sign}{:.digits$} ± {half:.digits$}",
+            more.abs()
+        )
+    };
+    let row = format!(
+        "| queued parts | {} | {} | {} | {} |",
+        of("co_failure_rate", 3),
+        of("co_response_hours", 1),
+        of("expansion_factor_mean", 2),
+        of("co_idle_hours", 0)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_sorting_in_stages_gives_its_row_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = project().join("configs/co-reservation/staged.toml");
+    let whole = fs::read_to_string(path).expect("an experiment");
+    let part = whole
+        .replace(r#"["algorithm", 0.25], "#, "")
+        .replace(r#", ["algorithm", 0.75], ["algorithm", 1.0]"#, "")
+        .replace(r#"["rw1", "rw3"]"#, r#"["rw3"]"#);
+    assert!(part.len() + 60 < whole.len());
+    fs::write(folder.path().join("part.toml"), part).expect("a file");
+    run(folder.path(), folder.path().join("part.toml"));
+    let page = "measurements/co-reservations.md";
+    let query = &queries(page)[2];
+    let store = folder.path().join("it.db");
+    let found = rows(&store, query, |row| {
+        let at: [String; 2] = [row.get("sorted")?, row.get("measure")?];
+        let numbers: [f64; 4] = [
+            row.get("n")?,
+            row.get("mean")?,
+            row.get("more")?,
+            row.get("variance")?,
+        ];
+        Ok((at, numbers))
+    });
+    let of = |measure: &str| {
+        let at = ["staged", measure].map(str::to_owned);
+        let row = found.iter().find(|row| row.0 == at);
+        let [n, mean, more, variance] = row.expect("a row of the query").1;
+        assert_eq!(n, 20.0);
+        let sign = if more < 0.0 { "−" } else { "+" };
+        let half = 2.093 * variance.sqrt();
+        format!("{mean:.3} | {sign}{:.3} ± {half:.3}", more.abs())
+    };
+    let row = format!(
+        "| RW3 | in stages | {} | {} |",
+        of("co_relative_start_mean"),
+        of("co_relative_cost_mean")
     );
     assert!(read(page).contains(&row), "{row}");
 }

@@ -1,11 +1,11 @@
 //! Pages about reservations: the numbers that small experiments give again.
 
-use std::fs;
 use std::path::Path;
 
+use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::{project, queries, read, rows, run};
+use super::{grouped, queries, read, rows, run, shortened};
 
 #[test]
 fn kth_gives_again_what_keeping_work_and_delaying_nobody_change() {
@@ -101,16 +101,8 @@ fn kth_gives_again_what_a_notice_by_the_waits_of_jobs_changes() {
 }
 
 /// Runs a shipped experiment with these axes shortened into `it.db`.
-fn run_part(folder: &Path, configuration: &str, shortened: &[(&str, &str)]) {
-    let path = project().join("configs").join(configuration);
-    let mut text = fs::read_to_string(path).expect("an experiment");
-    for (whole, part) in shortened {
-        assert_eq!(text.matches(whole).count(), 1, "{whole}");
-        text = text.replace(whole, part);
-    }
-    let part = folder.join("part.toml");
-    fs::write(&part, text).expect("written");
-    run(folder, part.to_str().expect("UTF-8"));
+fn run_part(folder: &Path, configuration: &str, axes: &[(&str, &str)]) {
+    run(folder, shortened(folder, configuration, axes));
 }
 
 #[test]
@@ -136,7 +128,7 @@ fn some_rows_of_delay_costs_are_given_again() {
         ],
     );
     let (store, page) = (folder.path().join("it.db"), read("delay-costs.md"));
-    let [prices, truth] = &queries("delay-costs.md")[..] else {
+    let [prices, truth, ..] = &queries("delay-costs.md")[..] else {
         panic!("another number of queries");
     };
     let said = |value: f64, half: f64| {
@@ -180,4 +172,92 @@ fn some_rows_of_delay_costs_are_given_again() {
         row.ends_with(&format!("| {of_player} | {of_others} |")),
         "{row}"
     );
+}
+
+/// A gain and the half-width of its interval, as the page on delay costs writes them.
+fn gain_cell(gain: f64, variance: f64, times: f64) -> String {
+    let sign = if gain < 0.0 { "−" } else { "" };
+    format!(
+        "{sign}{} ± {}",
+        grouped(gain),
+        grouped(times * variance.sqrt())
+    )
+}
+
+/// The columns `truth`, `gain` and `variance` of a query.
+fn truth_and_gain(row: &Row<'_>, times: f64) -> rusqlite::Result<(f64, String)> {
+    let cell = gain_cell(row.get("gain")?, row.get("variance")?, times);
+    Ok((row.get("truth")?, cell))
+}
+
+#[test]
+fn a_row_of_another_alpha_and_one_of_a_longer_length_are_given_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let parts = [
+        ("values = [0.25, 0.5, 0.75]", "values = [0.5]"),
+        ("values = [1, 10, 50]", "values = [10]"),
+    ];
+    run_part(folder.path(), "delay-costs/alpha.toml", &parts);
+    run_part(folder.path(), "delay-costs/length.toml", &parts);
+    let (store, page) = (folder.path().join("it.db"), read("delay-costs.md"));
+    let [_, _, alpha, length, _] = &queries("delay-costs.md")[..] else {
+        panic!("another number of queries");
+    };
+    let of_alpha = rows(&store, alpha, |row| {
+        let measure: String = row.get("measure")?;
+        Ok((measure, truth_and_gain(row, 2.618_86)?))
+    });
+    let own = of_alpha.iter();
+    let own: Vec<&(f64, String)> = own
+        .filter(|(measure, _)| measure == "misstating_request_cost_su")
+        .map(|(_, cell)| cell)
+        .collect();
+    let [(cost, none), (_, less), (_, more), (_, all)] = own[..] else {
+        panic!("{of_alpha:?}");
+    };
+    let cost = grouped(*cost);
+    let row = format!("| 10 | 0.5 | {cost} | {none} | {less} | – | {more} | {all} |");
+    assert!(page.contains(&row), "{row}");
+    let of_length = rows(&store, length, |row| truth_and_gain(row, 2.022_69));
+    // In the order of the names of measures.
+    let [
+        (job, own_jobs),
+        (request, own_requests),
+        (_, jobs),
+        (_, requests),
+    ] = &of_length[..]
+    else {
+        panic!("{of_length:?}");
+    };
+    let (job, request) = (grouped(*job), grouped(*request));
+    let row = format!(
+        "| 10 | 0.5 | {job} | {own_jobs} | {request} | {own_requests} | {jobs} | {requests} |"
+    );
+    assert!(page.contains(&row), "{row}");
+}
+
+#[test]
+fn ctc_gives_again_what_a_provider_gains_that_says_less_risk() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let both = r#"["heuristic-overbooking", "comprehensive-overbooking"]"#;
+    let parts = [
+        (both, r#"["heuristic-overbooking"]"#),
+        (r#"["reputation", "promised"]"#, r#"["promised"]"#),
+    ];
+    run_part(folder.path(), "market/ctc-truth.toml", &parts);
+    let (store, page) = (folder.path().join("it.db"), read("delay-costs.md"));
+    let queries = queries("delay-costs.md");
+    let query = queries.last().expect("a query");
+    let found = rows(&store, query, |row| truth_and_gain(row, 2.433_44));
+    let [(_, others), _, (honest, tenth), (_, half)] = &found[..] else {
+        panic!("{found:?}");
+    };
+    let honest = grouped(*honest);
+    let row =
+        format!("| heuristic overbooking | believes | {honest} | {tenth} | {half} | {others} |");
+    assert!(page.contains(&row), "{row}");
 }

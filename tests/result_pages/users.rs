@@ -3,7 +3,7 @@
 use super::*;
 
 /// What the page says of a difference in percent, with half of its interval.
-fn said(percent: f64, half: f64) -> String {
+pub(super) fn said(percent: f64, half: f64) -> String {
     let sign = if percent < 0.0 { '−' } else { '+' };
     let text = format!("{sign}{:.1} ± {half:.1}", percent.abs());
     if percent.abs() > half {

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{connection, count, folder};
 use bookahead::scheduling::Verdict;
-use bookahead::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+use bookahead::store::{RunId, RunSelector, SCHEMA_VERSION, Store, StoreError};
 use bookahead::studies::STUDIES;
 use bookahead::units::Seconds;
 use bookahead_testutils::runs::{finished, point, record, result, write_run};
@@ -124,7 +124,8 @@ fn drop_views(file: &Connection) {
 }
 
 #[test]
-fn a_store_of_version_17_gets_the_verdict_of_requests_that_come_too_late() {
+fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_a_rule_selects_of()
+{
     let folder = folder();
     let path = folder.path().join("store.db");
     write_run(&path, &record("kept", vec![], 0), vec![]);
@@ -136,14 +137,21 @@ fn a_store_of_version_17_gets_the_verdict_of_requests_that_come_too_late() {
         let names = statement.query_map([], |row| row.get(0)).unwrap();
         names.map(Result::unwrap).collect()
     };
-    let new = verdicts(&file);
+    let (new, rule) = (verdicts(&file), columns(&file, "run_rule"));
     file.execute_batch(
-        "DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
+        "INSERT INTO run_rule VALUES
+            (1, 'select', 'gain', 'acceptance.pof_max', 'largest', NULL, 0.02, 1, 0.95, 10, 5, 20, 0, NULL);
+         ALTER TABLE run_rule DROP COLUMN population;
+         DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
     )
     .unwrap();
     assert_eq!(verdicts(&file).len() + 1, new.len());
-    drop(Store::open(STUDIES, &path).unwrap());
+    assert_ne!(columns(&file, "run_rule"), rule);
+    let store = Store::open(STUDIES, &path).unwrap();
     assert_eq!(verdicts(&file), new);
+    assert_eq!(columns(&file, "run_rule"), rule);
+    let kept = store.rule(RunId(1)).unwrap().expect("it is kept");
+    assert_eq!((kept.most, kept.population), (20, None));
 }
 
 /// Makes a store one of version 7, as far as a step forward sees it.
@@ -172,7 +180,13 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
-    let widened = ["reservation_outcome", "co_request", "simulation", "run"];
+    let widened = [
+        "reservation_outcome",
+        "co_request",
+        "simulation",
+        "run",
+        "run_rule",
+    ];
     let before = widened.map(|table| columns(&file, table));
     make_version_7(&file);
     drop(Store::open(STUDIES, &path).unwrap());
@@ -277,7 +291,13 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     let simulation = finished("s", "fcfs", 0, result(2), vec![point("p", &[], 0, 1.0)]);
     write_run(&path, &record("kept", vec![], 1), vec![simulation]);
     let file = Connection::open(&path).unwrap();
-    let new = definitions(&file);
+    let others = |file: &Connection| {
+        let mut all = definitions(file);
+        // A column that is added stands elsewhere in the text of its table.
+        all.retain(|(_, name, _)| name != "run_rule");
+        all
+    };
+    let new = others(&file);
     drop_views(&file);
     let since_15 = OF_17.into_iter().chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14) {
@@ -295,7 +315,7 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     )
     .unwrap();
     drop(Store::open(STUDIES, &path).unwrap());
-    assert_eq!(definitions(&file), new);
+    assert_eq!(others(&file), new);
     let verdicts: Vec<(Option<i64>, Option<String>)> = file
         .prepare(
             "SELECT d.verdict, v.verdict FROM market_delegation d

@@ -79,6 +79,22 @@ impl RuntimeSteps {
         })
     }
 
+    /// The same of a job that takes at least one step.
+    #[must_use]
+    pub fn at_least_one(&self) -> Self {
+        let mut longer = self.clone();
+        match (self.entries.first(), self.entries.get(1)) {
+            (Some(&(0, none)), Some((1, _))) => {
+                longer.entries.remove(0);
+                longer.cumulative.remove(0);
+                longer.entries[0].1 += none;
+            }
+            (Some((0, _)), _) => longer.entries[0].0 = 1,
+            _ => {}
+        }
+        longer
+    }
+
     /// Width Δ of a step, at least 1 s.
     #[must_use]
     pub fn step(&self) -> Seconds {
@@ -143,6 +159,19 @@ mod tests {
         );
         // 0.5 · 1 + 0.2 · 2 + 0.3 · 4 = 2.1
         assert!((runtime.mean_steps() - 2.1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn whoever_would_end_at_once_takes_one_step_at_least() {
+        let steps =
+            |weights: &[(u32, f64)]| RuntimeSteps::from_weights(weights, Seconds(60)).unwrap();
+        let longer = steps(&[(0, 0.5), (1, 0.3), (3, 0.2)]).at_least_one();
+        assert_eq!(longer.entries(), [(1, 0.8), (3, 0.2)]);
+        assert_eq!([0, 1, 3].map(|at| longer.cdf_at_steps(at)), [0.0, 0.8, 1.0]);
+        let longer = steps(&[(0, 0.5), (3, 0.5)]).at_least_one();
+        assert_eq!(longer, steps(&[(1, 0.5), (3, 0.5)]));
+        assert_eq!(steps(&[(0, 1.0)]).at_least_one(), steps(&[(1, 1.0)]));
+        assert_eq!(steps(&[(2, 1.0)]).at_least_one(), steps(&[(2, 1.0)]));
     }
 
     #[test]

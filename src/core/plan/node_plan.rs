@@ -7,7 +7,8 @@ use super::{NodeSet, Profile};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
-/// A reservation of concrete nodes on `[start, end)`.
+/// A reservation of concrete nodes on `[start, end)`. One of no length holds no node at any time:
+/// it marks the place of a job without time of its own, which runs before it, in what others leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The job.
@@ -20,6 +21,26 @@ pub struct Reservation {
     pub end: Seconds,
 }
 
+impl Reservation {
+    /// Whether it holds its nodes at no time.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// What plans are ordered by: the start, those of no length before others, the job.
+    #[must_use]
+    pub fn order(&self) -> (Seconds, bool, JobId) {
+        (self.start, !self.is_empty(), self.job)
+    }
+
+    /// The same by the end: those of no length come behind others, and of the rest the greatest job
+    /// first.
+    fn order_of_ends(&self) -> (Seconds, bool, Reverse<JobId>) {
+        (self.end, self.is_empty(), Reverse(self.job))
+    }
+}
+
 /// All open reservations of a cluster. A counted profile beside them rules out most candidate
 /// starts.
 ///
@@ -28,9 +49,9 @@ pub struct Reservation {
 #[derive(Clone, Debug)]
 pub struct NodePlan {
     nodes: Nodes,
-    /// Sorted by (start, job).
+    /// Sorted by [`Reservation::order`].
     reservations: Vec<Reservation>,
-    /// Places in `reservations`, by end; of equal ends the greatest job first.
+    /// Places in `reservations`, sorted by [`Reservation::order_of_ends`].
     by_end: Vec<usize>,
     /// Jobs whose nodes are given to no other job before their start either.
     held: BTreeSet<JobId>,
@@ -50,7 +71,7 @@ impl NodePlan {
         }
     }
 
-    /// Open reservations in order of (start, job).
+    /// Open reservations in their [order](Reservation::order).
     #[must_use]
     pub fn reservations(&self) -> &[Reservation] {
         &self.reservations
@@ -71,12 +92,10 @@ impl NodePlan {
             reservation.end,
             reservation.nodes.count().0,
         );
-        let place = self.reservations.partition_point(|other| {
-            (other.start, other.job) < (reservation.start, reservation.job)
-        });
+        let place =
+            (self.reservations).partition_point(|other| other.order() < reservation.order());
         let by_end = self.by_end.partition_point(|&other| {
-            let other = &self.reservations[other];
-            (other.end, Reverse(other.job)) < (reservation.end, Reverse(reservation.job))
+            self.reservations[other].order_of_ends() < reservation.order_of_ends()
         });
         for later in self.by_end.iter_mut().filter(|later| **later >= place) {
             *later += 1;
@@ -112,10 +131,12 @@ impl NodePlan {
         Some(reservation)
     }
 
-    /// Forgets reservations that ended at or before `now`.
+    /// Forgets reservations that ended at or before `now`, those of no length only before it: the
+    /// start of their job may be due now.
     pub fn forget_before(&mut self, now: Seconds) {
         self.counted.forget_before(now);
-        let gone = self.ended_by(now);
+        let is_gone = |it: &Reservation| it.end < now || (it.end == now && !it.is_empty());
+        let gone = (self.by_end).partition_point(|&place| is_gone(&self.reservations[place]));
         if gone == 0 {
             return;
         }
@@ -123,15 +144,13 @@ impl NodePlan {
             self.held.remove(&self.reservations[gone].job);
         }
         self.reservations
-            .retain(|reservation| reservation.end > now);
+            .retain(|reservation| !is_gone(reservation));
         self.by_end.truncate(self.reservations.len());
         for (place, by_end) in self.by_end.iter_mut().enumerate() {
             *by_end = place;
         }
-        self.by_end.sort_unstable_by_key(|&place| {
-            let reservation = &self.reservations[place];
-            (reservation.end, Reverse(reservation.job))
-        });
+        let reservations = &self.reservations;
+        (self.by_end).sort_unstable_by_key(|&place| reservations[place].order_of_ends());
     }
 
     /// How many reservations have ended at `time`.
@@ -396,11 +415,15 @@ impl PlanSweep<'_> {
         }
         let later = &self.plan.reservations[self.started..];
         for same_start in later.chunk_by(|one, other| one.start == other.start) {
-            // Their reservations overlap, so their nodes differ.
-            let shared: u32 = same_start
-                .iter()
-                .map(|reservation| reservation.nodes.shared_count(&remaining).0)
-                .sum();
+            let shared = if same_start[0].is_empty() {
+                let mut group = self.together(same_start);
+                group.intersect_with(&remaining);
+                group.count().0
+            } else {
+                // Their reservations overlap, so their nodes differ.
+                let each = same_start.iter();
+                each.map(|it| it.nodes.shared_count(&remaining).0).sum()
+            };
             if shared == 0 {
                 continue;
             }
@@ -411,10 +434,7 @@ impl PlanSweep<'_> {
                 left -= shared;
                 continue;
             }
-            let mut group = NodeSet::empty(self.plan.nodes);
-            for reservation in same_start {
-                group.union_with(&reservation.nodes);
-            }
+            let mut group = self.together(same_start);
             group.intersect_with(&remaining);
             remaining.subtract(&group);
             let fill = group.lowest(Nodes(nodes.0 - (left - shared)))?;
@@ -422,6 +442,39 @@ impl PlanSweep<'_> {
             return Some((remaining, same_start[0].start));
         }
         Some((remaining.lowest(nodes)?, Seconds::FAR))
+    }
+
+    /// `nodes` nodes for a reservation of no length at `time`, which is not now: nobody holds them
+    /// both before and after it, nobody has such a reservation there already, and they are not held
+    /// for a start at `time` or later. Those that are free at `time` come first, then the
+    /// lowest-numbered ones. Times must not fall from call to call.
+    #[must_use]
+    pub fn between(&mut self, time: Seconds, nodes: Nodes) -> Option<NodeSet> {
+        let mut free = self.free_at(time, None);
+        let reservations = &self.plan.reservations;
+        let first = reservations[..self.started].partition_point(|it| it.start < time);
+        let (empty, beginning): (Vec<_>, Vec<_>) =
+            (reservations[first..self.started].iter()).partition(|it| it.is_empty());
+        let mut others = self.together(beginning);
+        for taken in empty {
+            free.subtract(&taken.nodes);
+            others.subtract(&taken.nodes);
+        }
+        self.plan.give_up_held(&mut others, first);
+        self.plan.give_up_held(&mut free, first);
+        let missing = nodes.0.saturating_sub(free.count().0);
+        let mut chosen = free.lowest(Nodes(nodes.0 - missing))?;
+        chosen.union_with(&others.lowest(Nodes(missing))?);
+        Some(chosen)
+    }
+
+    /// The nodes of all of these.
+    fn together<'r>(&self, reservations: impl IntoIterator<Item = &'r Reservation>) -> NodeSet {
+        let mut nodes = NodeSet::empty(self.plan.nodes);
+        for reservation in reservations {
+            nodes.union_with(&reservation.nodes);
+        }
+        nodes
     }
 }
 

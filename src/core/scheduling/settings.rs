@@ -218,6 +218,20 @@ pub enum PredecessorRule {
     Planned,
 }
 
+/// Whether a new job may be planned without a time of its own, where jobs that are planned already
+/// leave one (Birkenheuer 2012, §3.3.1, Figure 3.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverlapRule {
+    /// A slot begins when its nodes are free in the plan.
+    #[default]
+    None,
+    /// A job may also be planned between two reservations that follow each other at once, or
+    /// between one and its deadline: it runs in what its predecessors leave of their time, and has
+    /// to be gone when that ends.
+    Predecessors,
+}
+
 /// How long a counting planner assumes that a node which is down now stays down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,8 +10,8 @@ use super::promising::{
 };
 use super::settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
-    FailedStartRule, NodeOrder, Placing, PredecessorRule, PromiseSettings, RecoverySettings,
-    Reliability, ReplanPasses, Retry,
+    FailedStartRule, NodeOrder, OverlapRule, Placing, PredecessorRule, PromiseSettings,
+    RecoverySettings, Reliability, ReplanPasses, Retry,
 };
 use crate::units::Seconds;
 
@@ -93,6 +93,9 @@ pub struct PolicySpec {
     /// deadline owes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<PenaltySettings>,
+    /// Whether a node-mapped planner plans jobs on top of their predecessors (A-20; default no).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub overlap: OverlapRule,
 }
 
 impl PolicySpec {
@@ -169,6 +172,7 @@ impl Default for PolicySpec {
             node_order: NodeOrder::default(),
             checkpoint: None,
             penalty: None,
+            overlap: OverlapRule::None,
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct CleaningReport {
     /// rules say so.
     #[serde(default)]
     pub not_completed: u64,
+    /// Dropped: a test of the machine, where the rules say so (Birkenheuer 2012, §4.2.2).
+    #[serde(default)]
+    pub test_job: u64,
     /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 %
     ///
     pub kept_overruns: u64,
@@ -68,7 +71,7 @@ pub struct CleaningReport {
 impl CleaningReport {
     /// Every rule that drops records, in the order in which they are tried: name, meaning, count.
     #[must_use]
-    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 8] {
+    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 9] {
         [
             (
                 "missing-submit",
@@ -97,6 +100,11 @@ impl CleaningReport {
                 "not-completed",
                 "status is not completed",
                 self.not_completed,
+            ),
+            (
+                "test-job",
+                "a test job: one node, over within seconds",
+                self.test_job,
             ),
         ]
     }
@@ -259,6 +267,8 @@ pub(super) fn usable(
         Some(&mut report.cancelled)
     } else if record.status != COMPLETED && rules.completed_only {
         Some(&mut report.not_completed)
+    } else if (rules.test_jobs).is_some_and(|tests| tests.include(processors, estimate, run)) {
+        Some(&mut report.test_job)
     } else {
         None
     };

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::swf::log_name;
+use super::test_jobs::TestJobs;
 use super::tightness::Tightness;
 use crate::units::Nodes;
 
@@ -191,6 +192,9 @@ impl WorkloadSettings {
             0 => String::new(),
             seconds => format!(";missing-runtime={seconds}"),
         };
+        let tests = cleaning.test_jobs.map_or_else(String::new, |tests| {
+            format!(";tests={}s,{}s", tests.estimate, tests.longest)
+        });
         let rule = |drops: bool| if drops { "drop" } else { "keep" };
         let completed = if cleaning.completed_only {
             ";completed-only"
@@ -243,7 +247,7 @@ impl WorkloadSettings {
             });
             return format!(
                 "{};nodes={};whole{days}{copy}{origin}{shake}{windows};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression}{fresh}{tightness}",
+                 overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression}{fresh}{tightness}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -253,7 +257,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime};compression={compression};laxity={laxity}{fresh}{tightness}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime}{missing_runtime}{tests};compression={compression};laxity={laxity}{fresh}{tightness}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -374,6 +378,9 @@ pub struct CleaningRules {
     /// The run time of records without one; 0 drops them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing_runtime_seconds: u32,
+    /// Which test jobs are dropped; `None` where they are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_jobs: Option<TestJobs>,
 }
 
 /// What becomes of a record whose requested time is missing, zero or negative.
@@ -423,6 +430,7 @@ impl Default for CleaningRules {
             completed_only: false,
             missing_estimate: MissingEstimate::Drop,
             missing_runtime_seconds: 0,
+            test_jobs: None,
         }
     }
 }

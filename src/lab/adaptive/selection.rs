@@ -6,6 +6,11 @@
 //! alternative is within the indifference zone of the best with the wanted probability, however
 //! alternatives of one replication depend on each other. The procedure may look after each
 //! replication; looking after complete rungs only eliminates later, not more often wrongly.
+//!
+//! Where there are only N replications, drawn without replacement, the best over all of them is
+//! looked for. The sum of differences is then a Brownian bridge, which is a Brownian motion with
+//! drift, as the procedure has it, in the time r · N / (N − r): that takes the place of r, and with
+//! all N replications nothing is left to chance.
 
 /// A selection under way: alternatives by number, of which the largest mean is looked for.
 #[derive(Clone, Debug)]
@@ -14,6 +19,8 @@ pub struct Selection {
     difference: f64,
     /// h² · S² of each pair, S² the variance of their differences over the first replications.
     scaled: Vec<Vec<f64>>,
+    /// Replications that there are; `None` where there are as many as one likes.
+    population: Option<u32>,
     remaining: Vec<usize>,
 }
 
@@ -35,9 +42,10 @@ pub struct Screened {
 
 impl Selection {
     /// Begins with the first replications of every alternative (`samples[alternative]
-    /// [replication]`, all of one length of at least 2): `error` is one less the wanted probability.
+    /// [replication]`, all of one length of at least 2): `error` is one less the wanted probability,
+    /// `population` how many replications there are, where the best over all of them is looked for.
     #[must_use]
-    pub fn new(samples: &[Vec<f64>], difference: f64, error: f64) -> Self {
+    pub fn new(samples: &[Vec<f64>], difference: f64, error: f64, population: Option<u32>) -> Self {
         let alternatives = samples.len();
         let first = samples.first().map_or(0, Vec::len) as f64;
         let rivals = alternatives.saturating_sub(1).max(1) as f64;
@@ -54,6 +62,7 @@ impl Selection {
         Self {
             difference,
             scaled,
+            population,
             remaining: (0..alternatives).collect(),
         }
     }
@@ -69,13 +78,18 @@ impl Selection {
     #[must_use]
     pub fn decided_after(&self) -> u32 {
         let most = self.pairs().map(|(one, other)| self.needed(one, other));
-        most.fold(0.0, f64::max) as u32
+        let most = most.fold(0.0, f64::max);
+        match self.population.map(f64::from) {
+            None => most as u32,
+            // With all of them it is decided at any rate.
+            Some(all) => (most * all / (most + all)).min(all - 1.0) as u32,
+        }
     }
 
     /// Eliminates what lies too far below another after so many replications; `means` has the mean
     /// of each alternative, by number. Those that are out already are not read.
     pub fn screen(&mut self, means: &[f64], replications: u32) -> Vec<Screened> {
-        let count = f64::from(replications);
+        let count = self.information(replications);
         let screened: Vec<Screened> = (self.remaining.iter())
             .map(|alternative| {
                 let rivals = self.remaining.iter().filter(|rival| *rival != alternative);
@@ -100,10 +114,23 @@ impl Selection {
         screened
     }
 
+    /// As many replications of an unlimited number as say as much as these; infinitely many where
+    /// these are all.
+    fn information(&self, replications: u32) -> f64 {
+        let count = f64::from(replications);
+        match self.population {
+            None => count,
+            Some(all) => count * f64::from(all) / f64::from(all.saturating_sub(replications)),
+        }
+    }
+
     /// W of the pair after so many replications.
     fn allowed(&self, one: usize, other: usize, replications: f64) -> f64 {
-        let slack = self.needed(one, other) - replications;
-        (self.difference / (2.0 * replications) * slack).max(0.0)
+        let needed = self.needed(one, other);
+        match replications < needed {
+            true => self.difference / (2.0 * replications) * (needed - replications),
+            false => 0.0,
+        }
     }
 
     /// ⌊h² S² / δ²⌋ without the rounding.

@@ -1,5 +1,7 @@
 //! What a rule is, after its table was checked.
 
+use serde::{Deserialize, Serialize};
+
 use super::interval::IntervalRule;
 
 /// The rule by which a sweep stops.
@@ -18,6 +20,15 @@ impl Rule {
         match self {
             Self::Stop(rule) => rule.most,
             Self::Select(rule) => rule.most + rule.confirm,
+        }
+    }
+
+    /// Replications that there are, where they are finitely many.
+    #[must_use]
+    pub fn population(&self) -> Option<u32> {
+        match self {
+            Self::Stop(_) => None,
+            Self::Select(rule) => rule.population(),
         }
     }
 
@@ -90,10 +101,34 @@ pub struct SelectRule {
     pub most: u32,
     /// Further replications of the selected value, which no decision reads.
     pub confirm: u32,
+    /// Over which replications the best value is looked for.
+    pub population: Population,
     /// The values of the axes that the selected ones are compared with, as tables show them.
     pub baseline: Option<Vec<String>>,
     /// Whether the one axis is a continuous one, refined around its optimum.
     pub refined: bool,
+}
+
+impl SelectRule {
+    /// Replications that there are, where the best value over all of them is looked for.
+    #[must_use]
+    pub fn population(&self) -> Option<u32> {
+        match self.population {
+            Population::Unlimited => None,
+            Population::Replications => Some(self.most + self.confirm),
+        }
+    }
+}
+
+/// What replications of a selection are taken from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Population {
+    /// There is no end of them: the best value on average over all that could be drawn.
+    #[default]
+    Unlimited,
+    /// Those of the sweep are all that there are (batteries of one log): the best value over them.
+    Replications,
 }
 
 /// A difference that counts as small: half of an interval that is narrow enough, or the

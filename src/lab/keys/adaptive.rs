@@ -1,7 +1,7 @@
 //! Keys of sweeps that stop by a rule.
 
 use super::declaration::{Given, integer, named, one_of, real, text, texts};
-use crate::adaptive::IntervalRule;
+use crate::adaptive::{IntervalRule, Population};
 use crate::section;
 
 const TOO_FEW: &str = "replications are too few for a rule";
@@ -58,6 +58,9 @@ section! {
         /// Further replications of the selected value, which no decision reads: its estimate comes
         /// from these.
         confirm_replications: Given<u32> = integer(0).default_is("20"),
+        /// Whether the best value on average is looked for, or the best over the replications that
+        /// there are (batteries of one log), of which those that were run then count for more.
+        population: Option<Population> = named::<Population>(),
         /// The value that the selected one is compared with on those replications.
         baseline: Given<Vec<String>> = texts("a value for each of the axes, as tables show it"),
     }

@@ -5,8 +5,8 @@ use super::declaration::{
 };
 use crate::scheduling::{
     AccurateUserRule, CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon,
-    EarlyStart, FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses,
-    ResumeRule, Retry, UnderestimatorRule,
+    EarlyStart, FailedStartRule, GapEnd, OverlapRule, Placing, PredecessorRule, PromisingRule,
+    ReplanPasses, ResumeRule, Retry, UnderestimatorRule,
 };
 use crate::section;
 
@@ -51,6 +51,10 @@ section! {
             .words("0 (default: independent) to 1: dependence of a job on a predecessor of its user")
             .default_in_words("0")
             .decides("A-14"),
+        /// Whether an overbooked job may be planned where others leave it no time of its own.
+        overlap: Option<OverlapRule> = named::<OverlapRule>()
+            .note(": between two jobs on the same nodes, in what the first leaves of its time")
+            .decides("A-20"),
         /// Whether planned jobs start early.
         early_start: Option<EarlyStart> = named::<EarlyStart>()
             .decides("Birkenheuer 2012 §3.6, §5.2"),

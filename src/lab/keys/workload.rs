@@ -163,5 +163,16 @@ section! {
         drop_overruns: Option<bool> = flag("false").decides("A-08"),
         /// Whether cancelled records are dropped.
         drop_cancelled: Option<bool> = flag("false"),
+        /// Whether jobs of one node are dropped that only test the machine: they ask for the
+        /// default and are over within seconds.
+        drop_test_jobs: Option<bool> = flag("false").decides("Birkenheuer 2012 §4.2.2"),
+        /// What such jobs ask for.
+        test_job_estimate_seconds: Given<u32> = integer_within(0, 86_400)
+            .note(" s, 0 for any, with drop_test_jobs")
+            .default_is("600"),
+        /// How long they run at most.
+        test_job_longest_seconds: Given<u32> = integer_within(0, 86_400)
+            .note(" s, with drop_test_jobs")
+            .default_is("5"),
     }
 }

@@ -188,7 +188,7 @@ impl Store {
                 keep_plans(&connection).map_err(sql)?;
                 schema_check::distrust(&connection).map_err(sql)?;
                 connection
-                    .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
+                    .execute_batch("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;")
                     .map_err(sql)?;
                 VERSIONS.require_current(&connection, path)?;
                 schema_check::check(studies, &connection, path)?;

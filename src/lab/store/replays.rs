@@ -98,8 +98,8 @@ impl Store {
             .map_err(|error| self.error("reading a point", error))
     }
 
-    /// Of every strategy the point of the first replication with the highest gain: place and
-    /// strategy, in the order in which the sweep has the strategies.
+    /// Of every strategy the point with the highest gain of the replication that the first done
+    /// point has: place and strategy, in the order in which the sweep has the strategies.
     ///
     /// # Errors
     ///
@@ -111,7 +111,8 @@ impl Store {
                     SELECT place, strategy, min(place) OVER (PARTITION BY strategy) AS first,
                         row_number() OVER (PARTITION BY strategy ORDER BY gain DESC, place) AS rank
                     FROM v_point WHERE run = ?1 AND replication =
-                        (SELECT min(replication) FROM v_point WHERE run = ?1 AND state = 'done') AND state = 'done')
+                        (SELECT replication FROM v_point WHERE run = ?1 AND state = 'done' ORDER BY place LIMIT 1)
+                        AND state = 'done')
                  WHERE rank = 1 ORDER BY first",
             )
             .and_then(|mut statement| {

@@ -41,6 +41,8 @@ pub struct StoredRule {
     pub most: u32,
     /// The replications that confirm a selection, by number.
     pub confirming: Vec<u32>,
+    /// Replications that there are, where the best value over all of them is selected.
+    pub population: Option<u32>,
 }
 
 /// A decision with the axis values of what it is about.
@@ -64,6 +66,7 @@ impl StoredRule {
         let most = rule.replications() - rule.confirming();
         let quantities = rule.quantities().to_vec();
         let confirming = replication_order(sweep).split_off(most as usize);
+        let population = rule.population();
         Some(match rule {
             Rule::Stop(rule) => Self {
                 selects: false,
@@ -78,6 +81,7 @@ impl StoredRule {
                 rung: rule.rung,
                 most,
                 confirming,
+                population,
             },
             Rule::Select(rule) => Self {
                 selects: true,
@@ -92,6 +96,7 @@ impl StoredRule {
                 rung: rule.rung,
                 most,
                 confirming,
+                population,
             },
         })
     }
@@ -107,8 +112,8 @@ fn begin(connection: &Connection, run: RunId, sweep: &Sweep) -> rusqlite::Result
     let goal = if rule.smallest { "smallest" } else { "largest" };
     connection.execute(
         "INSERT INTO run_rule (run, kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung,
-            most, confirm)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            most, confirm, population)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         params![
             run.0,
             kind,
@@ -123,6 +128,7 @@ fn begin(connection: &Connection, run: RunId, sweep: &Sweep) -> rusqlite::Result
             rule.rung,
             rule.most,
             rule.confirming.len() as i64,
+            rule.population,
         ],
     )?;
     let mut insert =
@@ -216,7 +222,8 @@ impl Store {
         let rule = self
             .connection
             .query_row(
-                "SELECT kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung, most
+                "SELECT kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung, most,
+                    population
                  FROM run_rule WHERE run = ?1",
                 [run.0],
                 |row| {
@@ -233,6 +240,7 @@ impl Store {
                         rung: row.get(9)?,
                         most: row.get(10)?,
                         confirming: Vec::new(),
+                        population: row.get(11)?,
                     })
                 },
             )

@@ -305,9 +305,11 @@ const OF_RUN: [(&str, &str); 11] = [
         "run_machine",
         "SELECT workload, nodes, log_nodes, jobs, too_wide, lowest_load, highest_load FROM run_machine WHERE run = ?1",
     ),
+    // Without a population, as in stores before version 18, a rule keeps its digest.
     (
         "run_rule",
-        "SELECT kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung, most, confirm
+        "SELECT kind, quantities, axes, goal, baseline, width, is_relative, probability, least, rung, most,
+            coalesce(confirm || ' of ' || population, confirm)
          FROM run_rule WHERE run = ?1",
     ),
     (

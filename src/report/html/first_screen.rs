@@ -8,6 +8,7 @@ use super::way_back;
 use crate::content::{Content, shortfall};
 use crate::plots::words;
 use crate::statistics::EXPLAINED;
+use crate::summary_tables::brief;
 use crate::table::{short, value_text};
 
 /// Rows of the table.
@@ -58,23 +59,32 @@ impl Content<'_> {
     }
 
     fn cards(&self) -> Markup {
+        let best = brief(&self.best, &self.analysis);
         let (outcome, most) = match &self.each_axis {
             Some(table) => (table, 2 * MOST_OUTCOMES),
-            None => (&self.best, MOST_OUTCOMES),
+            None => (&best, MOST_OUTCOMES),
         };
+        let keys: Vec<&str> = best
+            .columns
+            .iter()
+            .map(|column| column.key.as_str())
+            .collect();
+        let more = self.best.columns.len() - keys.len();
         let rows = outcome.rows.len();
         html! {
             div.cards { "\n"
                 section class="card wide" id="outcome" {
                     h2 { (outcome.title) } "\n"
-                    div id="of-situation" data-of=(self.best.name) hidden {} "\n"
+                    div id="of-situation" data-of=(best.name) data-columns=(keys.join(" ")) hidden {} "\n"
                     (plain_table(outcome, most))
                     @if rows > most {
                         p.note {
                             "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
                         } "\n"
-                    } @else if outcome.name != self.best.name {
+                    } @else if outcome.name != best.name {
                         p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
+                    } @else if more > 0 {
+                        p.note { a href="#best" { (more) " more columns" } "." } "\n"
                     }
                 } "\n"
                 section class="card wide" id="what" {

@@ -105,8 +105,11 @@
       if (!rows.includes(whole.tBodies[0].rows[place])) row.remove();
       [...row.cells].forEach((cell, column) => { cell.dataset.l = titles[column]; });
     });
+    const shown = here.dataset.columns.split(" ");
+    // From the last column on, so that those before it keep their places.
+    const left = keys.map((_, column) => column).filter((column) => at.some(([held]) => held === column) || !shown.includes(keys[column])).reverse();
     for (const row of [table.tHead.rows[0], ...table.tBodies[0].rows])
-      for (const column of at.map(([column]) => column).sort((a, b) => b - a)) row.deleteCell(column);
+      for (const column of left) row.deleteCell(column);
     const scroll = document.createElement("div");
     scroll.className = "scroll";
     scroll.append(table);

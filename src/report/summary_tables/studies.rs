@@ -183,8 +183,8 @@ pub(crate) fn each_axis_table(
     })
 }
 
-/// Of the table of each axis what a card or a screen has room for: the first measure of each topic.
-pub(crate) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
+/// Of a table what a card or a screen has room for: the first measure of each topic.
+pub(crate) fn brief(table: &Table, analysis: &Analysis) -> Table {
     let mut topics = Vec::new();
     let mut is_kept = |column: &Column| {
         let mut measures = analysis.measures.iter();
@@ -195,7 +195,7 @@ pub(crate) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
         topics.push(measure.topic);
         is_first
     };
-    let kept: Vec<bool> = each_axis.columns.iter().map(&mut is_kept).collect();
+    let kept: Vec<bool> = table.columns.iter().map(&mut is_kept).collect();
     fn chosen<T: Clone>(all: &[T], kept: &[bool]) -> Vec<T> {
         let pairs = all.iter().zip(kept);
         pairs
@@ -204,13 +204,9 @@ pub(crate) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
             .collect()
     }
     Table {
-        columns: chosen(&each_axis.columns, &kept),
-        rows: each_axis
-            .rows
-            .iter()
-            .map(|row| chosen(row, &kept))
-            .collect(),
-        ..each_axis.clone()
+        columns: chosen(&table.columns, &kept),
+        rows: table.rows.iter().map(|row| chosen(row, &kept)).collect(),
+        ..table.clone()
     }
 }
 

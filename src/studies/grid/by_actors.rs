@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt;
 
-use crate::co_reservation::testutils::situation;
+use crate::co_reservation::testutils::{queueing_situation, situation};
 use crate::co_reservation::{
     Algorithm, ClusterWorkload, CoReservationInputs, CoReservationRun, CoReservationSettings,
     RiskChoice, RiskSettings, co_reservation_scene,
@@ -70,6 +70,20 @@ fn grids_come_to_the_same_by_actors_and_by_plain_calls() {
         granted += starts.count();
     }
     assert!(granted > 150);
+}
+
+#[test]
+fn queued_parts_come_to_the_same_by_actors_and_by_plain_calls() {
+    let mut granted = 0;
+    for number in 0..150 {
+        let situation = queueing_situation(number);
+        let seed = StreamSeed::default();
+        let (called, _, _) = compare_grid(&situation.inputs, &situation.settings, &seed);
+        granted += (called.requests.iter())
+            .filter(|it| it.start.is_some())
+            .count();
+    }
+    assert!(granted > 100, "{granted}");
 }
 
 /// The most CPUs that jobs in their last run and parts hold at once on a cluster.

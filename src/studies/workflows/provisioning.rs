@@ -43,7 +43,7 @@ pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
-pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
+pub use genetic::{Genetic, GeneticSettings, WeightScale, Weighting, moga, nsga2, weighted_sum};
 pub use greedy::{GreedyPlan, PlanFailure, Wish};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
 pub use of_workflow::ApplicationError;

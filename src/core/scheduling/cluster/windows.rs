@@ -81,6 +81,16 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
         }
     }
 
+    /// Says of a running job how long it lasts, which was not known before: until `end`, or to the
+    /// end of its limit if that is earlier.
+    pub fn last_until(&mut self, job: JobId, end: Seconds) {
+        let Some(start) = self.cluster.running_since(job) else {
+            return;
+        };
+        self.cluster.jobs.get_mut(job).job.runtime = (end - start).max(Seconds::ZERO);
+        self.cluster.schedule_end(job, Seconds::FAR);
+    }
+
     /// Nodes go down now; those that are down stay so.
     pub fn nodes_down(&mut self, nodes: impl IntoIterator<Item = NodeIndex>) {
         let cluster = &mut self.cluster;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::workload::TestJobs;
 use crate::workload::swf::{Provenance, SwfHeader};
 
 const USABLE: SwfRecord = SwfRecord {
@@ -114,6 +115,42 @@ fn each_broken_rule_drops_the_record_and_is_counted_once() {
             assert_eq!(count, u64::from(name == rule), "{name} for {rule}");
         }
     }
+}
+
+#[test]
+fn a_job_of_one_node_that_is_over_at_once_with_the_default_estimate_is_a_test_and_counted() {
+    let is_dropped = |test_jobs, (nodes, requested_time, run)| {
+        let record = SwfRecord {
+            allocated_processors: nodes,
+            requested_time,
+            run,
+            ..USABLE
+        };
+        let rules = CleaningRules {
+            drop_zero_runtime: false,
+            test_jobs,
+            ..CleaningRules::default()
+        };
+        let (job, report) = report_of(record, rules);
+        assert_eq!(report.test_job, u64::from(job.is_none()));
+        job.is_none()
+    };
+    // Addendum A, section 17: the first is a test, the others are kept.
+    let jobs = [(1, 600, 1), (1, 600, 30), (2, 600, 1), (1, 3_600, 0)];
+    let default = TestJobs {
+        estimate: 600,
+        longest: 5,
+    };
+    let dropped = |rule| jobs.map(|job| is_dropped(rule, job));
+    assert_eq!(dropped(Some(default)), [true, false, false, false]);
+    assert_eq!(dropped(None), [false; 4]);
+    let any = TestJobs {
+        estimate: 0,
+        ..default
+    };
+    assert_eq!(dropped(Some(any)), [true, false, false, true]);
+    assert!(is_dropped(Some(default), (1, 600, 5)));
+    assert!(!is_dropped(Some(default), (1, 600, 6)));
 }
 
 #[test]

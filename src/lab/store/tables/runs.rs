@@ -112,7 +112,8 @@ CREATE TABLE run_rule (
     least INTEGER NOT NULL,
     rung INTEGER NOT NULL,
     most INTEGER NOT NULL,
-    confirm INTEGER NOT NULL
+    confirm INTEGER NOT NULL,
+    population INTEGER
 ) STRICT;
 
 CREATE TABLE run_turn (

@@ -1,8 +1,9 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
-/// Requests for reservations that come too late have a verdict of their own: lookups are made anew.
-pub(super) const TO_18: &str = "";
+/// Requests for reservations that come too late have a verdict of their own (lookups are made
+/// anew), and a rule says of how many replications it selects.
+pub(super) const TO_18: &str = "ALTER TABLE run_rule ADD COLUMN population INTEGER;";
 
 /// Jobs that were promised nothing and ran where others left nodes.
 pub(super) const TO_17: &str = "

@@ -267,6 +267,7 @@ impl SelectCourse {
                 &samples,
                 self.rule.zone.at(best),
                 self.error(situation, &level),
+                self.rule.population(),
             )
         });
         let means: Vec<f64> = samples(done).iter().map(|row| mean(row)).collect();

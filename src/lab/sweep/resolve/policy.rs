@@ -10,7 +10,7 @@ use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
     Acceptance, AccurateUserRule, AccurateUsers, Bandwidth, BelievedRate, CalibrationSettings,
-    CheckpointInterval, CheckpointSettings, ExcludedUsers, NodeKnowledge, NodeOrder,
+    CheckpointInterval, CheckpointSettings, ExcludedUsers, NodeKnowledge, NodeOrder, OverlapRule,
     PenaltyFunction, PenaltySettings, PolicySpec, Reliability, ShorteningRule, UnderestimatorRule,
 };
 use crate::study::Studies;
@@ -46,6 +46,7 @@ pub(crate) fn policy(
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
+    let overlap = overlap(raw, checkpoint, problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let penalty = late_penalty(penalty, problems);
     let shortening = shortening(acceptance, problems);
@@ -78,8 +79,26 @@ pub(crate) fn policy(
         node_order: node_order?,
         checkpoint: checkpoint?,
         penalty: penalty?,
+        overlap: overlap?,
     };
     Some((policy, ratio?))
+}
+
+/// When a job that is planned on top of others could save its work is not known.
+fn overlap(
+    raw: &RawScheduling,
+    checkpoint: &RawCheckpoint,
+    problems: &mut Problems,
+) -> Option<OverlapRule> {
+    let rule = raw.overlap.unwrap_or_default();
+    let interval = checkpoint.interval.as_ref().map(|name| name.get_ref());
+    let saves = interval.is_some_and(|name| name != "none");
+    if rule != OverlapRule::None && saves {
+        let message = "jobs that save their work are not planned on top of others";
+        checkpoint.interval().refuse(message, problems);
+        return None;
+    }
+    Some(rule)
 }
 
 fn strategy(

@@ -206,6 +206,7 @@ fn select(
         rung,
         most,
         confirm,
+        population: raw.population.unwrap_or_default(),
         baseline,
         refined: refined.is_some(),
     })

@@ -12,7 +12,8 @@ use crate::study::inputs::{ADD_NODES, LogSizes};
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
-    CleaningRules, Compression, TraceCopy, WholeTrace, Windows, WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, TestJobs, TraceCopy, WholeTrace, Windows, WorkloadSettings,
+    WorkloadSource,
 };
 
 pub(crate) fn workload(
@@ -298,6 +299,13 @@ fn compression(
 
 fn cleaning(workload: &RawWorkload, problems: &mut Problems) -> Option<CleaningRules> {
     let raw = &workload.cleaning;
+    let estimate = raw.test_job_estimate_seconds().or_default(problems);
+    let longest = raw.test_job_longest_seconds().or_default(problems);
+    let missing_runtime_seconds = raw.missing_runtime_seconds().or_default(problems);
+    let tests = TestJobs {
+        estimate: estimate?,
+        longest: longest?,
+    };
     Some(CleaningRules {
         completed_only: workload.completed_only().is_on(),
         processors: raw.processors.unwrap_or_default(),
@@ -305,7 +313,8 @@ fn cleaning(workload: &RawWorkload, problems: &mut Problems) -> Option<CleaningR
         drop_overruns: raw.drop_overruns().is_on(),
         drop_cancelled: raw.drop_cancelled().is_on(),
         missing_estimate: workload.missing_estimate.unwrap_or_default(),
-        missing_runtime_seconds: raw.missing_runtime_seconds().or_default(problems)?,
+        missing_runtime_seconds: missing_runtime_seconds?,
+        test_jobs: raw.drop_test_jobs().is_on().then_some(tests),
     })
 }
 

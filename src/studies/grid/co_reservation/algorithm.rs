@@ -13,6 +13,9 @@ pub enum Algorithm {
     /// The rigid baseline: one candidate, at the earliest start, on clusters that are drawn
     /// beforehand; nothing is varied.
     Rigid,
+    /// The baseline without reservations: parts wait in the queues of clusters that are drawn, and
+    /// those that have begun hold their CPUs until all have (Meltzer 2005, §1).
+    Barrier,
     /// A1: candidates in random order, no probe (Meltzer 2005, §4.2).
     A1,
     /// A2: only candidates with enough free CPUs (Meltzer 2005, §4.3).
@@ -38,6 +41,8 @@ pub enum Algorithm {
 /// What an algorithm does: its row of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlgorithmRow {
+    /// Whether parts wait in queues instead of being reserved; nothing else is read then.
+    pub queues: bool,
     /// Whether clusters are probed before anything is reserved.
     pub probes: bool,
     /// Whether the backlog is looked at, and how accurate limits are taken to be there.
@@ -90,6 +95,11 @@ impl Algorithm {
             "rigid",
             "one fixed candidate: places and start drawn beforehand",
         ),
+        (
+            Self::Barrier,
+            "barrier",
+            "no reservation: queued parts wait for each other",
+        ),
         (Self::A1, "a1", "random order, no probe"),
         (Self::A2, "a2", "CPU counting"),
         (Self::A3, "a3", "fair: not before the backlog is worked off"),
@@ -134,6 +144,7 @@ impl Algorithm {
     #[must_use]
     pub fn row(self) -> AlgorithmRow {
         let plain = AlgorithmRow {
+            queues: false,
             probes: true,
             backlog: None,
             backfill: false,
@@ -150,6 +161,12 @@ impl Algorithm {
         };
         match self {
             Self::Rigid => AlgorithmRow {
+                probes: false,
+                repair: Repair::None,
+                ..plain
+            },
+            Self::Barrier => AlgorithmRow {
+                queues: true,
                 probes: false,
                 repair: Repair::None,
                 ..plain

@@ -48,6 +48,10 @@ pub enum Wait {
     Order(u32),
     /// The cancellation of this order.
     Cancel(u32),
+    /// Nothing: parts are queued from now on.
+    Queueing,
+    /// The start of all queued parts of this round.
+    Barrier(u32),
     /// Nothing: a renegotiable request is issued anew.
     Renegotiation,
 }
@@ -123,6 +127,7 @@ impl Broker {
     /// A client asks (step 1).
     pub fn submit(&mut self, now: Seconds, request: CoRequest) {
         let (id, begun) = (request.id, self.stopwatch.begin());
+        let request = self.rules.search.as_run(request);
         let process = Process::begin(&self.rules, now, request, &mut self.effects);
         self.processes.insert(id, process);
         self.spend(id, begun);
@@ -134,6 +139,7 @@ impl Broker {
             Answer::Probed { request, .. }
             | Answer::Reserved { request, .. }
             | Answer::Cancelled { request, .. } => *request,
+            Answer::Begun(part) => part.request,
             Answer::Lost(part) => part.request,
         };
         let begun = self.stopwatch.begin();

@@ -10,7 +10,7 @@ mod tests;
 
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::scheduling::measures::Measured;
-use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 
 use super::measures::ClusterValue;
 use super::{CoOutcome, CoReservationInputs, CoReservationRun, CoReservationSettings, CoVerdict};
@@ -30,7 +30,7 @@ pub fn co_reservation_measures(
 ) -> (Measured, Vec<ClusterValue>) {
     let mut measured = Measured::default();
     requests(settings, run, &mut measured);
-    messages(run, &mut measured);
+    messages(settings, run, &mut measured);
     fairness(run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
@@ -40,6 +40,10 @@ pub fn co_reservation_measures(
         let held = clusters::unowned_parts(run);
         measured.add("leaked_cpu_seconds", held.leaked as f64);
         measured.add("undecided_cpu_seconds", held.undecided as f64);
+        if settings.search.algorithm.row().queues {
+            let idle = NodeSeconds(clusters::idle_work(run));
+            measured.add("co_idle_hours", idle.coins().0);
+        }
     }
     let promises = settings.risk.is_some();
     (measured, clusters::values(inputs, run, promises))
@@ -112,6 +116,10 @@ fn requests(settings: &CoReservationSettings, run: &CoReservationRun, measured: 
         .iter()
         .map(|(outcome, start)| (*start - outcome.request.submit).hours());
     measured.add("co_lead_hours", mean(lead));
+    let response = placed.iter().map(|(outcome, start)| {
+        (*start + outcome.request.duration - outcome.request.earliest).hours()
+    });
+    measured.add("co_response_hours", mean(response));
 }
 
 fn work_hours(parts: &[Nodes], duration: Seconds) -> f64 {
@@ -207,7 +215,7 @@ pub fn weekends(local: &LocalSettings) -> [(Seconds, Seconds); 2] {
     [(first, first + DAY * 2), (second, second + DAY * 2)]
 }
 
-fn messages(run: &CoReservationRun, measured: &mut Measured) {
+fn messages(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut Measured) {
     if run.requests.is_empty() {
         return;
     }
@@ -268,7 +276,10 @@ fn messages(run: &CoReservationRun, measured: &mut Measured) {
             1.0
         }
     });
-    measured.add("reservation_efficiency_mean", mean(efficiency));
+    // Queued parts have no worst case.
+    if !settings.search.algorithm.row().queues {
+        measured.add("reservation_efficiency_mean", mean(efficiency));
+    }
     measured.add_ratio("top_request_message_share", counts[worst], total);
 }
 

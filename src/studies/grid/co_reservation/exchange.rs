@@ -6,6 +6,8 @@
 //! around it ([`CoReservations`](super::CoReservations)) has the clusters carry them out and hands
 //! the reports back.
 
+use std::collections::BTreeMap;
+
 use bookahead_core::kernel::{Agenda, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
@@ -34,6 +36,8 @@ enum Event {
     Outage(ClusterId, OutageEvent),
     /// A granted part starts; if it cannot, its loss is noticed.
     Start(ClusterId),
+    /// A queued part may begin; if it does, that is noticed.
+    Look(ClusterId),
     /// An envelope arrives.
     Arrival(Envelope),
     /// A timer expires.
@@ -50,7 +54,7 @@ impl Event {
     fn class(&self) -> u8 {
         match self {
             Self::Outage(..) => 0,
-            Self::Start(_) => 1,
+            Self::Start(_) | Self::Look(_) => 1,
             Self::Arrival(_) => 2,
             Self::Timer(_) => 3,
             Self::Submission(_) => 4,
@@ -70,6 +74,8 @@ pub struct Exchange {
     asked: Option<Seconds>,
     /// Whether a cluster may lose parts that it has promised, so that their starts are watched.
     loses_parts: bool,
+    /// When the clusters at which parts wait are looked at next.
+    looks: BTreeMap<ClusterId, Seconds>,
 }
 
 impl Exchange {
@@ -84,6 +90,7 @@ impl Exchange {
             under_way: 0,
             asked: None,
             loses_parts: settings.risk.is_some(),
+            looks: BTreeMap::new(),
         }
     }
 
@@ -189,11 +196,17 @@ impl Exchange {
                         return Some(task(cluster, Command::Settle));
                     }
                 }
+                Event::Look(cluster) => {
+                    if self.looks.get(&cluster) == Some(&at) {
+                        self.looks.remove(&cluster);
+                        return Some(task(cluster, Command::Settle));
+                    }
+                }
                 Event::Arrival(Envelope::ToCluster(cluster, instruction)) => {
                     self.under_way -= 1;
                     self.asked = match &instruction {
                         Instruction::Reserve(part) => Some(part.start),
-                        Instruction::Probe { .. } | Instruction::Cancel { .. } => None,
+                        _ => None,
                     };
                     return Some(task(cluster, Command::Deliver(instruction)));
                 }
@@ -220,6 +233,12 @@ impl Exchange {
             let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
             self.push(arrival, Event::Arrival(envelope));
         }
+        for part in report.begun {
+            let arrival = self.network.send_until_received(at);
+            let envelope = Envelope::ToBroker(cluster, Answer::Begun(part));
+            self.push(arrival, Event::Arrival(envelope));
+        }
+        self.look(cluster, report.next_look);
         let Some(answer) = report.answer else {
             return;
         };
@@ -234,6 +253,26 @@ impl Exchange {
             self.push(start.max(at), Event::Start(cluster));
         }
         self.send(at, Envelope::ToBroker(cluster, answer));
+    }
+
+    /// A cluster at which parts wait is looked at then; `None` where none waits.
+    fn look(&mut self, cluster: ClusterId, at: Option<Seconds>) {
+        let Some(at) = at else {
+            self.looks.remove(&cluster);
+            return;
+        };
+        if self.looks.insert(cluster, at) != Some(at) {
+            self.push(at, Event::Look(cluster));
+        }
+    }
+
+    /// A window begins, for which clusters get their jobs with the first question: those at which
+    /// parts wait are asked at once, as they did not know of these jobs when they said when to look
+    /// again.
+    pub(super) fn begin_window(&mut self, at: Seconds) {
+        for cluster in self.looks.keys().copied().collect::<Vec<_>>() {
+            self.look(cluster, Some(at));
+        }
     }
 
     /// The outcomes of the requests, in order.
@@ -262,12 +301,12 @@ impl Exchange {
     fn push(&mut self, at: Seconds, event: Event) {
         let class = event.class();
         match &event {
-            Event::Outage(..) | Event::Timer(_) => {}
+            Event::Outage(..) | Event::Timer(_) | Event::Look(_) => {}
             Event::Start(_) | Event::Arrival(_) | Event::Submission(_) => self.under_way += 1,
         }
         match event {
             // Clusters start their parts in the order of their numbers.
-            Event::Start(cluster) => {
+            Event::Start(cluster) | Event::Look(cluster) => {
                 self.events
                     .push_ranked(at, class, u64::from(cluster.0), event);
             }

@@ -15,8 +15,8 @@ mod tariff;
 pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
 pub use service::{
-    ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,
-    PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
+    BegunPart, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart,
+    OutageEvent, PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
 };
 pub use settings::{
     AccuracySource, BacklogWork, HourEdge, LocalSettings, LookAhead, NextEventSource, ProbeFilters,

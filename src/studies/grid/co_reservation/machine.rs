@@ -167,6 +167,7 @@ impl CoReservations {
 
     fn end_window(&mut self, until: Seconds) {
         self.worked_off = until;
+        self.exchange.begin_window(until);
         let is_all_submitted = self.last_submission.is_none_or(|last| last < until);
         let is_broker_done = is_all_submitted && self.exchange.is_idle();
         let (mut has_events, mut are_idle) = (false, true);

@@ -3,8 +3,10 @@
 
 use bookahead_core::workload::CoRequestId;
 
+use bookahead_core::units::Seconds;
+
 use crate::co_reservation::local::{
-    ClusterId, LostPart, OutageEvent, PartOrder, Probe, ProbeAnswer, Refusal,
+    BegunPart, ClusterId, LostPart, OutageEvent, PartOrder, Probe, ProbeAnswer, QueuedPart, Refusal,
 };
 
 /// From the broker to a cluster.
@@ -19,6 +21,17 @@ pub enum Instruction {
     },
     /// Reserve a part (step 8).
     Reserve(PartOrder),
+    /// Queue a part. That it begins is told by [`Answer::Begun`].
+    Queue(QueuedPart),
+    /// All parts of a request have begun: this one ends then.
+    Proceed {
+        /// The request.
+        request: CoRequestId,
+        /// The order that it was queued for.
+        order: u32,
+        /// When it ends.
+        end: Seconds,
+    },
     /// Give a part back (step 13).
     Cancel {
         /// The request.
@@ -56,6 +69,8 @@ pub enum Answer {
         /// The order that was taken back.
         order: u32,
     },
+    /// Unasked: a queued part has begun. It comes through, late perhaps.
+    Begun(BegunPart),
     /// Unasked: a promised part is lost. The client's side watches its parts (Meltzer 2005, §7.4),
     /// so this comes through, late perhaps, whatever becomes of single messages.
     Lost(LostPart),
@@ -85,8 +100,12 @@ pub enum Command {
 /// What came of an [`Command`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The answer to an envelope; `None` where the cluster is down.
+    /// The answer to an envelope; `None` where it needs none, or the cluster is down.
     pub answer: Option<Answer>,
     /// Parts that were lost since the last report.
     pub lost: Vec<LostPart>,
+    /// Queued parts that have begun since the last report.
+    pub begun: Vec<BegunPart>,
+    /// When the next one may begin, unless a message comes before; `None` where none waits.
+    pub next_look: Option<Seconds>,
 }

@@ -69,13 +69,15 @@ pub struct CoAttempt {
     pub cluster: ClusterId,
     /// Its CPUs.
     pub nodes: Nodes,
-    /// The start that was tried.
+    /// The start that was tried; of a queued part, since when it held its CPUs.
     pub start: Seconds,
-    /// How long it was wanted.
+    /// How long it was wanted; of a queued part, how long it held its CPUs until the end of its
+    /// request, or might have.
     pub duration: Seconds,
     /// When the order was sent.
     pub sent: Seconds,
-    /// When its answer came; `None` where none came in time.
+    /// When its answer came, or the news that a queued part had begun; `None` where none came in
+    /// time.
     pub answered: Option<Seconds>,
     /// When the part was taken back, or its loss was told.
     pub given_up: Option<Seconds>,
@@ -86,14 +88,14 @@ pub struct CoAttempt {
 /// The fate of an order to reserve a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AttemptFate {
-    /// It was reserved, and stayed so.
+    /// It was reserved and stayed so, or was queued and ran with the others.
     Reserved,
     /// It was reserved, and taken back because another part could not be had, or for a better
     /// reservation.
     Cancelled,
     /// It was reserved, and the cluster lost it.
     Lost,
-    /// No answer came in time; it was taken back, should it have been reserved.
+    /// No answer came in time, or a queued part did not begin; it was taken back.
     TimedOut,
     /// The cluster refused it.
     Refused(Refusal),
@@ -136,7 +138,7 @@ pub enum CoVerdict {
     Granted,
     /// Not one complete candidate: no order was sent.
     NoCandidate,
-    /// Every candidate was refused.
+    /// Every candidate was refused, or queued parts did not begin together in time.
     Refused,
     /// The window holds no start, or there are more parts than clusters that could hold them.
     Impossible,
@@ -169,7 +171,7 @@ impl CoVerdict {
 pub struct MessageCounts {
     /// Status queries, `r·c`.
     pub probes: u32,
-    /// Reserve orders that were granted.
+    /// Reserve orders that were granted, and orders to queue.
     pub granted: u32,
     /// Reserve orders that were refused.
     pub refused: u32,

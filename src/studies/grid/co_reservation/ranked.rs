@@ -66,12 +66,13 @@ enum Repairing {
 }
 
 impl Ranked {
-    pub fn new(repair: Repair, preference: Preference, tolerance: Tolerance) -> Self {
+    pub fn new(repair: Repair, preference: Preference, staged: bool, tolerance: Tolerance) -> Self {
         Self {
             repair,
             tolerance,
             scale: Scale {
                 preference,
+                staged,
                 cost: (0.0, 0.0),
                 start: (Seconds::ZERO, Seconds::ZERO),
             },

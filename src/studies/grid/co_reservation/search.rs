@@ -26,6 +26,9 @@ pub struct SearchRules {
     pub repair: Repair,
     /// Weights of cost and start where candidates are ordered by value.
     pub preference: Preference,
+    /// Whether the value goes by bands of cost instead, each a tenth of the range, and in a band by
+    /// start (Meltzer 2005, §4.7.2).
+    pub staged: bool,
     /// Best-first repair: how much later than the next-best candidate one may start to be preferred
     /// to a rollback (Q27).
     pub start_tolerance: Seconds,
@@ -127,7 +130,12 @@ impl Search {
                 start: rules.start_tolerance,
                 cost: rules.cost_tolerance,
             };
-            Engine::Ranked(Ranked::new(rules.repair, rules.preference, tolerance))
+            Engine::Ranked(Ranked::new(
+                rules.repair,
+                rules.preference,
+                rules.staged,
+                tolerance,
+            ))
         } else {
             Engine::Listed(Listed::new(rules.order, rules.repair, table.starts()))
         };

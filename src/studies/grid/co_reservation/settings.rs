@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::CoRequest;
 
 use super::Algorithm;
 use crate::co_reservation::local::LocalSettings;
@@ -65,6 +66,59 @@ pub struct SearchSettings {
     pub start_tolerance: Seconds,
     /// A5: how much dearer it may be.
     pub cost_tolerance: f64,
+    /// The baseline without reservations: how long a part that has begun waits for the others
+    /// (Meltzer 2005, §1).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub patience: Patience,
+    /// Whether all CPUs of a request are sought on one cluster (Meltzer 2005, §1).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unsplit: bool,
+    /// How much longer a request lasts that has several parts, as a share of its duration.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub split_overhead: f64,
+}
+
+impl SearchSettings {
+    /// The request as it is run: all its CPUs in one part, or in the parts that it asks for and
+    /// longer by the overhead. The window stays.
+    #[must_use]
+    pub fn as_run(&self, mut request: CoRequest) -> CoRequest {
+        if self.unsplit {
+            request.parts = vec![Nodes(request.parts.iter().map(|part| part.0).sum())];
+        } else if request.parts.len() > 1 {
+            let seconds = request.duration.0 as f64 * (1.0 + self.split_overhead);
+            request.duration = Seconds(libm::round(seconds) as i64);
+        }
+        request
+    }
+}
+
+/// How long a queued part that has begun waits for the others of its request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Patience {
+    /// So many times the duration of the request, and a second at least.
+    Factor(f64),
+    /// So long, a second at least.
+    Fixed(Seconds),
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self::Factor(0.5)
+    }
+}
+
+impl Patience {
+    /// That of a request of this duration.
+    #[must_use]
+    pub fn of(self, duration: Seconds) -> Seconds {
+        let patience = match self {
+            Self::Factor(factor) => Seconds(libm::round(duration.0 as f64 * factor) as i64),
+            Self::Fixed(patience) => patience,
+        };
+        patience.max(Seconds(1))
+    }
 }
 
 impl Default for SearchSettings {
@@ -78,6 +132,9 @@ impl Default for SearchSettings {
             memoise: false,
             start_tolerance: Seconds::ZERO,
             cost_tolerance: 0.0,
+            patience: Patience::default(),
+            unsplit: false,
+            split_overhead: 0.0,
         }
     }
 }
@@ -89,13 +146,16 @@ pub enum SortBy {
     /// The algorithm: chance, the start, or the client's preference.
     #[default]
     Algorithm,
+    /// For A5: bands of cost, each a tenth of the range, and in a band the start (Meltzer 2005,
+    /// §4.7.1, §4.7.2).
+    Staged,
     /// The least sum over its parts of the degree to which their clusters would be reserved
     /// meanwhile (Meltzer 2005, §7.1).
     ReservationDegree,
 }
 
-fn is_default(sort_by: &SortBy) -> bool {
-    *sort_by == SortBy::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// How many candidate starts there are (Q1).

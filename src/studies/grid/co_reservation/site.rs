@@ -66,11 +66,13 @@ impl Site {
             Command::Deliver(instruction) => {
                 if service.is_up() {
                     let answer = || answer(service, now, instruction);
-                    report.answer = Some(self.stopwatch.time(Decision::Quote, answer));
+                    report.answer = self.stopwatch.time(Decision::Quote, answer);
                 }
             }
         }
         report.lost = service.take_lost_parts();
+        report.begun = service.take_begun_parts();
+        report.next_look = service.next_look();
         report
     }
 
@@ -102,24 +104,40 @@ impl Site {
     }
 }
 
-fn answer(service: &mut dyn LocalService, now: Seconds, instruction: &Instruction) -> Answer {
+fn answer(
+    service: &mut dyn LocalService,
+    now: Seconds,
+    instruction: &Instruction,
+) -> Option<Answer> {
     match instruction {
-        Instruction::Probe { round, probe } => Answer::Probed {
+        Instruction::Probe { round, probe } => Some(Answer::Probed {
             request: probe.request,
             round: *round,
             offers: service.probe(now, probe),
-        },
-        Instruction::Reserve(part) => Answer::Reserved {
+        }),
+        Instruction::Reserve(part) => Some(Answer::Reserved {
             request: part.request,
             order: part.order,
             verdict: service.reserve(now, part),
-        },
+        }),
+        Instruction::Queue(part) => {
+            service.queue(now, part);
+            None
+        }
+        Instruction::Proceed {
+            request,
+            order,
+            end,
+        } => {
+            service.proceed(now, *request, *order, *end);
+            None
+        }
         Instruction::Cancel { request, order } => {
             service.cancel(now, *request, *order);
-            Answer::Cancelled {
+            Some(Answer::Cancelled {
                 request: *request,
                 order: *order,
-            }
+            })
         }
     }
 }

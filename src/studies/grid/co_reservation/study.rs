@@ -7,7 +7,7 @@ use crate::co_reservation::evaluation::co_reservation_measures;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
     ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
-    OutageEvents, Repair, SortBy, co_reservation_scene,
+    OutageEvents, Repair, SearchSettings, SortBy, co_reservation_scene,
 };
 use crate::study::cluster_policy;
 use bookahead_core::estimates::LearningSettings;
@@ -143,7 +143,8 @@ impl CoReservationSimulation {
         let clusters = &self.inputs.clusters;
         let sizes: Vec<Nodes> = clusters.iter().map(|cluster| cluster.nodes).collect();
         let mut outages = OutageEvents::new(self.settings.failures.as_ref(), &sizes, &self.seed);
-        outages.before(latest_end(clusters, &self.inputs.requests))
+        let search = &self.settings.search;
+        outages.before(latest_end(clusters, &self.inputs.requests, search))
     }
 }
 
@@ -241,11 +242,38 @@ impl Study for CoReservationStudy {
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
-                if !row.probes {
+                let search = &mut settings.search;
+                if row.queues {
+                    // What is searched for where nothing is queued.
+                    *search = SearchSettings {
+                        algorithm: search.algorithm,
+                        patience: search.patience,
+                        unsplit: search.unsplit,
+                        split_overhead: search.split_overhead,
+                        ..default.search.clone()
+                    };
+                    settings.renegotiate = false;
+                    settings.second_thoughts = None;
+                }
+                if requests.parts == 1 {
+                    search.unsplit = false;
+                }
+                let is_one = requests.parts == 1 || search.unsplit;
+                if is_one {
+                    search.split_overhead = default.search.split_overhead;
+                }
+                if is_one || !row.queues {
+                    search.patience = default.search.patience;
+                }
+                let is_read = match settings.search.sort_by {
+                    SortBy::Staged => row.order == Order::Value,
+                    SortBy::Algorithm | SortBy::ReservationDegree => row.probes,
+                };
+                if !is_read {
                     settings.search.sort_by = default.search.sort_by;
                 }
-                let by_degree = settings.search.sort_by == SortBy::ReservationDegree;
-                if row.order != Order::Value || by_degree {
+                let has_own_order = settings.search.sort_by != SortBy::Algorithm;
+                if row.order != Order::Value || has_own_order {
                     requests.preference = Preference::default();
                 }
                 if row.repair != Repair::BestFirst {

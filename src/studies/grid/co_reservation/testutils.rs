@@ -11,6 +11,7 @@ use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
+    Patience,
 };
 
 /// One random grid with its settings.
@@ -84,7 +85,9 @@ pub fn situation(number: u64) -> Situation {
     });
     let requests = requests.collect();
     let mut settings = CoReservationSettings::default();
-    let algorithms = Algorithm::ALL;
+    // Queued parts suffer neither failures nor losses.
+    let reserves = |(algorithm, _, _): &&(Algorithm, _, _)| !algorithm.row().queues;
+    let algorithms: Vec<_> = Algorithm::ALL.iter().filter(reserves).collect();
     settings.search.algorithm =
         algorithms[between(stream, 0, algorithms.len() as i64 - 1) as usize].0;
     settings.search.minimum_step = Seconds(between(stream, 1, 40));
@@ -134,6 +137,21 @@ pub fn situation(number: u64) -> Situation {
             0
         }),
     }
+}
+
+/// The situation of this number with parts that are queued, where nothing fails and nothing is
+/// lost.
+#[must_use]
+pub fn queueing_situation(number: u64) -> Situation {
+    let mut situation = situation(number);
+    situation.inputs.failures = FailureTrace::default().into();
+    let settings = &mut situation.settings;
+    settings.search.algorithm = Algorithm::Barrier;
+    settings.search.unsplit = number.is_multiple_of(4);
+    settings.search.patience = Patience::Fixed(Seconds(1 + number as i64 % 60));
+    settings.failures = None;
+    settings.messages.loss = 0.0;
+    situation
 }
 
 /// Some outages of so many nodes in the first 2,000 s.

@@ -7,8 +7,8 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{CoRequestId, Job};
 
 use crate::co_reservation::local::{
-    ClusterId, LocalService, LocalTotals, LostPart, OutageEvent, PartOrder, PartOutcome, Probe,
-    ProbeAnswer, Refusal, TimeLinePoint,
+    BegunPart, ClusterId, LocalService, LocalTotals, LostPart, OutageEvent, PartOrder, PartOutcome,
+    Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
 };
 
 /// The commands to each cluster, in order.
@@ -75,6 +75,18 @@ impl LocalService for WatchedCluster {
     }
     fn take_lost_parts(&mut self) -> Vec<LostPart> {
         self.inner.take_lost_parts()
+    }
+    fn queue(&mut self, now: Seconds, part: &QueuedPart) {
+        self.inner.queue(now, part);
+    }
+    fn proceed(&mut self, now: Seconds, request: CoRequestId, order: u32, end: Seconds) {
+        self.inner.proceed(now, request, order, end);
+    }
+    fn take_begun_parts(&mut self) -> Vec<BegunPart> {
+        self.inner.take_begun_parts()
+    }
+    fn next_look(&self) -> Option<Seconds> {
+        self.inner.next_look()
     }
     fn metrics(&self) -> SimulationMetrics {
         self.inner.metrics()

@@ -29,7 +29,8 @@ use bookahead_core::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use bookahead_core::plan::{NodePlan, NodeSet, Reservation};
 use bookahead_core::scheduling::{
     Checkpointing, Cluster, EarlyStart, Hardware, JobOutcome, JobQuote, JobQuoter, Learned,
-    PenaltySettings, Phase, Policy, Promise, Recovery, Verdict, WindowQuote, WindowSeller,
+    OverlapRule, PenaltySettings, Phase, Policy, Promise, Recovery, Verdict, WindowQuote,
+    WindowSeller,
 };
 use bookahead_core::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId};
@@ -45,6 +46,8 @@ pub struct Comprehensive {
     settings: ComprehensiveSettings,
     overbooks: bool,
     releases_early: bool,
+    /// Whether jobs are planned on top of their predecessors.
+    overlaps: bool,
     learned: Learned,
     hardware: Hardware,
     plan: NodePlan,
@@ -86,13 +89,15 @@ impl Comprehensive {
         overbooks: bool,
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
+        let releases_early = match settings.early_start {
+            EarlyStart::Strategy => overbooks,
+            EarlyStart::Yes => true,
+            EarlyStart::No => false,
+        };
         Self {
             overbooks,
-            releases_early: match settings.early_start {
-                EarlyStart::Strategy => overbooks,
-                EarlyStart::Yes => true,
-                EarlyStart::No => false,
-            },
+            releases_early,
+            overlaps: overbooks && releases_early && settings.overlap == OverlapRule::Predecessors,
             hardware: Hardware::new(settings.reliability.clone()),
             learned: Learned::new(&settings.promises, estimates),
             plan: NodePlan::new(nodes),
@@ -204,9 +209,8 @@ impl Comprehensive {
                 continue;
             };
             let is_behind_another = || {
-                let place = (reservation.start, job);
                 let mut earlier = (self.plan.reservations().iter())
-                    .take_while(|other| (other.start, other.job) < place);
+                    .take_while(|other| other.order() < reservation.order());
                 earlier.any(|other| other.end > now && other.nodes.intersects(&reservation.nodes))
             };
             if now >= cluster.job(job).release
@@ -282,7 +286,12 @@ impl Policy for Comprehensive {
         };
         let (nodes, end) = (reservation.nodes.clone(), reservation.end);
         let is_fixed = cluster.is_reservation(job);
-        if !nodes.is_subset_of(cluster.idle()) {
+        // Its predecessors left it no time: its nodes are those of the next job now, if there is
+        // one.
+        let is_too_late = reservation.is_empty()
+            && (self.plan.is_held(&nodes, cluster.now(), job)
+                || latest_end(cluster, &self.plan, job, &nodes) <= cluster.now());
+        if is_too_late || !nodes.is_subset_of(cluster.idle()) {
             if is_fixed {
                 self.start_elsewhere(cluster, reservation.clone());
             } else {

@@ -3,6 +3,7 @@
 
 mod events;
 mod excluded;
+mod overlap;
 mod starts;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent};

@@ -9,7 +9,7 @@ use bookahead_core::failures::{FailureSettings, FailureSource};
 use bookahead_core::scheduling::registry::{PlanKind, Strategy};
 use bookahead_core::scheduling::{
     CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, DownHorizon,
-    NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability, ShorteningRule,
+    EarlyStart, NodeKnowledge, NodeOrder, Placing, PolicySpec, Reliability, ShorteningRule,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{ReleaseSettings, RequestSettings};
@@ -232,7 +232,14 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
         },
     };
     if strategy.overbooks && strategy.plan == PlanKind::Mapped {
-        return policy;
+        return match policy.early_start {
+            // Whoever overlaps others runs only where these end early.
+            EarlyStart::No => PolicySpec {
+                overlap: default.overlap,
+                ..policy
+            },
+            EarlyStart::Strategy | EarlyStart::Yes => policy,
+        };
     }
     PolicySpec {
         time_step: default.time_step,
@@ -241,6 +248,7 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
         predecessors: default.predecessors,
         hold_for_overbooked: default.hold_for_overbooked,
         user_factor: default.user_factor,
+        overlap: default.overlap,
         ..policy
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! A delay cost h is money for one time unit earlier, here service units for each node and hour;
 //! the waiting cost of a job is nodes · h · wait. The thesis prices a delay by the nodes of the job
-//! alone, which is h = 1. Owners state their costs, and may state others than they have (§8.1).
+//! alone, which is h = 1. Owners state their costs, and may state others than they have, or another
+//! length or trade-off (§8.1).
+
+mod statements;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,24 +77,44 @@ pub struct DelayCostSettings {
     pub misstating_percent: f64,
     /// Their statement, as a multiple of their true cost.
     pub misstated_factor: f64,
+    /// The length that they state for their jobs and reservations, as a multiple of the one that
+    /// they would state otherwise; at least 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub misstated_length_factor: f64,
+    /// The α by which their reservations choose; `None` where it is that of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misstated_alpha: Option<f64>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(factor: &f64) -> bool {
+    *factor == 1.0
 }
 
 impl DelayCostSettings {
-    /// The same without a misstatement that nothing reads; `is_priced` where delays have a price.
+    /// The same without a misstatement that nothing reads; `is_priced` where delays have a price,
+    /// `is_chosen` where requests choose their start.
     #[must_use]
-    pub fn normalised(self, is_priced: bool) -> Self {
+    pub fn normalised(self, is_priced: bool, is_chosen: bool) -> Self {
         let priced = match is_priced {
             true => self.priced,
             false => PricedCosts::default(),
         };
+        let somebody_misstates = self.misstating_percent > 0.0;
         let is_stated = is_priced && priced == PricedCosts::Stated;
-        let misstated_factor = match is_stated && self.misstating_percent > 0.0 {
-            true => self.misstated_factor,
+        let factor = |factor, is_read| match is_read && somebody_misstates {
+            true => factor,
             false => 1.0,
         };
         Self {
             priced,
-            misstated_factor,
+            misstated_factor: factor(self.misstated_factor, is_stated),
+            misstated_length_factor: factor(self.misstated_length_factor, true),
+            misstated_alpha: (self.misstated_alpha)
+                .filter(|_| is_priced && is_chosen && somebody_misstates),
             ..self
         }
     }
@@ -121,7 +144,7 @@ impl DelayCostSettings {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobCosts {
     jobs: Vec<JobCost>,
-    requests: Vec<f64>,
+    requests: Vec<JobCost>,
     stated: Vec<f64>,
 }
 
@@ -132,7 +155,7 @@ pub struct JobCost {
     pub cost: f64,
     /// Which class it is of, where there are classes.
     pub class: Option<usize>,
-    /// Whether its owner is one of those who state another cost.
+    /// Whether its owner is one of those who state something else than the truth.
     pub misstates: bool,
 }
 
@@ -177,7 +200,7 @@ impl JobCosts {
                 PricedCosts::Stated => jobs.iter().map(stated).collect(),
                 PricedCosts::Width => Vec::new(),
             },
-            requests: requests.iter().map(|it| of(it.trace_number).cost).collect(),
+            requests: requests.iter().map(|it| of(it.trace_number)).collect(),
             jobs,
         }
     }
@@ -204,7 +227,7 @@ impl JobCosts {
 
     /// The cost of the job that a request was made from.
     #[must_use]
-    pub fn of_request(&self, request: RequestId) -> Option<f64> {
+    pub fn of_request(&self, request: RequestId) -> Option<JobCost> {
         self.requests.get(request.0 as usize).copied()
     }
 

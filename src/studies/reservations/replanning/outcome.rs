@@ -161,6 +161,11 @@ pub struct WaitingCosts {
     pub misstating: CostSums,
     /// Granted reservations, which have the costs of the jobs that they were made from.
     pub reservations: CostSums,
+    /// Of those, those of owners who state the truth: what waiting, the price and booked time that
+    /// is not used cost them.
+    pub truthful_requests: CostSums,
+    /// Those of owners who do not.
+    pub misstating_requests: CostSums,
     /// Jobs by the class of their costs, where there are classes.
     pub classes: [JobSums; COST_CLASSES],
 }
@@ -199,11 +204,19 @@ impl WaitingCosts {
         }
     }
 
-    pub(super) fn count_reservation(&mut self, outcome: &ReservationOutcome, cost: f64) {
+    pub(super) fn count_reservation(&mut self, outcome: &ReservationOutcome, cost: &JobCost) {
         if let (Some(start), Some(_)) = (outcome.start, outcome.end) {
             let request = &outcome.request;
             let wait = start - request.submit;
-            self.reservations.add(request.nodes, cost, wait);
+            self.reservations.add(request.nodes, cost.cost, wait);
+            let sums = match cost.misstates {
+                true => &mut self.misstating_requests,
+                false => &mut self.truthful_requests,
+            };
+            sums.add(request.nodes, cost.cost, wait);
+            let unused = request.duration - request.runtime.min(request.duration);
+            let paid = request.nodes.for_span(unused) + outcome.price.unwrap_or_default();
+            sums.cost_su += paid.coins().0;
         }
     }
 

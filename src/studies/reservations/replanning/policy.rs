@@ -266,7 +266,7 @@ impl Replanning {
         self.totals.count(&outcome);
         let costs = self.marks.costs.as_deref();
         if let Some(cost) = costs.and_then(|costs| costs.of_request(outcome.request.id)) {
-            self.totals.waiting.count_reservation(&outcome, cost);
+            self.totals.waiting.count_reservation(&outcome, &cost);
         }
         self.reservation_outcomes.push(outcome);
     }

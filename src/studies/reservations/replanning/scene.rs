@@ -225,6 +225,12 @@ fn who_waited(measured: &mut Measured, totals: &ReservationTotals) {
     measured.add("waiting_cost_su", waiting.total_su());
     if totals.asked_for_prices {
         measured.add("prices_paid_su", totals.price.coins().0);
+        for (name, sums) in [
+            ("truthful_request_cost_su", &waiting.truthful_requests),
+            ("misstating_request_cost_su", &waiting.misstating_requests),
+        ] {
+            measured.add_ratio(name, sums.cost_su, sums.count as f64);
+        }
     }
     for (name, class) in [
         ("first_class_wait_hours", 0),

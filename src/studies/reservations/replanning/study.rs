@@ -22,7 +22,7 @@ use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::queue::QueueOrder;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Job, ReservationRequest};
+use bookahead_core::workload::{Job, ReservationRequest, StartRule};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
@@ -144,8 +144,10 @@ impl Study for ReservationsStudy {
         }
         self.machine.resume_overhead = self.machine.resumes_after();
         let is_priced = self.machine.admission == Admission::MovePrice;
+        let is_chosen = (self.requests.as_ref())
+            .is_some_and(|requests| matches!(requests.start, StartRule::Choice { .. }));
         let costs = self.machine.delay_costs;
-        self.machine.delay_costs = costs.map(|costs| costs.normalised(is_priced));
+        self.machine.delay_costs = costs.map(|costs| costs.normalised(is_priced, is_chosen));
         if !self.machine.admission.moves() {
             self.machine.undelayed_percent = default.undelayed_percent;
         }
@@ -231,20 +233,23 @@ impl Study for ReservationsStudy {
 /// Jobs of a workload, and the requests beside them.
 type JobsAndRequests = (Arc<[Job]>, Arc<[ReservationRequest]>);
 
-/// The jobs of a simulation, and the requests that are made from them.
+/// The jobs of a simulation, and the requests that are made from them, as their owners state them.
 fn jobs_and_requests(
     study: &ReservationsStudy,
     spec: &SimulationSpec,
     inputs: &Inputs,
 ) -> Result<JobsAndRequests, Arc<InputError>> {
     let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-    Ok(match &study.requests {
-        None => (jobs, Arc::from([])),
-        Some(requests) => {
-            let mixed = inputs.jobs_and_requests(spec, requests, &jobs);
-            (mixed.jobs.into(), mixed.requests.into())
-        }
-    })
+    let Some(requests) = &study.requests else {
+        return Ok((jobs, Arc::from([])));
+    };
+    let mixed = inputs.jobs_and_requests(spec, requests, &jobs);
+    let (jobs, requests) = (mixed.jobs, mixed.requests);
+    let seed = inputs.seed(spec);
+    let stated = (study.machine.delay_costs)
+        .and_then(|costs| costs.stated(&jobs, &requests, |name| seed.stream(name)));
+    let (jobs, requests) = stated.unwrap_or((jobs, requests));
+    Ok((jobs.into(), requests.into()))
 }
 
 /// The failures that the machine meets until the last of its jobs and reservations is over: twice
@@ -323,6 +328,8 @@ pub(crate) fn delay_costs(
 ) -> Option<Option<DelayCostSettings>> {
     let misstating = raw.misstating_percent().or_default(problems);
     let factor = raw.misstated_factor().or_default(problems);
+    let length_factor = raw.misstated_length_factor().or_default(problems);
+    let alpha = raw.misstated_alpha().checked(problems);
     let variation = raw.delay_cost_variation().or_default(problems);
     let spread = match raw.delay_costs.unwrap_or_default() {
         DelayCosts::Width => CostSpread::Width,
@@ -355,7 +362,12 @@ pub(crate) fn delay_costs(
         priced: raw.priced_costs.unwrap_or_default(),
         misstating_percent: misstating?,
         misstated_factor: factor?,
+        misstated_length_factor: length_factor?,
+        misstated_alpha: alpha?,
     };
     let says_nothing = spread == CostSpread::Width && settings.misstating_percent == 0.0;
     Some((!says_nothing).then_some(settings))
 }
+
+#[cfg(test)]
+mod tests;

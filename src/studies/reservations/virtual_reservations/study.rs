@@ -14,7 +14,7 @@ use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
 use crate::replanning::study::delay_costs;
-use crate::replanning::{PricedCosts, ReplanningSettings};
+use crate::replanning::{DelayCostSettings, PricedCosts, ReplanningSettings};
 use crate::virtual_reservations::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
 };
@@ -222,7 +222,10 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
             // Nothing but prices reads them here.
             delay_costs: delay_costs?
                 .filter(|costs| costs.priced == PricedCosts::Stated)
-                .map(|costs| costs.normalised(true)),
+                .map(|costs| DelayCostSettings {
+                    misstated_length_factor: 1.0,
+                    ..costs.normalised(true, false)
+                }),
             ..default.replanning
         },
     })

@@ -160,6 +160,12 @@ impl<'a> Evaluator<'a> {
         self
     }
 
+    /// What is to be placed.
+    #[must_use]
+    pub fn application(&self) -> &'a Application {
+        self.application
+    }
+
     /// How many slots there are to choose from.
     #[must_use]
     pub fn slots(&self) -> usize {

@@ -1,8 +1,9 @@
 //! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis
-//! (ALG-3: Singh 2008, §4.5) and, for comparison, NSGA-II (Deb et al. 2002) with the same
-//! operators.
+//! (ALG-3: Singh 2008, §4.5) and, for comparison, NSGA-II (Deb et al. 2002) and a search by a
+//! weighted sum with the same operators.
 
 mod memory;
+mod weighted;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::random::Stream;
 
 use self::memory::Memory;
+pub use self::weighted::{WeightScale, Weighting, weighted_sum};
 use super::{Evaluator, ParetoFront, PlanValue, assign_fitness, dominates};
 
 /// How a genetic search is carried out.
@@ -20,8 +22,7 @@ pub struct GeneticSettings {
     pub population: u32,
     /// Generations of offspring after the initial population (AMB-14g).
     pub generations: u32,
-    /// σ_share, the radius within which plans share their fitness (AMB-13); NSGA-II does not read
-    /// it.
+    /// σ_share, the radius within which plans share their fitness (AMB-13); only [`moga`] reads it.
     pub sharing_radius: f64,
     /// Whether the plan that may use every slot, which always fits, is one of the initial ones
     /// (AMB-14; default no: the thesis draws all of them).
@@ -91,12 +92,23 @@ pub fn moga(
     settings: &GeneticSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    let mut population = initial(evaluator.slots(), settings, stream);
     let mut search = Search::new(evaluator);
+    evolve(&mut search, settings, stream, |value| value);
+    search.found
+}
+
+/// The generations of [`moga`]; `judged` is what fitness sees of a plan.
+fn evolve(
+    search: &mut Search<'_, '_>,
+    settings: &GeneticSettings,
+    stream: &mut Stream,
+    judged: impl Fn(PlanValue) -> PlanValue,
+) {
+    let mut population = initial(search.evaluator.slots(), settings, stream);
     for generation in 0..=settings.generations {
         let values: Vec<Option<PlanValue>> = population
             .iter()
-            .map(|plan| search.evaluate(plan))
+            .map(|plan| search.evaluate(plan).map(&judged))
             .collect();
         if generation == settings.generations {
             break;
@@ -119,7 +131,6 @@ pub fn moga(
         pool.shuffle(stream);
         population = offspring(pool, stream);
     }
-    search.found
 }
 
 /// NSGA-II: binary tournaments by front and crowding distance, and the best of parents and

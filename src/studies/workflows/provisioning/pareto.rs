@@ -43,6 +43,13 @@ impl ParetoFront {
         &self.members
     }
 
+    /// This member alone; an empty front where there is none of this index.
+    #[must_use]
+    pub fn only(mut self, index: usize) -> Self {
+        self.members = self.members.drain(..).skip(index).take(1).collect();
+        self
+    }
+
     /// The member that α picks (Singh 2008, eq. 15): 0 takes the shortest makespan, 1 the least
     /// cost. `None` for an empty front.
     #[must_use]

@@ -7,7 +7,7 @@ use bookahead_core::units::Seconds;
 
 use super::{
     Advertised, Application, Evaluator, Genetic, ProviderSite, ProvisioningSettings, SearchMethod,
-    moga, nsga2,
+    moga, nsga2, weighted_sum,
 };
 
 /// Searches the slots that `sites` advertise at `instant`, at which the application is submitted
@@ -40,9 +40,11 @@ pub(super) fn search(
     settings: &ProvisioningSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    match settings.search {
-        SearchMethod::Nsga2 => nsga2(evaluator, &settings.genetic, stream),
-        _ => moga(evaluator, &settings.genetic, stream),
+    let genetic = &settings.genetic;
+    match (settings.weighting(), settings.search) {
+        (Some(weighting), _) => weighted_sum(evaluator, genetic, weighting, stream),
+        (None, SearchMethod::Nsga2) => nsga2(evaluator, genetic, stream),
+        (None, _) => moga(evaluator, genetic, stream),
     }
 }
 

@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSettings};
 use bookahead_reservations::slots::SlotSource;
 
-use super::{GeneticSettings, Refund, SlotTariff, Wish};
+use super::{GeneticSettings, Refund, SlotTariff, WeightScale, Weighting, Wish};
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
 /// themselves (Singh 2008, chapters 4 and 7).
@@ -22,6 +22,9 @@ pub struct ProvisioningSettings {
     pub wish: Wish,
     /// Of the genetic searches.
     pub genetic: GeneticSettings,
+    /// In which units the search by a weighted sum adds.
+    #[serde(default, skip_serializing_if = "WeightScale::is_default")]
+    pub scale: WeightScale,
     /// What is asked for advertised slots.
     #[serde(default, skip_serializing_if = "SlotTariff::is_default")]
     pub tariff: SlotTariff,
@@ -64,6 +67,7 @@ impl Default for ProvisioningSettings {
             search: SearchMethod::Greedy,
             wish: Wish::TradeOff { alpha: 0.5 },
             genetic: GeneticSettings::default(),
+            scale: WeightScale::default(),
             tariff: SlotTariff::default(),
             site_choice: SiteChoice::EarliestStart,
             commitment: Commitment::Discarded,
@@ -108,6 +112,8 @@ pub enum SearchMethod {
     Moga,
     /// NSGA-II over advertised slots (Deb et al. 2002).
     Nsga2,
+    /// A genetic search by the weighted sum of both objectives (Singh 2008, §4.4, Fig. 10b).
+    WeightedSum,
     /// Task after task, by queries (ALG-7).
     #[default]
     Greedy,
@@ -173,7 +179,22 @@ impl ProvisioningSettings {
     /// Whether the search is over advertised slots.
     #[must_use]
     pub fn is_genetic(&self) -> bool {
-        matches!(self.search, SearchMethod::Moga | SearchMethod::Nsga2)
+        match self.search {
+            SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => true,
+            SearchMethod::BestEffort | SearchMethod::Greedy => false,
+        }
+    }
+
+    /// How both objectives are weighted; `None` where no search goes by their sum.
+    #[must_use]
+    pub fn weighting(&self) -> Option<Weighting> {
+        let scale = self.scale;
+        match (self.search, self.wish) {
+            (SearchMethod::WeightedSum, Wish::TradeOff { alpha }) => {
+                Some(Weighting { alpha, scale })
+            }
+            _ => None,
+        }
     }
 
     /// At how many instants one simulation submits applications.

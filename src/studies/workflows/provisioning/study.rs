@@ -175,8 +175,11 @@ impl Study for ProvisioningStudy {
             settings.genetic = default.genetic.clone();
             settings.site_choice = default.site_choice;
         }
-        if settings.search == SearchMethod::Nsga2 {
+        if settings.search != SearchMethod::Moga {
             settings.genetic.sharing_radius = default.genetic.sharing_radius;
+        }
+        if settings.search != SearchMethod::WeightedSum {
+            settings.scale = default.scale;
         }
         let source = match settings.provider {
             Provider::Advertised { source, .. } => Some(source),

@@ -1,5 +1,6 @@
 //! One request: the way to its verdict, and what follows a grant.
 
+mod barrier;
 mod plan;
 mod probing;
 mod promised;
@@ -11,6 +12,7 @@ pub(super) use self::plan::Plan;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::CoRequest;
 
+use self::barrier::QueuedOrder;
 use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
 use crate::co_reservation::local::{ClusterId, Refusal};
@@ -59,6 +61,8 @@ enum Stage {
     },
     /// Parts are being reserved, one after another.
     Searching(Box<Searching>),
+    /// Parts are in the queues of clusters, those of the round; none before the earliest start.
+    Queueing(Vec<QueuedOrder>),
     /// Everything is given back before the whole request is tried anew.
     GivingBack { outstanding: BTreeSet<u32> },
     /// Nothing is sought.
@@ -121,9 +125,9 @@ impl Process {
                 messages: MessageCounts::default(),
                 starts: starts as u32,
                 candidates: 0.0,
-                // Over the candidates that A1 would build (Q7).
+                // Over the candidates that A1 would build (Q7); queued parts have none.
                 worst_case: worst_case(
-                    starts as u64,
+                    if row.queues { 0 } else { starts as u64 },
                     &fitting(rules, &request, &places),
                     row.repair,
                 ),
@@ -148,7 +152,9 @@ impl Process {
             cancelling: BTreeMap::new(),
             lost_early: BTreeSet::new(),
         };
-        if is_possible {
+        if is_possible && row.queues {
+            process.await_earliest(rules, now, effects);
+        } else if is_possible {
             process.seek(rules, now, plan, effects);
         }
         process
@@ -175,6 +181,7 @@ impl Process {
                     self.cancelled(rules, now, order, None, effects);
                 }
             }
+            Answer::Begun(part) => self.part_has_begun(rules, now, part, effects),
             Answer::Lost(part) => self.lost(rules, now, from, part, effects),
         }
     }
@@ -223,6 +230,8 @@ impl Process {
                 self.send_cancel(rules, now, order, cluster, effects);
                 self.cancelled(rules, now, order, Some(cluster), effects);
             }
+            Wait::Queueing => self.queue_parts(rules, now, effects),
+            Wait::Barrier(round) => self.end_round(rules, now, round, effects),
             Wait::Renegotiation => self.renegotiate(rules, now, effects),
         }
     }
@@ -355,12 +364,15 @@ impl Process {
                 self.proceed(rules, now, effects);
             }
             Stage::GivingBack { outstanding } => {
-                if outstanding.remove(&order) && outstanding.is_empty() {
+                let is_free = outstanding.remove(&order) && outstanding.is_empty();
+                if is_free && rules.search.algorithm.row().queues {
+                    self.queue_parts(rules, now, effects);
+                } else if is_free {
                     let plan = Plan::anew(rules, now, &self.outcome.request);
                     self.seek(rules, now, plan, effects);
                 }
             }
-            Stage::Probing { .. } | Stage::Settled => {}
+            Stage::Probing { .. } | Stage::Queueing(_) | Stage::Settled => {}
         }
     }
 

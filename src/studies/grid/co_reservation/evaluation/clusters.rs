@@ -281,6 +281,21 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
     nodes.for_span((end.min(stop) - start).max(Seconds::ZERO)).0
 }
 
+/// CPU-seconds that parts held beyond the runs of granted requests: while they waited for others,
+/// and those that were given back after they had begun.
+pub(super) fn idle_work(run: &CoReservationRun) -> i64 {
+    let held = run.parts.iter().flatten().map(|part| {
+        let (start, end) = held_from_to(part);
+        part.order.nodes.for_span(end - start).0
+    });
+    let useful = granted(run).flat_map(|(outcome, _)| {
+        let request = &outcome.request;
+        let work = |part: &Nodes| part.for_span(request.duration).0;
+        request.parts.iter().map(work)
+    });
+    held.sum::<i64>() - useful.sum::<i64>()
+}
+
 /// CPU-seconds of parts without an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnownedParts {
@@ -292,7 +307,8 @@ pub(super) struct UnownedParts {
 }
 
 /// A part has no owner if its request failed, if the request has no such part on this cluster, or
-/// if it has the part a second time (then the longest one is owned). Parts that a cluster lost are
+/// if it has the part a second time (then one that was kept is owned, of
+/// several the longest). Parts that a cluster lost are
 /// not counted.
 pub(super) fn unowned_parts(run: &CoReservationRun) -> UnownedParts {
     let mut held_for = UnownedParts::default();
@@ -306,8 +322,9 @@ pub(super) fn unowned_parts(run: &CoReservationRun) -> UnownedParts {
             let is_over = part.gone.is_some() || owner.is_some_and(|owner| end <= owner.answered);
             let mut held = (order.nodes.for_span(end - start).0, is_over);
             if owner.is_some_and(|owner| is_wanted(owner, part, cluster)) {
-                let known = owned.entry((order.request, order.part)).or_default();
-                if (held.0, !held.1) > (known.0, !known.1) {
+                let nothing = (0, true);
+                let known = owned.entry((order.request, order.part)).or_insert(nothing);
+                if (!held.1, held.0) > (!known.1, known.0) {
                     std::mem::swap(known, &mut held);
                 }
             }

@@ -2,6 +2,7 @@
 //! that it promises to a broker (Meltzer 2005, §4.1).
 
 mod answers;
+mod queued;
 mod records;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,8 +15,8 @@ use bookahead_overbooking::registry;
 
 use super::backlog::LimitAccuracy;
 use super::{
-    ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
-    PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
+    BegunPart, ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent,
+    PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
 };
 
 /// A cluster behind its reservation service.
@@ -54,8 +55,12 @@ pub struct ReservationService<P: Policy + ?Sized = dyn Policy> {
     next_id: u32,
     /// Jobs and parts without an outcome, by the machine's numbers.
     open: BTreeMap<JobId, Open>,
-    /// Promised parts that have not ended.
+    /// Promised and queued parts that have not ended.
     parts: BTreeMap<OrderKey, OpenPart>,
+    /// Those that wait in the queue.
+    waiting: BTreeSet<OrderKey>,
+    /// Those that have begun, until it is asked for.
+    begun: Vec<BegunPart>,
     /// What is answered to an order that comes after it was cancelled, or after its part was lost
     /// or over.
     void: BTreeMap<OrderKey, Refusal>,
@@ -98,6 +103,7 @@ enum Open {
 struct OpenPart {
     /// The machine's number.
     id: JobId,
+    /// Of a queued part that has not begun, the start is [`Seconds::FAR`].
     order: PartOrder,
 }
 
@@ -199,6 +205,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             next_id: 0,
             open: BTreeMap::new(),
             parts: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            begun: Vec::new(),
             void: BTreeMap::new(),
             broken: BTreeSet::new(),
             is_up: true,
@@ -334,13 +342,25 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
         Ok(())
     }
 
+    fn queue(&mut self, now: Seconds, part: &QueuedPart) {
+        self.queue_part(now, part);
+    }
+
+    fn proceed(&mut self, now: Seconds, request: CoRequestId, order: u32, end: Seconds) {
+        self.settle(now);
+        self.end_part_at((request, order), end);
+    }
+
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool {
         self.settle(now);
         let key = (request, order);
         self.void.insert(key, Refusal::Cancelled);
-        let Some(part) = self.parts.remove(&key) else {
+        let Some(mut part) = self.parts.remove(&key) else {
             return false;
         };
+        if self.waiting.remove(&key) {
+            part.order.start = now;
+        }
         self.machine.withdraw_window(part.id);
         self.collect();
         self.open.remove(&part.id);
@@ -415,6 +435,15 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
 
     fn take_lost_parts(&mut self) -> Vec<LostPart> {
         std::mem::take(&mut self.lost)
+    }
+
+    fn take_begun_parts(&mut self) -> Vec<BegunPart> {
+        std::mem::take(&mut self.begun)
+    }
+
+    fn next_look(&self) -> Option<Seconds> {
+        let next = self.next_event().filter(|_| !self.waiting.is_empty());
+        next.map(|at| at.max(self.now() + Seconds(1)))
     }
 
     fn metrics(&self) -> SimulationMetrics {

@@ -96,6 +96,33 @@ pub struct PartOrder {
     pub pof_limit: f64,
 }
 
+/// An order to put a part into the queue, where it waits like a job and then for its request's
+/// other parts (step 8 of a broker that reserves nothing).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuedPart {
+    /// The request.
+    pub request: CoRequestId,
+    /// Tells the orders of one request apart; a cancellation names it.
+    pub order: u32,
+    /// Index of the part, most CPUs first.
+    pub part: u16,
+    /// CPUs.
+    pub nodes: Nodes,
+    /// The longest that it may hold them: the run and the time for which it waits for the others.
+    pub limit: Seconds,
+}
+
+/// A queued part that holds its CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BegunPart {
+    /// Since when.
+    pub at: Seconds,
+    /// The request.
+    pub request: CoRequestId,
+    /// The order that it was queued for.
+    pub order: u32,
+}
+
 /// Why a part was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
@@ -213,8 +240,17 @@ pub trait LocalService: Send {
     /// The refusal.
     fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal>;
 
-    /// Gives a part back. Cancelling twice, or what was never granted, does nothing, but an order
-    /// that comes after its cancellation is refused. Returns whether something was given back.
+    /// Puts a part into the queue. An order that is repeated, or comes after its cancellation, does
+    /// nothing.
+    fn queue(&mut self, now: Seconds, part: &QueuedPart);
+
+    /// All parts of a request hold their CPUs: this one, which was queued and has begun, ends at
+    /// `end`, or at its limit if that is earlier.
+    fn proceed(&mut self, now: Seconds, request: CoRequestId, order: u32, end: Seconds);
+
+    /// Gives a part back, reserved or queued. Cancelling twice, or what was never granted, does
+    /// nothing, but an order that comes after its cancellation is refused. Returns whether
+    /// something was given back.
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
 
     /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a
@@ -239,6 +275,13 @@ pub trait LocalService: Send {
 
     /// Parts that were lost since the last call.
     fn take_lost_parts(&mut self) -> Vec<LostPart>;
+
+    /// Queued parts that have begun since the last call.
+    fn take_begun_parts(&mut self) -> Vec<BegunPart>;
+
+    /// When a queued part may begin at the earliest, unless a message comes before; `None` where
+    /// none waits.
+    fn next_look(&self) -> Option<Seconds>;
 
     /// Totals over the jobs so far.
     fn metrics(&self) -> SimulationMetrics;

@@ -15,6 +15,7 @@ fn rules(order: Order, repair: Repair) -> SearchRules {
             cost_weight: 1.0,
             start_weight: 0.0,
         },
+        staged: false,
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,
         memoise: false,
@@ -406,4 +407,33 @@ fn a_cluster_that_is_given_up_while_it_owes_an_answer_counts_as_a_refusal() {
         let (steps, _) = trace(&mut search, |_| true);
         assert_eq!(steps.len(), 2);
     }
+}
+
+#[test]
+fn sorted_in_stages_the_earliest_start_of_the_cheapest_tenth_comes_first() {
+    // Of costs from 10 to 20 the first tenth ends at 11.
+    let offers = [(10.0, 500), (10.9, 100), (11.1, 50), (20.0, 0)];
+    let first = |staged| {
+        let rules = SearchRules {
+            preference: Preference {
+                cost_weight: 0.5,
+                start_weight: 0.5,
+            },
+            staged,
+            ..rules(Order::Value, Repair::BestFirst)
+        };
+        let candidates = (0..)
+            .zip(offers)
+            .map(|(cluster, (cost, start))| candidate(cluster, 0, start, cost));
+        let mut search = Search::in_order(rules, 1, candidates.collect());
+        let mut tried = Vec::new();
+        while let Step::Reserve(candidate) = search.step() {
+            tried.push(candidate.start.0);
+            search.answer(false);
+        }
+        tried
+    };
+    assert_eq!(first(true), [100, 500, 50, 0]);
+    // By weights: ½ of 0 + 1, 0.09 + 0.2, 0.11 + 0.1 and 1 + 0.
+    assert_eq!(first(false)[..2], [50, 100]);
 }

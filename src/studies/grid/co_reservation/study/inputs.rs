@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::settings::CoReservationStudy;
-use crate::co_reservation::{ClusterWorkload, CoReservationInputs};
+use crate::co_reservation::{ClusterWorkload, CoReservationInputs, SearchSettings};
 use bookahead_core::estimates::{EstimateModel, EstimateSettings};
 use bookahead_core::random;
 use bookahead_core::units::{Nodes, Seconds};
@@ -62,7 +62,7 @@ pub(super) fn grid(
     };
     let clusters: Vec<ClusterWorkload> = excerpts.clusters.iter().map(cluster_workload).collect();
     let nodes = clusters.iter().map(|cluster| cluster.nodes.0).sum();
-    let until = latest_end(&clusters, &requests);
+    let until = latest_end(&clusters, &requests, &study.settings.search);
     Ok(Arc::new(CoReservationInputs {
         failures: inputs.failures_until(spec, Nodes(nodes), spec.replication, until)?,
         clusters,
@@ -74,7 +74,15 @@ pub(super) fn grid(
 
 /// When each cluster would have worked off its jobs and all requests: whatever the broker does,
 /// nothing of them is under way then. What fails is known until this instant.
-pub(super) fn latest_end(clusters: &[ClusterWorkload], requests: &[CoRequest]) -> Seconds {
+pub(super) fn latest_end(
+    clusters: &[ClusterWorkload],
+    requests: &[CoRequest],
+    search: &SearchSettings,
+) -> Seconds {
+    let requests: Vec<CoRequest> = requests
+        .iter()
+        .map(|it| search.as_run(it.clone()))
+        .collect();
     let until = clusters.iter().map(|cluster| {
         let jobs = cluster
             .jobs

@@ -114,6 +114,15 @@ section! {
         /// One slack for all requests.
         slack_seconds: Given<u32> = integer(0)
             .note(", instead of slack_factor (early-two, early-three: 21600)"),
+        /// Whether a request is split.
+        split: Option<bool> = flag("true")
+            .note(": false for all CPUs of a request on one cluster")
+            .decides("Meltzer 2005 §1"),
+        /// How much longer a request lasts that is split.
+        split_overhead: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how much longer a request of several parts lasts, as a share of its duration; its deadline stays")
+            .default_is("0")
+            .decides("Meltzer 2005 §1"),
         /// Which requests are left out.
         drop_every: Given<u32> = integer(0)
             .words("0 for none (default), or 2 or more: every so many-th request is left out (early-three: 3)")
@@ -164,7 +173,7 @@ section! {
         start_cap: Option<StartCap> = named::<StartCap>().decides("Q1"),
         /// What decides which candidate is tried first.
         sort_by: Option<SortBy> = named::<SortBy>()
-            .note(": what decides which candidate is tried first, for algorithms that probe")
+            .note(": what decides which candidate is tried first, for algorithms that probe, and in stages for a5")
             .decides("Meltzer 2005 §7.1"),
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")
@@ -179,6 +188,14 @@ section! {
             .note(": how much dearer than the best a5 keeps a part")
             .default_is("0")
             .decides("Q27"),
+        /// How long a queued part waits for the others, as a multiple of the duration.
+        patience_factor: Given<f64> = real().above(0.0).to(1000.0)
+            .note(": for barrier, how long a part that has begun waits for the others before all are given back and queued anew, as a multiple of the duration")
+            .default_is("0.5")
+            .decides("Meltzer 2005 §1"),
+        /// The same in seconds.
+        patience_seconds: Given<u32> = integer(1)
+            .note(", instead of patience_factor"),
         /// Whether lost parts are requested again.
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")

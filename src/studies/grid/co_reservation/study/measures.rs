@@ -31,6 +31,8 @@ pub const MEASURES: &[Measure] = &[
     measure("co_night_share", "", "Share of granted requests entirely by night", 3, Topic::Detail).of_kind(QuantityKind::Fraction),
     measure("co_granted_work_hours", "CPU·h", "Mean work of a granted request (CPU·h)", 1, Topic::Detail),
     measure("co_lead_hours", "h", "Mean lead time of granted requests (h)", 2, Topic::CoReservations),
+    measure("co_response_hours", "h", "Mean time from the earliest start asked for to the end of granted requests (h)", 2, Topic::CoReservations),
+    measure("co_idle_hours", "CPU·h", "Work that queued parts held while they waited for others, or gave back (CPU·h)", 0, Topic::Machine),
     measure("messages_total", "", "Reserve and cancel messages", 0, Topic::Messages),
     measure("messages_mean", "", "Mean messages a request", 2, Topic::Messages),
     measure("messages_deviation", "", "Standard deviation of messages a request", 2, Topic::Detail),

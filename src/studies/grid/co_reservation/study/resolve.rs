@@ -9,13 +9,13 @@ use super::CoReservationStudy;
 use super::keys::{
     MAXIMUM_STARTS, RawBroker, RawClusterFailures, RawClusters, RawLocal, RawTables,
 };
-use super::resolve_requests::requests;
+use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{
     LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
 };
 use crate::co_reservation::{
-    Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, RiskChoice,
-    RiskSettings, SearchSettings, SecondThoughts, SortBy,
+    Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience,
+    RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
@@ -44,6 +44,7 @@ pub(super) fn resolve(
         return None;
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
+    queued_parts(&settings, raw, asked, problems)?;
     if asked.workload.tightness.is_some() && clusters.excerpts == Excerpts::Fingerprint {
         problems.add(
             ProblemKind::Conflict,
@@ -64,6 +65,7 @@ pub(super) fn resolve(
         return None;
     }
     if let Some(requests) = &requests
+        && !settings.search.unsplit
         && requests.parts > clusters.count
     {
         let (parts, count) = (&raw.requests.parts, &raw.clusters.count);
@@ -91,7 +93,7 @@ pub(super) fn resolve(
 
 fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
     let broker = &raw.broker;
-    let search = search(broker, raw.clusters.count().or_default(problems), problems);
+    let search = search(raw, raw.clusters.count().or_default(problems), problems);
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
     let local = local(&raw.local, problems);
@@ -155,10 +157,11 @@ fn clusters(raw: &RawClusters, laxity: f64, problems: &mut Problems) -> Option<C
 }
 
 fn search(
-    raw: &RawBroker,
+    tables: &RawTables,
     clusters: Option<u32>,
     problems: &mut Problems,
 ) -> Option<SearchSettings> {
+    let raw = &tables.broker;
     let algorithm = raw.algorithm().name(problems).and_then(|name| {
         let found = Algorithm::ALL.iter().find(|(_, known, _)| *known == name);
         found.map(|(algorithm, _, _)| *algorithm)
@@ -183,6 +186,8 @@ fn search(
     };
     let start_tolerance = raw.start_tolerance_seconds().or_default(problems);
     let cost_tolerance = raw.cost_tolerance().or_default(problems);
+    let split_overhead = tables.requests.split_overhead().or_default(problems);
+    let patience = patience(raw, problems);
     Some(SearchSettings {
         algorithm: algorithm?,
         sort_by: raw.sort_by.unwrap_or_default(),
@@ -192,7 +197,47 @@ fn search(
         memoise: raw.memoise().is_on(),
         start_tolerance: Seconds(i64::from(start_tolerance?)),
         cost_tolerance: cost_tolerance?,
+        patience: patience?,
+        unsplit: !tables.requests.split().is_on(),
+        split_overhead: split_overhead?,
     })
+}
+
+fn patience(raw: &RawBroker, problems: &mut Problems) -> Option<Patience> {
+    let (factor, seconds) = (&raw.patience_factor, &raw.patience_seconds);
+    exclude(
+        ("broker.patience_factor", factor),
+        ("broker.patience_seconds", seconds),
+        problems,
+    )?;
+    if let Some(seconds) = raw.patience_seconds().checked(problems)? {
+        return Some(Patience::Fixed(Seconds(i64::from(seconds))));
+    }
+    let factor = raw.patience_factor().or_default(problems)?;
+    Some(Patience::Factor(factor))
+}
+
+/// What queued parts cannot have: they are jobs of clusters that keep what they begin.
+fn queued_parts(
+    settings: &CoReservationSettings,
+    raw: &RawTables,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<()> {
+    if !settings.search.algorithm.row().queues {
+        return Some(());
+    }
+    let why = if settings.messages.loss > 0.0 {
+        "messages to queued parts are not lost: leave `broker.message_loss_percent` out"
+    } else if settings.failures.is_some() || asked.failures.source != FailureSource::None {
+        "queued parts run on nodes that do not fail: leave `[grid_failures]` and `[failures]` out"
+    } else if settings.risk.is_some() {
+        "queued parts are no windows, at a risk or not: leave `[risk]` out"
+    } else {
+        return Some(());
+    };
+    raw.broker.algorithm().refuse(why, problems);
+    None
 }
 
 fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings> {

@@ -168,7 +168,7 @@ fn slack(raw: &RawRequests, base: SlackRule, problems: &mut Problems) -> Option<
 }
 
 /// Says where two keys are given of which only one is read.
-fn exclude<A, B>(
+pub(super) fn exclude<A, B>(
     (first, one): (&str, &Given<A>),
     (second, other): (&str, &Given<B>),
     problems: &mut Problems,

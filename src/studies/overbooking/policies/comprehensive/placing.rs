@@ -30,6 +30,23 @@ pub(super) struct Gap {
     pub(super) end: Seconds,
 }
 
+impl Gap {
+    /// Whether a job has no time of its own in it, but only what its predecessors leave.
+    fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// How long a job counts as running in it: a gap of no length lies within the time of the
+    /// predecessors.
+    fn length(&self) -> Seconds {
+        if self.is_empty() {
+            self.end - self.from
+        } else {
+            self.end - self.start
+        }
+    }
+}
+
 impl Comprehensive {
     /// The first slot from `from` on that is as long as the estimate.
     pub(super) fn first_full(
@@ -92,7 +109,8 @@ impl Comprehensive {
     }
 
     /// Every slot that passes, in order of start: at each candidate start the full-length slot if
-    /// there is one (and `with_full`), else the longest one.
+    /// there is one (and `with_full`), else the longest one, which may have no length where
+    /// jobs overlap their predecessors.
     pub(super) fn acceptable<'a>(
         &'a self,
         cluster: &'a mut Cluster,
@@ -102,8 +120,16 @@ impl Comprehensive {
         with_full: bool,
     ) -> impl Iterator<Item = Candidate> + 'a {
         let mut sweep = self.plan.sweep();
+        // Nobody looks again when a release comes, so the time before it would be lost.
+        let overlaps = self.overlaps && from == cluster.now();
+        // A job that has only what others leave has no time at all if they leave nothing.
+        let running = own.filter(|_| overlaps).map(|own| OwnRuntime {
+            steps: own.steps.at_least_one(),
+            ..*own
+        });
+        let latest = job.deadline - Seconds(i64::from(!overlaps));
         self.plan
-            .candidate_starts(from, job.deadline - Seconds(1))
+            .candidate_starts(from, latest)
             .into_iter()
             .filter_map(move |start| {
                 let usable = Some((cluster.now(), cluster.up()));
@@ -133,14 +159,26 @@ impl Comprehensive {
                 if !self.overbooks {
                     return None;
                 }
-                let (nodes, next) = sweep.longest_free(start, job.nodes, usable)?;
+                let free = (start < job.deadline)
+                    .then(|| sweep.longest_free(start, job.nodes, usable))
+                    .flatten();
+                if let Some((nodes, next)) = free {
+                    let gap = Gap {
+                        nodes,
+                        from,
+                        start,
+                        end: job.deadline.min(next),
+                    };
+                    return self.overbooked(cluster, job, own?, gap);
+                }
+                let own = running.as_ref().filter(|_| start > from)?;
                 let gap = Gap {
-                    nodes,
+                    nodes: sweep.between(start, job.nodes)?,
                     from,
                     start,
-                    end: job.deadline.min(next),
+                    end: start,
                 };
-                self.overbooked(cluster, job, own?, gap)
+                self.overbooked(cluster, job, own, gap)
             })
     }
 
@@ -152,14 +190,16 @@ impl Comprehensive {
         own: &OwnRuntime,
         gap: Gap,
     ) -> Option<Candidate> {
-        let length = gap.end - gap.start;
-        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job);
-        if is_too_short || length >= job.estimate {
+        let (length, least) = (gap.length(), self.learned.least_slot(job));
+        let wants_all = gap.is_empty() && least >= job.estimate;
+        let is_too_short = length <= Seconds::ZERO || length < least || wants_all;
+        if is_too_short || (length >= job.estimate && !gap.is_empty()) {
             // A full-length slot on these nodes was offered as such, or is not overbooked.
             return None;
         }
         let available = self.hardware.available_on(&gap.nodes);
-        let survives = self.hardware.survives_on(&gap.nodes, gap.start, gap.end);
+        let exposed_from = gap.end - length.min(job.estimate);
+        let survives = (self.hardware).survives_on(&gap.nodes, exposed_from, gap.end);
         let done_by = cluster.done_by(job.id, gap.start, gap.end);
         let rule = self.learned.rule(self.settings.acceptance);
         let room = (done_by - gap.from).0 as f64;
@@ -184,6 +224,14 @@ impl Comprehensive {
         }
         cluster.work.pof_evaluations += 1;
         let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
+        let follows_at_once = |&last: &JobId| {
+            let last = self.plan.reservation(last);
+            last.is_some_and(|last| last.end == gap.start)
+        };
+        if gap.is_empty() && !predecessors.first().is_some_and(follows_at_once) {
+            // All of the nodes are free before: a gap with a length of its own was looked at.
+            return None;
+        }
         if !may_pass(self.executable_at_most(own, &predecessors, &gap, done_by)) {
             return None;
         }

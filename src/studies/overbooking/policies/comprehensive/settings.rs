@@ -1,8 +1,8 @@
 //! What conservative backfilling and comprehensive overbooking read.
 
 use bookahead_core::scheduling::{
-    Acceptance, Convolution, EarlyStart, PenaltySettings, Placing, PolicySpec, PredecessorRule,
-    PromiseSettings, RecoverySettings, Reliability,
+    Acceptance, Convolution, EarlyStart, OverlapRule, PenaltySettings, Placing, PolicySpec,
+    PredecessorRule, PromiseSettings, RecoverySettings, Reliability,
 };
 use bookahead_core::units::Seconds;
 
@@ -48,6 +48,10 @@ pub struct ComprehensiveSettings {
     /// from 0 (independent, as the thesis has it, A-14; default) to 1 (they use the same quantile
     /// of their distributions).
     pub user_factor: f64,
+    /// Whether jobs are also planned on top of their predecessors, where these and the job must
+    /// save the time for it together (Birkenheuer 2012, §3.3.1, Figure 3.5; A-20; default no). Only
+    /// overbooking that starts jobs early can.
+    pub overlap: OverlapRule,
 }
 
 impl Default for ComprehensiveSettings {
@@ -73,6 +77,7 @@ impl From<&PolicySpec> for ComprehensiveSettings {
             predecessors: spec.predecessors,
             hold_for_overbooked: spec.hold_for_overbooked,
             user_factor: spec.user_factor,
+            overlap: spec.overlap,
         }
     }
 }

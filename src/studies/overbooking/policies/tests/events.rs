@@ -11,6 +11,8 @@ use bookahead_core::workload::{Job, JobId};
 
 use crate::{registry, simulate};
 
+mod taken_back;
+
 /// Both rules for when those that wait are tried.
 const BOTH: [Retry; 2] = [Retry::Events, Retry::Repairs];
 
@@ -445,23 +447,4 @@ fn mapped_after_a_reservation_starts_elsewhere_its_planned_nodes_are_free_for_ea
         starts(4, &mapped(Retry::Events), &jobs, &[down(3, 30, 900)]),
         [Some(0), Some(50), Some(50)]
     );
-}
-
-#[test]
-fn when_a_job_is_taken_back_those_behind_it_come_forward_where_the_strategy_lets_them() {
-    let third = |strategy: &str| {
-        let settings = PolicySpec::named(strategy);
-        let strategy = registry::strategy(strategy).expect("it is registered");
-        let policy = (strategy.build)(Nodes(1), &settings, None);
-        let mut machine = ClusterMachine::new(Nodes(1), policy);
-        machine.submit([job(0, 0, 1, 100), job(1, 1, 1, 50), job(2, 2, 1, 50)]);
-        machine.cancel([(Seconds(10), JobId(1))]);
-        machine.advance(Seconds::FAR);
-        let outcomes = machine.take_outcomes();
-        let of_third = outcomes.iter().find(|outcome| outcome.job.id == JobId(2));
-        of_third.and_then(|outcome| outcome.start)
-    };
-    assert_eq!(third("heuristic-planning"), Some(Seconds(100)));
-    assert_eq!(third("comprehensive-overbooking"), Some(Seconds(100)));
-    assert_eq!(third("conservative-backfilling"), Some(Seconds(150)));
 }

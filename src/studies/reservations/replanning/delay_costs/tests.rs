@@ -18,10 +18,30 @@ const CLASSES: DelayCostSettings = DelayCostSettings {
     priced: PricedCosts::Stated,
     misstating_percent: 0.0,
     misstated_factor: 1.0,
+    misstated_length_factor: 1.0,
+    misstated_alpha: None,
 };
 
 fn job(id: u32) -> Job {
     Job::rigid(JobId(id), Seconds(0), Nodes(1), Seconds(1)).numbered(i64::from(id) + 1)
+}
+
+/// A request for each of these jobs, which chooses its start by α = 0.4.
+fn requests_of<'j>(jobs: impl Iterator<Item = &'j Job>) -> Vec<ReservationRequest> {
+    let request = |(id, job): (u32, &Job)| ReservationRequest {
+        id: RequestId(id),
+        trace_number: job.trace_number,
+        user: None,
+        submit: job.submit,
+        nodes: job.nodes,
+        duration: job.estimate,
+        runtime: job.runtime,
+        wanted: WantedStart::From {
+            earliest: job.submit,
+            alpha: 0.4,
+        },
+    };
+    (0..).zip(jobs).map(request).collect()
 }
 
 fn drawn(settings: &DelayCostSettings, jobs: u32) -> JobCosts {
@@ -91,18 +111,7 @@ fn a_job_costs_the_same_whether_it_waits_or_asks_for_a_reservation() {
     let seed = StreamSeed::default();
     let all = JobCosts::drawn(&CLASSES, &jobs, &[], |name| seed.stream(name));
     // Every third job asks instead of waiting.
-    let request = |(id, job): (u32, &Job)| ReservationRequest {
-        id: RequestId(id),
-        trace_number: job.trace_number,
-        user: None,
-        submit: job.submit,
-        nodes: job.nodes,
-        duration: job.estimate,
-        runtime: job.runtime,
-        wanted: WantedStart::At(Seconds(5)),
-    };
-    let requests: Vec<ReservationRequest> =
-        (0..).zip(jobs.iter().step_by(3)).map(request).collect();
+    let requests = requests_of(jobs.iter().step_by(3));
     let left: Vec<Job> = jobs
         .iter()
         .filter(|job| job.id.0 % 3 != 0)
@@ -113,8 +122,8 @@ fn a_job_costs_the_same_whether_it_waits_or_asks_for_a_reservation() {
         assert_eq!(mixed.of_job(JobId(at)), all.of_job(job.id));
     }
     for request in &requests {
-        let job = all.of_job(JobId(request.trace_number as u32 - 1)).unwrap();
-        assert_eq!(mixed.of_request(request.id), Some(job.cost));
+        let job = all.of_job(JobId(request.trace_number as u32 - 1));
+        assert_eq!(mixed.of_request(request.id), job);
     }
     assert_eq!(mixed.of_job(JobId(left.len() as u32)), None);
 }
@@ -126,14 +135,35 @@ fn what_nothing_reads_is_not_kept() {
         misstated_factor: 3.0,
         ..CLASSES
     };
-    assert_eq!(lying.normalised(true), lying);
-    assert_eq!(lying.normalised(false).misstated_factor, 1.0);
+    assert_eq!(lying.normalised(true, true), lying);
+    assert_eq!(lying.normalised(false, true).misstated_factor, 1.0);
     let by_width = DelayCostSettings {
         priced: PricedCosts::Width,
         ..lying
     };
-    assert_eq!(by_width.normalised(true).misstated_factor, 1.0);
-    assert_eq!(by_width.normalised(false), lying.normalised(false));
+    assert_eq!(by_width.normalised(true, true).misstated_factor, 1.0);
+    let without_prices = lying.normalised(false, true);
+    assert_eq!(by_width.normalised(false, true), without_prices);
+    let by_another_alpha = DelayCostSettings {
+        misstated_alpha: Some(0.0),
+        misstated_length_factor: 1.5,
+        ..lying
+    };
+    assert_eq!(by_another_alpha.normalised(true, true), by_another_alpha);
+    for (is_priced, is_chosen) in [(true, false), (false, true)] {
+        let read = by_another_alpha.normalised(is_priced, is_chosen);
+        assert_eq!(read.misstated_alpha, None);
+        assert_eq!(read.misstated_length_factor, 1.5);
+    }
+    let nobody = DelayCostSettings {
+        misstating_percent: 0.0,
+        ..by_another_alpha
+    };
+    let read = nobody.normalised(true, true);
+    assert_eq!(
+        (read.misstated_alpha, read.misstated_length_factor),
+        (None, 1.0)
+    );
 }
 
 /// One node, three jobs of an hour that are submitted at once and wait 0, 1 and 2 h; each hour

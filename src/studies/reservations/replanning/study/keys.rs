@@ -91,13 +91,20 @@ section! {
             .default_is("1"),
         /// Which delay costs the price of a reservation counts.
         priced_costs: Option<PricedCosts> = named::<PricedCosts>().decides("Singh 2008 §5.1"),
-        /// How many jobs state another delay cost than they have.
+        /// How many jobs are of owners who do not state the truth.
         misstating_percent: Given<f64> = real().from(0.0).to(100.0)
-            .note(": jobs whose owners state a multiple of their delay cost; a larger share contains the smaller one")
+            .note(": jobs whose owners state another delay cost, length or α, as the next keys say; a larger share contains the smaller one")
             .default_is("0"),
-        /// What they state.
+        /// Which delay cost they state.
         misstated_factor: Given<f64> = real().from(0.0).to(1e6)
             .note(": their statement divided by their true delay cost")
             .default_is("1"),
+        /// Which length they state for jobs and reservations.
+        misstated_length_factor: Given<f64> = real().from(1.0).to(1000.0)
+            .note(": their statement divided by the length that they would state otherwise")
+            .default_is("1"),
+        /// By which α their reservations choose.
+        misstated_alpha: Given<f64> = real().from(0.0).to(1.0)
+            .note(" (default: that of all requests)"),
     }
 }

@@ -29,6 +29,8 @@ pub const MEASURES: &[Measure] = &[
     measure("third_class_wait_hours", "h", "Mean wait of jobs of the third class of delay costs (h)", 3, Topic::Detail),
     measure("truthful_cost_su", "SU", "Waiting cost a job of owners who state it truly (SU)", 2, Topic::Detail),
     measure("misstating_cost_su", "SU", "Waiting cost a job of owners who misstate it (SU)", 2, Topic::Detail),
+    measure("truthful_request_cost_su", "SU", "Price, unused time and wait a reservation of truthful owners (SU)", 2, Topic::Detail),
+    measure("misstating_request_cost_su", "SU", "Price, unused time and wait a reservation of misstating owners (SU)", 2, Topic::Detail),
     measure("offers_mean", "", "Offers a request", 1, Topic::Detail),
     measure("displaced_jobs_mean", "", "Jobs displaced a reservation", 3, Topic::Prices),
     measure("displaced_hours_mean", "h", "Delay inflicted a reservation (h)", 3, Topic::Prices),

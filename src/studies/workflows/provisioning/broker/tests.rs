@@ -50,6 +50,7 @@ fn kinds() -> Vec<(Provider, SearchMethod)> {
         (queried(), SearchMethod::Greedy),
         (rectangles(), SearchMethod::Moga),
         (rectangles(), SearchMethod::Nsga2),
+        (rectangles(), SearchMethod::WeightedSum),
         (profile_slots(), SearchMethod::Moga),
         (rectangles(), SearchMethod::BestEffort),
         (queried(), SearchMethod::BestEffort),

@@ -27,7 +27,7 @@ fn at(site: usize, slot: Slot) -> Advertised {
 
 /// Two tasks after one another: now in a hole that costs 20 node-hours for 8 used, or later on the
 /// edge.
-fn hole_or_edge() -> (Application, Vec<Advertised>) {
+pub(super) fn hole_or_edge() -> (Application, Vec<Advertised>) {
     let hour = 3_600;
     let application = Application::new(
         vec![task(2, 2 * hour, &[]), task(2, 2 * hour, &[0])],
@@ -131,7 +131,7 @@ fn a_population_of_one_slot_or_none_is_searched_without_crossover() {
 }
 
 /// Every choice of at most ten slots, for comparison.
-fn exhaustive(application: &Application, slots: &[Advertised]) -> ParetoFront {
+pub(super) fn exhaustive(application: &Application, slots: &[Advertised]) -> ParetoFront {
     let mut evaluator = Evaluator::new(application, slots, Seconds(0));
     let mut front = ParetoFront::default();
     for bits in 0..1_u32 << slots.len() {
@@ -144,7 +144,7 @@ fn exhaustive(application: &Application, slots: &[Advertised]) -> ParetoFront {
 }
 
 prop_compose! {
-    fn market()(
+    pub(super) fn market()(
         tasks in prop::collection::vec((1_u32..5, 1_i64..50, any::<u16>()), 1..8),
         holes in prop::collection::vec((0_i64..100, 1_u32..5, 10_i64..60), 0..6),
     ) -> (Application, Vec<Advertised>) {

@@ -2,7 +2,9 @@
 
 use toml::Spanned;
 
-use crate::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
+use crate::provisioning::{
+    AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice, WeightScale,
+};
 use bookahead_core::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
     VolumeShape,
@@ -150,7 +152,11 @@ section! {
     PROVISIONING = "provisioning", RawProvisioning {
         /// How a plan is made.
         search: Option<SearchMethod> = named::<SearchMethod>()
-            .words(r#""greedy" (default), "moga", "nsga2" or "best-effort""#),
+            .words(r#""greedy" (default), "moga", "nsga2", "weighted-sum" or "best-effort""#),
+        /// In which units the search by a weighted sum adds cost and makespan.
+        scale: Option<WeightScale> = named::<WeightScale>()
+            .words(r#""raw" (default: service units and hours) or "bounds" (shares of ranges that are known before), for search = "weighted-sum""#)
+            .decides("Singh 2008 §4.4"),
         /// What sites offer.
         provider: Given<String> = one_of(|| vec!["advertised", "queried"])
             .note(" (default: what the search needs; best-effort: queried)")

@@ -272,7 +272,7 @@ impl<'a> Made<'a> {
         instant: usize,
     ) -> Result<Arc<Genetic>, Arc<InputError>> {
         let how = (settings.search, &settings.genetic, settings.site_choice);
-        let how = (how, &settings.tariff);
+        let how = (how, &settings.tariff, settings.weighting());
         let key = format!("{key}|{}|{instant}", canonical_text(&how));
         self.shared.searches.get(key, || {
             // The stream that a broker would draw its first search from.

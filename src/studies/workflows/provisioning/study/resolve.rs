@@ -53,6 +53,7 @@ pub(super) fn resolve(
     exact_rectangles(&settings, asked, problems)?;
     let number = application.as_ref().map_or(1, ApplicationSettings::number);
     several_fit(own, &settings, number, problems)?;
+    weights_fit(own, settings.search, problems)?;
     Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
@@ -78,22 +79,9 @@ fn several_fit(
         return Some(());
     }
     let raw = &own.provisioning;
-    let wishes = [
-        raw.deadline_hours(),
-        raw.deadline_factor(),
-        raw.budget_su(),
-        raw.budget_factor(),
-    ];
-    if let Some(wish) = wishes.into_iter().find(|wish| wish.given.is_some()) {
-        problems.add(
-            ProblemKind::Conflict,
-            wish.key.path,
-            wish.place(),
-            format!("a deadline or budget of {number} applications together is nobody's wish"),
-            "say `requests.alpha`, or submit one application",
-        );
-        return None;
-    }
+    let why = || format!("a deadline or budget of {number} applications together is nobody's wish");
+    let help = "say `requests.alpha`, or submit one application";
+    no_bound(raw, why, help, problems)?;
     let brokers = settings.brokers;
     if !settings.joint && brokers != 1 && brokers != number && settings.is_genetic() {
         problems.add(
@@ -106,6 +94,37 @@ fn several_fit(
         return None;
     }
     Some(())
+}
+
+/// A weighted sum has a weight.
+fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Option<()> {
+    if search != SearchMethod::WeightedSum {
+        return Some(());
+    }
+    let why = || "the search by a weighted sum knows neither a deadline nor a budget".to_owned();
+    let help = "say `requests.alpha`, the weight of the cost, or choose another search";
+    no_bound(&own.provisioning, why, help, problems)
+}
+
+/// Refuses a deadline and a budget.
+fn no_bound(
+    raw: &RawProvisioning,
+    why: impl Fn() -> String,
+    help: &str,
+    problems: &mut Problems,
+) -> Option<()> {
+    let bounds = [
+        raw.deadline_hours(),
+        raw.deadline_factor(),
+        raw.budget_su(),
+        raw.budget_factor(),
+    ];
+    let Some(bound) = bounds.into_iter().find(|bound| bound.given.is_some()) else {
+        return Some(());
+    };
+    let (path, place) = (bound.key.path, bound.place());
+    problems.add(ProblemKind::Conflict, path, place, why(), help);
+    None
 }
 
 /// Sites are whole traces, and their load is said in one way.
@@ -270,6 +289,7 @@ fn settings(
         search,
         wish: default.wish,
         genetic: genetic?,
+        scale: raw.scale.unwrap_or_default(),
         tariff: tariff?,
         site_choice: raw.site_choice.unwrap_or_default(),
         commitment: commitment?,
@@ -333,7 +353,7 @@ fn provider(
 ) -> Option<Provider> {
     let slots = slot_study(slots, problems);
     let (needed, why) = match search {
-        SearchMethod::Moga | SearchMethod::Nsga2 => (
+        SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => (
             Some("advertised"),
             "genetic searches choose from advertised slots",
         ),

@@ -109,6 +109,7 @@ fn only_searches_on_slots_as_they_were_are_shared() {
     };
     assert!(searched("search = \"moga\""));
     assert!(searched("search = \"nsga2\""));
+    assert!(searched("search = \"weighted-sum\""));
     assert!(!searched("search = \"moga\"\nlatency_seconds = 5"));
     assert!(!searched(
         "search = \"moga\"\ncommitment = \"committed\"\nsubmissions = 2"

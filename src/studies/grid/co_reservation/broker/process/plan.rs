@@ -256,6 +256,7 @@ pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
         } else {
             request.preference
         },
+        staged: row.order == Order::Value && rules.search.sort_by == SortBy::Staged,
         start_tolerance: rules.search.start_tolerance,
         cost_tolerance: rules.search.cost_tolerance,
         memoise: rules.search.memoise,

@@ -85,27 +85,29 @@ impl Process {
     }
 
     /// Whether one reservation is better than another: by the client's weights where the algorithm
-    /// goes by them (Meltzer 2005, eq. 2, over the two), else by its start, and by its cost where
-    /// both start together.
+    /// goes by them (Meltzer 2005, eq. 2, over the two), by its cost first where it sorts in
+    /// stages, else by its start, and by its cost where both start together.
     fn is_better(&self, rules: &Rules, one: &[GrantedPart], other: &[GrantedPart]) -> bool {
         let value = |parts: &[GrantedPart]| {
             let start = parts.first().map_or(Seconds::FAR, |it| it.candidate.start);
             let cost = parts.iter().map(|it| match rules.search.sort_by {
-                SortBy::Algorithm => it.candidate.expected,
+                SortBy::Algorithm | SortBy::Staged => it.candidate.expected,
                 SortBy::ReservationDegree => it.candidate.cost,
             });
             (start, cost.sum::<f64>())
         };
         let (one, other) = (value(one), value(other));
-        if rules.search.sort_by == SortBy::Algorithm {
-            let found = search_rules(rules, &self.outcome.request);
-            if found.order == Order::Value {
-                let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
-                    let start = f64::from(u8::from(it.0 > than.0)) * found.preference.start_weight;
-                    start + f64::from(u8::from(it.1 > than.1)) * found.preference.cost_weight
-                };
-                return weighed(one, other) < weighed(other, one);
-            }
+        let found = search_rules(rules, &self.outcome.request);
+        if found.staged {
+            // Of two, the dearer one is in the last band.
+            return (one.1, one.0) < (other.1, other.0);
+        }
+        if rules.search.sort_by == SortBy::Algorithm && found.order == Order::Value {
+            let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
+                let start = f64::from(u8::from(it.0 > than.0)) * found.preference.start_weight;
+                start + f64::from(u8::from(it.1 > than.1)) * found.preference.cost_weight
+            };
+            return weighed(one, other) < weighed(other, one);
         }
         one < other
     }

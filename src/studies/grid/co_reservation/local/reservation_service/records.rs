@@ -51,6 +51,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             }
         }
         self.machine.forget_stale_events();
+        self.notice_begun();
     }
 
     fn job_ended(&mut self, id: JobId, mut outcome: JobOutcome) {
@@ -74,6 +75,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let Some(part) = self.parts.remove(&key) else {
             return;
         };
+        self.waiting.remove(&key);
         let lost = !outcome.verdict.is_successful();
         let at = outcome.end.unwrap_or(self.now());
         let refusal = if lost {

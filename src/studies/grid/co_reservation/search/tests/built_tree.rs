@@ -161,11 +161,12 @@ proptest! {
         (parts, candidates) in requests(), seed in 0_u64..1_000, percent in 0_u32..100,
         weights in prop::sample::select(vec![(1.0, 0.0), (0.5, 0.5), (0.75, 0.25), (0.0, 1.0)]),
         tolerance in prop::sample::select(vec![(0_i64, 0.0), (5, 2.0), (1, 100.0), (100, 0.5)]),
-        limited in any::<bool>(),
+        limited in any::<bool>(), staged in any::<bool>(),
     ) {
         let limit = if limited { 0.437 } else { 1.0 };
         let rules = SearchRules {
             preference: Preference { cost_weight: weights.0, start_weight: weights.1 },
+            staged,
             start_tolerance: Seconds(tolerance.0),
             cost_tolerance: tolerance.1,
             pof_limit: limited.then_some(limit),
@@ -176,7 +177,7 @@ proptest! {
         let tree = eager(Order::Value, parts, &shuffled, seed, limit);
         let mut expected = Log::new();
         let reached = tree.is_some_and(|mut tree| {
-            ranked(&mut tree, rules.preference);
+            ranked(&mut tree, rules.preference, rules.staged);
             best_first(tree, usize::from(parts), &rules, &mut expected, &mut coin(seed, percent))
         });
         let (log, granted) = drive(&mut lazy(rules, parts, &candidates, seed), &mut coin(seed, percent));
@@ -196,7 +197,7 @@ proptest! {
         let tree = eager(Order::Value, parts, &candidates, seed, 1.0);
         let mut expected = Log::new();
         let reached = tree.is_some_and(|mut tree| {
-            ranked(&mut tree, rules.preference);
+            ranked(&mut tree, rules.preference, rules.staged);
             depth_first(&tree, &mut expected, &mut coin(seed, percent))
         });
         let (log, granted) = drive(&mut lazy(rules, parts, &candidates, seed), &mut coin(seed, percent));

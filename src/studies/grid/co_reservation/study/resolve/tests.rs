@@ -4,7 +4,9 @@ mod refusals;
 
 use crate::co_reservation::local::BacklogWork;
 use crate::co_reservation::study::CoReservationStudy;
-use crate::co_reservation::{Algorithm, CoReservationSettings, RiskChoice};
+use crate::co_reservation::{
+    Algorithm, CoReservationSettings, Patience, RiskChoice, SearchSettings, SortBy,
+};
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, LeadRule, SlackRule, TemplateSelection,
@@ -312,6 +314,44 @@ fn what_an_algorithm_does_not_read_does_not_make_a_simulation() {
         canonical_json(&spec(never)).unwrap(),
         canonical_json(&spec("[requests]\n")).unwrap()
     );
+}
+
+#[test]
+fn queued_parts_read_their_patience_and_one_part_reads_neither_it_nor_an_overhead() {
+    let search = |rest: &str| settings(rest).search;
+    let queued = "[requests]\nsplit_overhead = 0.3\n[broker]\nalgorithm = \"barrier\"\n";
+    let found = search(queued);
+    assert_eq!(
+        (found.patience, found.split_overhead),
+        (Patience::Factor(0.5), 0.3)
+    );
+    let found = search(&format!(
+        "{queued}patience_seconds = 3600\nmaximum_starts = 7\n"
+    ));
+    assert_eq!(found.patience, Patience::Fixed(Seconds(3_600)));
+    assert_eq!(
+        found.maximum_starts,
+        SearchSettings::default().maximum_starts
+    );
+    let whole = queued.replace("split_overhead", "split = false\nsplit_overhead");
+    let found = search(&format!("{whole}patience_factor = 2\n"));
+    assert_eq!((found.unsplit, found.split_overhead), (true, 0.0));
+    assert_eq!(found.patience, Patience::default());
+    let found = search("[requests]\nsplit = false\nparts = 1\n[broker]\npatience_factor = 2\n");
+    assert_eq!(found, SearchSettings::default());
+}
+
+#[test]
+fn stages_are_read_by_a5_alone_and_then_nobody_reads_weights() {
+    let of = |algorithm: &str| {
+        let text = format!(
+            "[requests]\nalpha = 0.3\n[broker]\nsort_by = \"staged\"\nalgorithm = \"{algorithm}\"\n"
+        );
+        let weight = requests(&text).preference.cost_weight;
+        (settings(&text).search.sort_by, weight)
+    };
+    assert_eq!(of("a5"), (SortBy::Staged, 0.0));
+    assert_eq!(of("a4"), (SortBy::Algorithm, 0.0));
 }
 
 #[test]

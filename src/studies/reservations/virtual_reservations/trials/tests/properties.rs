@@ -119,6 +119,8 @@ fn a_trial_costs_twice_as_much_where_everybody_states_twice_the_cost() {
         priced: PricedCosts::Stated,
         misstating_percent: 100.0,
         misstated_factor: 2.0,
+        misstated_length_factor: 1.0,
+        misstated_alpha: None,
     });
     let twice = by_width
         .iter()

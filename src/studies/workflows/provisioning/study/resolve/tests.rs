@@ -394,7 +394,7 @@ fn a_wish_is_a_weight_a_deadline_or_a_budget() {
 fn what_sites_offer_is_what_the_search_needs() {
     let provider =
         |search: &str| settings(&format!("[provisioning]\nsearch = \"{search}\"\n")).provider;
-    for search in ["moga", "nsga2"] {
+    for search in ["moga", "nsga2", "weighted-sum"] {
         assert!(matches!(provider(search), Provider::Advertised { .. }));
     }
     for search in ["greedy", "best-effort"] {
@@ -425,6 +425,10 @@ fn what_a_search_does_not_read_makes_no_new_simulation() {
     let radius = axis("provisioning.sharing_radius", "[0.02, 0.041]");
     assert_eq!(count(&search("moga"), &radius), 2);
     assert_eq!(count(&search("nsga2"), &radius), 1);
+    assert_eq!(count(&search("weighted-sum"), &radius), 1);
+    let scale = axis("provisioning.scale", "[\"raw\", \"bounds\"]");
+    assert_eq!(count(&search("moga"), &scale), 1);
+    assert_eq!(count(&search("weighted-sum"), &scale), 2);
     let merged = axis("slots.merge_identical", "[false, true]");
     assert_eq!(count(&search("moga"), &merged), 2);
     assert_eq!(count(&search("greedy"), &merged), 1);

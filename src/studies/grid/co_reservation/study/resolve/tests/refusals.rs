@@ -36,6 +36,42 @@ fn what_cannot_be_is_refused_with_its_key() {
         ),
         ("[clusters]\ndays = 0", "clusters.days", OutOfRange, "0.05"),
         (
+            "[requests]\n[broker]\npatience_factor = 1.0\npatience_seconds = 60",
+            "broker.patience_seconds",
+            Conflict,
+            "exclude each other",
+        ),
+        (
+            "[broker]\npatience_seconds = 0",
+            "broker.patience_seconds",
+            OutOfRange,
+            "1 or more",
+        ),
+        (
+            "[requests]\nsplit_overhead = -0.1",
+            "requests.split_overhead",
+            OutOfRange,
+            "0 to 100",
+        ),
+        (
+            "[requests]\n[broker]\nalgorithm = \"barrier\"\nmessage_loss_percent = 1.0",
+            "broker.algorithm",
+            OutOfRange,
+            "leave `broker.message_loss_percent` out",
+        ),
+        (
+            "[requests]\n[broker]\nalgorithm = \"barrier\"\n[grid_failures]\nnode_mtbf_days = 9",
+            "broker.algorithm",
+            OutOfRange,
+            "leave `[grid_failures]` and `[failures]` out",
+        ),
+        (
+            "[requests]\n[risk]\n[broker]\nalgorithm = \"barrier\"",
+            "broker.algorithm",
+            OutOfRange,
+            "leave `[risk]` out",
+        ),
+        (
             "[clusters]\nmerge_at_most = 1",
             "clusters.merge_at_most",
             OutOfRange,

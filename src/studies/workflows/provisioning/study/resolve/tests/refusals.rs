@@ -115,6 +115,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "best-effort",
         ),
         (
+            "[provisioning]\nsearch = \"weighted-sum\"\nbudget_su = 70",
+            "provisioning.budget_su",
+            ProblemKind::Conflict,
+            "neither a deadline nor a budget",
+        ),
+        (
+            "[provisioning]\nsearch = \"weighted-sum\"\nscale = \"log\"",
+            "provisioning.scale",
+            UnknownName,
+            "bounds",
+        ),
+        (
             "[requests]\nalpha = 1.1",
             "requests.alpha",
             OutOfRange,
