@@ -98,11 +98,10 @@ fn measure(name: &str, clusters: u16, order: Order, costs: Costs, preference: (f
     let rules = SearchRules {
         order,
         repair,
-        preference: Preference {
+        valuation: Valuation::Weighted(Preference {
             cost_weight: preference.0,
             start_weight: preference.1,
-        },
-        staged: false,
+        }),
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,
         memoise: false,
@@ -154,8 +153,7 @@ fn count(clusters: u16) {
     let rules = SearchRules {
         order: Order::Start,
         repair: Repair::Chronological,
-        preference: Preference::default(),
-        staged: false,
+        valuation: Valuation::Weighted(Preference::default()),
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,
         memoise: false,

@@ -191,6 +191,50 @@ fn what_is_said_of_the_selected_value_comes_from_replications_that_did_not_selec
 }
 
 #[test]
+fn of_the_replications_that_there_are_the_best_is_selected_and_the_page_says_of_how_many() {
+    let folder = folder();
+    let path = folder.path();
+    let few = SELECTION
+        .replace("max_replications = 60", "max_replications = 14")
+        .replace("confirm_replications = 10", "confirm_replications = 0")
+        .replace("baseline = [\"0.05\"]\n", "");
+    write(path, "draws", &few);
+    write(path, "all", &(few + "population = \"replications\"\n"));
+    for name in ["draws", "all"] {
+        let ended = output(run(path, name, &["--report", name]));
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+    }
+    // What fourteen draws leave open, the fourteen themselves answer.
+    let verdicts = |name| {
+        let query = "SELECT verdict FROM v_decision WHERE verdict IN ('selected', 'leading') ORDER BY number";
+        rows(path, name, query)
+    };
+    assert!(
+        verdicts("draws")
+            .iter()
+            .any(|verdict| verdict.contains("leading"))
+    );
+    let selected = verdicts("all");
+    assert_eq!(selected.len(), 2, "one for each strategy");
+    assert!(
+        selected.iter().all(|verdict| verdict.contains("selected")),
+        "{selected:?}"
+    );
+    let page =
+        |name: &str| fs::read_to_string(path.join(name).join("index.html")).expect("written");
+    for said in [
+        "of the best over the 14 replications that there are",
+        "it is about the best over these, not about others",
+    ] {
+        assert!(page("all").contains(said), "{said}");
+        assert!(!page("draws").contains(said), "{said}");
+    }
+    let kept = "SELECT population FROM run_rule";
+    assert_eq!(rows(path, "all", kept), ["Integer(14)"]);
+    assert_eq!(rows(path, "draws", kept), ["Null"]);
+}
+
+#[test]
 fn replications_end_where_every_interval_is_narrow() {
     let folder = folder();
     let path = folder.path();

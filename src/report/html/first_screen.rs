@@ -84,7 +84,7 @@ impl Content<'_> {
                     } @else if outcome.name != best.name {
                         p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
                     } @else if more > 0 {
-                        p.note { a href="#best" { (more) " more columns" } "." } "\n"
+                        p.note { a href="#best" { (more) " more " (if more == 1 { "column" } else { "columns" }) } "." } "\n"
                     }
                 } "\n"
                 section class="card wide" id="what" {

@@ -56,7 +56,7 @@ pub use outcome::{
     TimeLine, TimeLineSample,
 };
 pub use scene::co_reservation_scene;
-pub use search::{Search, SearchCounts, SearchRules, Step};
+pub use search::{Search, SearchCounts, SearchRules, Step, Valuation};
 pub use settings::{
     ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap,

@@ -4,11 +4,11 @@
 mod children;
 
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::Preference;
 
 use super::algorithm::Repair;
 use super::listed::Move;
 use super::open_candidates::{OpenCandidates, Prefix, Weight};
+use super::search::Valuation;
 use super::table::Entry;
 use children::{Child, Node, Scale, insert, settle, sort};
 
@@ -66,13 +66,12 @@ enum Repairing {
 }
 
 impl Ranked {
-    pub fn new(repair: Repair, preference: Preference, staged: bool, tolerance: Tolerance) -> Self {
+    pub fn new(repair: Repair, valuation: Valuation, tolerance: Tolerance) -> Self {
         Self {
             repair,
             tolerance,
             scale: Scale {
-                preference,
-                staged,
+                valuation,
                 cost: (0.0, 0.0),
                 start: (Seconds::ZERO, Seconds::ZERO),
             },

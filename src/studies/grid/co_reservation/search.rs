@@ -24,11 +24,8 @@ pub struct SearchRules {
     pub order: Order,
     /// What happens after a refusal.
     pub repair: Repair,
-    /// Weights of cost and start where candidates are ordered by value.
-    pub preference: Preference,
-    /// Whether the value goes by bands of cost instead, each a tenth of the range, and in a band by
-    /// start (Meltzer 2005, §4.7.2).
-    pub staged: bool,
+    /// What the value is, where candidates are ordered by it.
+    pub valuation: Valuation,
     /// Best-first repair: how much later than the next-best candidate one may start to be preferred
     /// to a rollback (Q27).
     pub start_tolerance: Seconds,
@@ -38,6 +35,15 @@ pub struct SearchRules {
     pub memoise: bool,
     /// Only complete candidates of which at least one part fails with at most this probability.
     pub pof_limit: Option<f64>,
+}
+
+/// How cost and start become one value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Valuation {
+    /// By weights of both, as shares of their ranges (Meltzer 2005, eq. 2).
+    Weighted(Preference),
+    /// By bands of cost, each a tenth of its range, and in a band by start (Meltzer 2005, §4.7.2).
+    Staged,
 }
 
 /// What to do next.
@@ -130,12 +136,7 @@ impl Search {
                 start: rules.start_tolerance,
                 cost: rules.cost_tolerance,
             };
-            Engine::Ranked(Ranked::new(
-                rules.repair,
-                rules.preference,
-                rules.staged,
-                tolerance,
-            ))
+            Engine::Ranked(Ranked::new(rules.repair, rules.valuation, tolerance))
         } else {
             Engine::Listed(Listed::new(rules.order, rules.repair, table.starts()))
         };

@@ -307,9 +307,8 @@ pub(super) struct UnownedParts {
 }
 
 /// A part has no owner if its request failed, if the request has no such part on this cluster, or
-/// if it has the part a second time (then one that was kept is owned, of
-/// several the longest). Parts that a cluster lost are
-/// not counted.
+/// if it has the part a second time (then one that was kept is owned, of several the longest).
+/// Parts that a cluster lost are not counted.
 pub(super) fn unowned_parts(run: &CoReservationRun) -> UnownedParts {
     let mut held_for = UnownedParts::default();
     let mut owned: BTreeMap<(CoRequestId, u16), (i64, bool)> = BTreeMap::new();

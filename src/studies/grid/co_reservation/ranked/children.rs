@@ -4,16 +4,16 @@ use bookahead_core::units::Seconds;
 use bookahead_core::workload::Preference;
 
 use crate::co_reservation::open_candidates::{OpenCandidates, Prefix, Weight};
+use crate::co_reservation::search::Valuation;
 use crate::co_reservation::table::Entry;
 
 /// How many bands of cost there are where candidates are sorted in stages.
 const BANDS: f64 = 10.0;
 
-/// Turns cost and start into a value (Meltzer 2005, eq. 2, or in stages).
+/// Turns cost and start into a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    pub(super) preference: Preference,
-    pub(super) staged: bool,
+    pub(super) valuation: Valuation,
     pub(super) cost: (f64, f64),
     pub(super) start: (Seconds, Seconds),
 }
@@ -53,11 +53,14 @@ impl Scale {
             (start - self.start.0).0 as f64,
             (self.start.1 - self.start.0).0 as f64,
         );
-        if self.staged {
+        match self.valuation {
+            Valuation::Weighted(Preference {
+                cost_weight,
+                start_weight,
+            }) => cost_weight * cost + start_weight * start,
             // A start counts less than a band, and the highest cost belongs to the last one.
-            return (cost * BANDS).floor().min(BANDS - 1.0) + start / 2.0;
+            Valuation::Staged => (cost * BANDS).floor().min(BANDS - 1.0) + start / 2.0,
         }
-        self.preference.cost_weight * cost + self.preference.start_weight * start
     }
 }
 

@@ -7,15 +7,19 @@ use bookahead_core::random::stream;
 use super::*;
 use crate::co_reservation::{variations, worst_case};
 
+/// The value by these weights of cost and start.
+fn weighted(cost_weight: f64, start_weight: f64) -> Valuation {
+    Valuation::Weighted(Preference {
+        cost_weight,
+        start_weight,
+    })
+}
+
 fn rules(order: Order, repair: Repair) -> SearchRules {
     SearchRules {
         order,
         repair,
-        preference: Preference {
-            cost_weight: 1.0,
-            start_weight: 0.0,
-        },
-        staged: false,
+        valuation: weighted(1.0, 0.0),
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,
         memoise: false,
@@ -194,10 +198,7 @@ fn t10_values_of_cost_and_start() {
         let mut seen = Vec::new();
         for seed in 0..20 {
             let rules = SearchRules {
-                preference: Preference {
-                    cost_weight: weights.0,
-                    start_weight: weights.1,
-                },
+                valuation: weighted(weights.0, weights.1),
                 ..rules(Order::Value, Repair::BestFirst)
             };
             let mut stream = stream(seed, "t10", 0, "search");
@@ -413,13 +414,9 @@ fn a_cluster_that_is_given_up_while_it_owes_an_answer_counts_as_a_refusal() {
 fn sorted_in_stages_the_earliest_start_of_the_cheapest_tenth_comes_first() {
     // Of costs from 10 to 20 the first tenth ends at 11.
     let offers = [(10.0, 500), (10.9, 100), (11.1, 50), (20.0, 0)];
-    let first = |staged| {
+    let first = |valuation| {
         let rules = SearchRules {
-            preference: Preference {
-                cost_weight: 0.5,
-                start_weight: 0.5,
-            },
-            staged,
+            valuation,
             ..rules(Order::Value, Repair::BestFirst)
         };
         let candidates = (0..)
@@ -433,7 +430,7 @@ fn sorted_in_stages_the_earliest_start_of_the_cheapest_tenth_comes_first() {
         }
         tried
     };
-    assert_eq!(first(true), [100, 500, 50, 0]);
+    assert_eq!(first(Valuation::Staged), [100, 500, 50, 0]);
     // By weights: ½ of 0 + 1, 0.09 + 0.2, 0.11 + 0.1 and 1 + 0.
-    assert_eq!(first(false)[..2], [50, 100]);
+    assert_eq!(first(weighted(0.5, 0.5))[..2], [50, 100]);
 }

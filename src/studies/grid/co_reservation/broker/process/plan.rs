@@ -10,7 +10,7 @@ use bookahead_core::workload::{CoRequest, Preference};
 use super::super::Rules;
 use crate::co_reservation::local::{ClusterId, OfferedPart, PartOrder, Probe};
 use crate::co_reservation::{
-    Algorithm, Candidate, Order, RiskChoice, SearchRules, SortBy, candidate_starts,
+    Algorithm, Candidate, Order, RiskChoice, SearchRules, SortBy, Valuation, candidate_starts,
     rigid_candidates, unprobed_candidates,
 };
 
@@ -251,12 +251,13 @@ pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
     SearchRules {
         order: if least_first { Order::Value } else { row.order },
         repair: row.repair,
-        preference: if least_first {
-            least
+        valuation: if least_first {
+            Valuation::Weighted(least)
+        } else if row.order == Order::Value && rules.search.sort_by == SortBy::Staged {
+            Valuation::Staged
         } else {
-            request.preference
+            Valuation::Weighted(request.preference)
         },
-        staged: row.order == Order::Value && rules.search.sort_by == SortBy::Staged,
         start_tolerance: rules.search.start_tolerance,
         cost_tolerance: rules.search.cost_tolerance,
         memoise: rules.search.memoise,

@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 use super::plan::{Plan, search_rules};
 use super::{Effect, GrantedPart, Process, Rules, Stage};
 use crate::co_reservation::broker::{Timer, Wait};
-use crate::co_reservation::{Order, SortBy};
+use crate::co_reservation::{Order, SortBy, Valuation};
 
 impl Process {
     /// After the grant: a request of the renegotiable class is issued anew later. The class is
@@ -98,17 +98,19 @@ impl Process {
         };
         let (one, other) = (value(one), value(other));
         let found = search_rules(rules, &self.outcome.request);
-        if found.staged {
+        match found.valuation {
             // Of two, the dearer one is in the last band.
-            return (one.1, one.0) < (other.1, other.0);
+            Valuation::Staged => (one.1, one.0) < (other.1, other.0),
+            Valuation::Weighted(weights)
+                if rules.search.sort_by == SortBy::Algorithm && found.order == Order::Value =>
+            {
+                let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
+                    let start = f64::from(u8::from(it.0 > than.0)) * weights.start_weight;
+                    start + f64::from(u8::from(it.1 > than.1)) * weights.cost_weight
+                };
+                weighed(one, other) < weighed(other, one)
+            }
+            Valuation::Weighted(_) => one < other,
         }
-        if rules.search.sort_by == SortBy::Algorithm && found.order == Order::Value {
-            let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
-                let start = f64::from(u8::from(it.0 > than.0)) * found.preference.start_weight;
-                start + f64::from(u8::from(it.1 > than.1)) * found.preference.cost_weight
-            };
-            return weighed(one, other) < weighed(other, one);
-        }
-        one < other
     }
 }

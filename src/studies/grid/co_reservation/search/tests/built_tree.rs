@@ -165,8 +165,7 @@ proptest! {
     ) {
         let limit = if limited { 0.437 } else { 1.0 };
         let rules = SearchRules {
-            preference: Preference { cost_weight: weights.0, start_weight: weights.1 },
-            staged,
+            valuation: if staged { Valuation::Staged } else { weighted(weights.0, weights.1) },
             start_tolerance: Seconds(tolerance.0),
             cost_tolerance: tolerance.1,
             pof_limit: limited.then_some(limit),
@@ -177,7 +176,7 @@ proptest! {
         let tree = eager(Order::Value, parts, &shuffled, seed, limit);
         let mut expected = Log::new();
         let reached = tree.is_some_and(|mut tree| {
-            ranked(&mut tree, rules.preference, rules.staged);
+            ranked(&mut tree, rules.valuation);
             best_first(tree, usize::from(parts), &rules, &mut expected, &mut coin(seed, percent))
         });
         let (log, granted) = drive(&mut lazy(rules, parts, &candidates, seed), &mut coin(seed, percent));
@@ -191,13 +190,13 @@ proptest! {
         (parts, candidates) in requests(), seed in 0_u64..1_000, percent in 0_u32..100,
     ) {
         let rules = SearchRules {
-            preference: Preference { cost_weight: 0.5, start_weight: 0.5 },
+            valuation: weighted(0.5, 0.5),
             ..chronological(Order::Value)
         };
         let tree = eager(Order::Value, parts, &candidates, seed, 1.0);
         let mut expected = Log::new();
         let reached = tree.is_some_and(|mut tree| {
-            ranked(&mut tree, rules.preference, rules.staged);
+            ranked(&mut tree, rules.valuation);
             depth_first(&tree, &mut expected, &mut coin(seed, percent))
         });
         let (log, granted) = drive(&mut lazy(rules, parts, &candidates, seed), &mut coin(seed, percent));
@@ -245,7 +244,7 @@ proptest! {
         (parts, candidates) in requests(), seed in 0_u64..1_000, percent in 0_u64..100,
     ) {
         let best = SearchRules {
-            preference: Preference { cost_weight: 0.0, start_weight: 1.0 },
+            valuation: weighted(0.0, 1.0),
             ..rules(Order::Value, Repair::BestFirst)
         };
         let sorted = chronological(Order::Start);

@@ -117,7 +117,7 @@ fn span_share(value: f64, low: f64, high: f64) -> f64 {
 }
 
 /// Ranks the tree by Meltzer 2005, eq. 2, or by tenths of the range of costs and then by start.
-pub(super) fn ranked(tree: &mut Tree, preference: Preference, staged: bool) {
+pub(super) fn ranked(tree: &mut Tree, valuation: Valuation) {
     let mut found = Vec::new();
     leaves(tree, 0.0, &mut found);
     let low = |values: Vec<f64>| values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -127,15 +127,17 @@ pub(super) fn ranked(tree: &mut Tree, preference: Preference, staged: bool) {
     let (cost_low, cost_high) = (low(costs.clone()), high(costs));
     let (start_low, start_high) = (low(starts.clone()), high(starts));
     let value = move |cost: f64, start: i64| {
-        if staged {
-            let share = span_share(cost, cost_low, cost_high);
-            let band = (1..10)
-                .filter(|band| share * 10.0 >= f64::from(*band))
-                .count();
-            return 2.0 * band as f64 + span_share(start as f64, start_low, start_high);
+        let cost = span_share(cost, cost_low, cost_high);
+        let start = span_share(start as f64, start_low, start_high);
+        match valuation {
+            Valuation::Weighted(weights) => {
+                weights.cost_weight * cost + weights.start_weight * start
+            }
+            Valuation::Staged => {
+                let band = (1..10).filter(|band| cost * 10.0 >= f64::from(*band));
+                2.0 * band.count() as f64 + start
+            }
         }
-        preference.cost_weight * span_share(cost, cost_low, cost_high)
-            + preference.start_weight * span_share(start as f64, start_low, start_high)
     };
     rank(tree, 0.0, &value);
 }
