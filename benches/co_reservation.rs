@@ -12,7 +12,7 @@ use bookahead_grid::co_reservation::local::ClusterId;
 use bookahead_grid::co_reservation::{
     Candidate, Order, Repair, Search, SearchRules, Step, candidate_starts,
 };
-use bookahead_grid::co_reservation::{SearchSettings, unprobed_candidates, variations};
+use bookahead_grid::co_reservation::{SearchSettings, Valuation, unprobed_candidates, variations};
 use rand::RngExt;
 
 const SAMPLES: u32 = 301;

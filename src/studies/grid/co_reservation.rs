@@ -40,7 +40,7 @@ mod waiting;
 mod watched_cluster;
 mod worst_case;
 
-pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
+pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair, Valuation};
 pub use cluster_setup::clusters;
 pub(crate) use cluster_setup::drawn_reliability;
 pub use exchange::{Exchange, Task};
@@ -56,7 +56,7 @@ pub use outcome::{
     TimeLine, TimeLineSample,
 };
 pub use scene::co_reservation_scene;
-pub use search::{Search, SearchCounts, SearchRules, Step, Valuation};
+pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience, RiskChoice,
     RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap,

@@ -1,5 +1,6 @@
 //! The algorithms of Meltzer 2005 as rows of one matrix: filters, order of candidates, and repair.
 
+use bookahead_core::workload::Preference;
 use serde::{Deserialize, Serialize};
 
 use crate::co_reservation::local::ProbeFilters;
@@ -36,6 +37,15 @@ pub enum Algorithm {
     /// A5: as A4, the best weighted value of cost and start first, with best-first repair (Meltzer
     /// 2005, §4.7).
     A5,
+}
+
+/// How cost and start become one value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Valuation {
+    /// By weights of both, as shares of their ranges (Meltzer 2005, eq. 2).
+    Weighted(Preference),
+    /// By bands of cost, each a tenth of its range, and in a band by start (Meltzer 2005, §4.7.2).
+    Staged,
 }
 
 /// What an algorithm does: its row of the matrix.

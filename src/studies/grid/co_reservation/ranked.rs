@@ -5,10 +5,9 @@ mod children;
 
 use bookahead_core::units::Seconds;
 
-use super::algorithm::Repair;
+use super::algorithm::{Repair, Valuation};
 use super::listed::Move;
 use super::open_candidates::{OpenCandidates, Prefix, Weight};
-use super::search::Valuation;
 use super::table::Entry;
 use children::{Child, Node, Scale, insert, settle, sort};
 

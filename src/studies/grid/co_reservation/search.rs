@@ -7,9 +7,8 @@
 
 use bookahead_core::random::Stream;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::Preference;
 
-use super::algorithm::{Order, Repair};
+use super::algorithm::{Order, Repair, Valuation};
 use super::listed::{Listed, Move};
 use super::open_candidates::{OpenCandidates, Prefix, Weight, risk};
 use super::outcome::OfferBounds;
@@ -35,15 +34,6 @@ pub struct SearchRules {
     pub memoise: bool,
     /// Only complete candidates of which at least one part fails with at most this probability.
     pub pof_limit: Option<f64>,
-}
-
-/// How cost and start become one value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Valuation {
-    /// By weights of both, as shares of their ranges (Meltzer 2005, eq. 2).
-    Weighted(Preference),
-    /// By bands of cost, each a tenth of its range, and in a band by start (Meltzer 2005, §4.7.2).
-    Staged,
 }
 
 /// What to do next.

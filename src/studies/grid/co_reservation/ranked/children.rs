@@ -3,8 +3,8 @@
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::Preference;
 
+use crate::co_reservation::algorithm::Valuation;
 use crate::co_reservation::open_candidates::{OpenCandidates, Prefix, Weight};
-use crate::co_reservation::search::Valuation;
 use crate::co_reservation::table::Entry;
 
 /// How many bands of cost there are where candidates are sorted in stages.

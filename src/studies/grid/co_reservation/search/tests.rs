@@ -3,6 +3,7 @@
 mod built_tree;
 
 use bookahead_core::random::stream;
+use bookahead_core::workload::Preference;
 
 use super::*;
 use crate::co_reservation::{variations, worst_case};
