@@ -763,3 +763,21 @@ fn no_source_file_is_longer_than_five_hundred_lines() {
         assert!(lines <= 500, "{} has {lines} lines", path.display());
     }
 }
+
+#[test]
+fn no_folder_holds_more_than_forty_files() {
+    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut files = Vec::new();
+    rust_files(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut files,
+    );
+    for file in &files {
+        let folder = file.parent().expect("a folder").to_owned();
+        *counts.entry(folder).or_default() += 1;
+    }
+    assert!(counts.len() > 100, "{} folders", counts.len());
+    for (folder, files) in counts {
+        assert!(files <= 40, "{} holds {files} files", folder.display());
+    }
+}

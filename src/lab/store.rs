@@ -39,14 +39,12 @@ mod room;
 mod rows;
 mod rules;
 mod runs;
-mod schema_check;
 mod shares;
 mod stream;
 mod sweeps;
 mod tables;
 mod verify;
 mod versions;
-mod waiting;
 mod write;
 mod writer_actor;
 

@@ -1,5 +1,8 @@
 //! Opening a store for writing or for reading.
 
+mod schema_check;
+mod waiting;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,13 +12,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
+use self::waiting::BUSY_TIMEOUT;
 use super::StoreError;
 use super::durability::{self, make_folder};
 use super::journal::{JOURNAL_BOUND, beside};
 use super::processes::file_identity;
-use super::schema_check;
 use super::versions::VERSIONS;
-use super::waiting::{self, BUSY_TIMEOUT};
 use crate::study::Studies;
 use crate::sweep::Durability;
 use crate::workload::input_file;

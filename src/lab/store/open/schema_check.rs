@@ -8,8 +8,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::StoreError;
-use super::tables::{OncePerList, empty, views};
+use crate::store::StoreError;
+use crate::store::tables::{OncePerList, empty, views};
 use crate::study::Studies;
 
 /// Type and definition of tables, views, indexes and triggers by name.
