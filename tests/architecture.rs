@@ -765,6 +765,31 @@ fn no_source_file_is_longer_than_five_hundred_lines() {
 }
 
 #[test]
+fn no_two_siblings_are_one_letter_apart() {
+    let mut siblings: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut files = Vec::new();
+    rust_files(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut files,
+    );
+    for file in &files {
+        siblings.insert(file.with_extension(""));
+        siblings.extend(file.parent().map(Path::to_owned));
+    }
+    for one in &siblings {
+        let mut plural = one.clone().into_os_string();
+        plural.push("s");
+        let plural = PathBuf::from(plural);
+        assert!(
+            !siblings.contains(&plural),
+            "{} and {}",
+            one.display(),
+            plural.display()
+        );
+    }
+}
+
+#[test]
 fn no_folder_holds_more_than_forty_files() {
     let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut files = Vec::new();

@@ -7,9 +7,9 @@
 
 mod agreement;
 mod description;
+mod events;
 mod fair_tree;
 mod limits;
-mod machine;
 pub mod machines;
 mod measured;
 mod nodes;
@@ -29,7 +29,7 @@ pub use description::{
     NodeClass, NodeResources, NodeSharing, Partition, PartitionIndex, PriorityWeights,
     QualityIndex, QualityOfService, QueueMachine, ShareHolder, Window,
 };
-pub use machine::{MachineQueuePlan, machine_queue_scene};
+pub use events::{MachineQueuePlan, machine_queue_scene};
 pub use measured::{PlacedJobs, machine_measures, machine_queue_outcomes};
 pub use reservation::{AddedReservation, delay_measures};
 
