@@ -44,7 +44,8 @@ pub use clusters::{
 };
 pub use co_reservations::{
     Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
-    Preference, RequestPreset, SlackRule, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+    MOST_STAGES, Preference, RequestKind, RequestKinds, RequestPreset, SlackRule,
+    TemplateSelection, TemplateSource, WORK_TOLERANCE, WorkflowShape, WorkflowTask,
     generate_co_requests,
 };
 pub use error::WorkloadError;

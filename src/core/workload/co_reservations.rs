@@ -1,10 +1,13 @@
 //! Co-reservation requests: several parts that start together, each on a cluster of its own
-//! (Meltzer 2005, §3).
+//! (Meltzer 2005, §3). A single job is a request of one part, a workflow several requests that
+//! follow each other.
 
 mod generator;
+mod kinds;
 mod settings;
 
 pub use generator::{MOST_PARTS, generate_co_requests};
+pub use kinds::{MOST_STAGES, RequestKind, RequestKinds, WorkflowShape, WorkflowTask};
 pub use settings::{
     Bursts, CoRequestSettings, FurtherParts, LeadRule, RequestPreset, SlackRule, TemplateSelection,
     TemplateSource, WORK_TOLERANCE,
@@ -44,6 +47,9 @@ pub struct CoRequest {
     pub parts: Vec<Nodes>,
     /// What the best candidate is, for the algorithm that lets the client choose (A5).
     pub preference: Preference,
+    /// Its place in a workflow; `None` where it stands alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<WorkflowTask>,
 }
 
 /// How a client weighs cost against an early start (Meltzer 2005, §4.7.4, eq. 2); both weights in
@@ -72,6 +78,16 @@ impl CoRequest {
     #[must_use]
     pub fn slack(&self) -> Seconds {
         self.deadline - self.earliest - self.duration
+    }
+
+    /// What the client asks for.
+    #[must_use]
+    pub fn kind(&self) -> RequestKind {
+        match (&self.task, self.parts.len()) {
+            (Some(_), _) => RequestKind::Workflow,
+            (None, 1) => RequestKind::Single,
+            (None, _) => RequestKind::CoReservation,
+        }
     }
 
     /// The parts in the order in which they are placed: most CPUs first, ties as asked (Meltzer

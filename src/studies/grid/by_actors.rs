@@ -207,6 +207,7 @@ fn blue(folder: &TraceFolder) -> CoReservationInputs {
             duration: job.estimate,
             parts: vec![job.nodes, job.nodes],
             preference: Preference::default(),
+            task: None,
         }
     });
     let requests = requests.collect();

@@ -116,6 +116,7 @@ fn request(id: u32) -> CoRequest {
         duration,
         parts: vec![Nodes(10 + id), Nodes(20 + id)],
         preference: Preference::default(),
+        task: None,
     }
 }
 

@@ -8,9 +8,10 @@ use rand::seq::SliceRandom;
 use super::settings::{
     CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource, WORK_TOLERANCE,
 };
-use super::{CoRequest, CoRequestId};
+use super::{CoRequest, CoRequestId, MOST_STAGES, RequestKind, WorkflowShape};
 use crate::random::{self, Stream};
 use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::workflows::Workflow;
 use crate::workload::{ClusterExcerpts, Job, WorkloadError};
 
 /// There may be so many parts at most.
@@ -37,7 +38,8 @@ struct Draws {
 /// Everything is drawn for every template before any is chosen, from streams that depend on `seed`,
 /// `workload_key` and `replication` alone: all workloads, algorithms, numbers of clusters and of
 /// requests see the same draws (Q33), and a larger choice contains the smaller one. `machine` is
-/// the size of the largest cluster, which no part exceeds.
+/// the size of the largest cluster, which no part exceeds; `workflow` is what workflows look like
+/// where a file says it ([`WorkflowShape::File`]).
 ///
 /// # Errors
 /// [`WorkloadError`] where there are fewer templates than requests, or settings are impossible.
@@ -45,6 +47,7 @@ pub fn generate_co_requests(
     excerpts: &ClusterExcerpts,
     machine: Nodes,
     settings: &CoRequestSettings,
+    workflow: Option<&Workflow>,
     seed: u64,
     workload_key: &str,
     replication: u32,
@@ -94,7 +97,13 @@ pub fn generate_co_requests(
             .collect(),
     };
     chosen.sort_unstable();
-    let mut requests: Vec<CoRequest> = chosen
+    let mut kinds = stream("co-requests kinds");
+    let kind_of: Vec<RequestKind> = settings.kinds.as_ref().map_or_else(Vec::new, |settings| {
+        (templates.iter())
+            .map(|_| settings.of(kinds.random()))
+            .collect()
+    });
+    let mut requests: Vec<(CoRequest, RequestKind)> = chosen
         .into_iter()
         .map(|index| {
             let begin = settings.bursts.map(|bursts| {
@@ -102,11 +111,13 @@ pub fn generate_co_requests(
                 (begins[burst.min(begins.len() - 1)], bursts.width)
             });
             let earliest = earliest(draws[index].start, begin, excerpts.stop);
-            request(templates[index], &draws[index], earliest, machine, settings)
+            let kind = kind_of.get(index).copied();
+            let request = request(templates[index], &draws[index], earliest, machine, settings);
+            (request, kind.unwrap_or(RequestKind::CoReservation))
         })
         .collect();
     // Equal times: in the order of the templates.
-    requests.sort_by_key(|request| (request.submit, request.earliest));
+    requests.sort_by_key(|(request, _)| (request.submit, request.earliest));
     if let Some(every) = settings.drop_every {
         let mut place = 0;
         requests.retain(|_| {
@@ -114,10 +125,16 @@ pub fn generate_co_requests(
             place % every != 0
         });
     }
-    for (request, id) in requests.iter_mut().zip(0..) {
-        request.id = CoRequestId(id);
+    let mut numbered = Vec::with_capacity(requests.len());
+    for (mut request, kind) in requests {
+        let id = CoRequestId(numbered.len() as u32);
+        request.id = id;
+        match &settings.kinds {
+            Some(kinds) => numbered.extend(kinds.requests(kind, request, id, workflow)),
+            None => numbered.push(request),
+        }
     }
-    Ok(requests)
+    Ok(numbered)
 }
 
 /// The first order, of those that shuffling gives, whose first `count` templates come to the work
@@ -181,6 +198,7 @@ fn request(
         duration,
         parts,
         preference: settings.preference,
+        task: None,
     }
 }
 
@@ -216,6 +234,12 @@ fn check(settings: &CoRequestSettings, templates: usize) -> Result<(), WorkloadE
             settings.drop_every.unwrap_or_default().to_string(),
             "2 or more",
         );
+    }
+    let shape = settings.kinds.as_ref().map(|kinds| &kinds.tasks);
+    if let Some(WorkflowShape::Stages(stages)) = shape
+        && !(2..=MOST_STAGES).contains(stages)
+    {
+        return impossible("requests.workflow_stages", stages.to_string(), "2 to 20");
     }
     if let Some(bursts) = settings.bursts
         && (bursts.count == 0 || bursts.width < Seconds(1))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Preference;
+use super::{Preference, RequestKinds};
 use crate::units::{NodeSeconds, Seconds};
 
 /// The generator of requests and its couplings (Meltzer 2005, §6.3).
@@ -32,6 +32,9 @@ pub struct CoRequestSettings {
     pub bursts: Option<Bursts>,
     /// Weights of every request.
     pub preference: Preference,
+    /// Which of them are single jobs and workflows; `None` where all are co-reservations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kinds: Option<RequestKinds>,
 }
 
 /// How far, as a share of it, a draw may be from the work that is asked for.
@@ -231,6 +234,7 @@ impl Default for CoRequestSettings {
             drop_every: None,
             bursts: None,
             preference: Preference::default(),
+            kinds: None,
         }
     }
 }

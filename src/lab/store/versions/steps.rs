@@ -1,6 +1,25 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// Requests to a broker that are tasks of workflows, and their order.
+pub(super) const TO_19: &str = "
+CREATE TABLE co_task (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    workflow INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_task_order (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, after),
+    FOREIGN KEY (simulation, request) REFERENCES co_task (simulation, request)
+) STRICT, WITHOUT ROWID;
+";
+
 /// Requests for reservations that come too late have a verdict of their own (lookups are made
 /// anew), and a rule says of how many replications it selects.
 pub(super) const TO_18: &str = "ALTER TABLE run_rule ADD COLUMN population INTEGER;";

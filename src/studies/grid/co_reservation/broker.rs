@@ -7,6 +7,7 @@
 //! they share nothing but the clusters.
 
 mod process;
+mod workflows;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId};
 
 use self::process::Process;
+use self::workflows::Workflows;
 use super::messages::{Answer, Instruction};
 use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings, SecondThoughts};
 use crate::co_reservation::local::ClusterId;
@@ -76,6 +78,7 @@ struct Rules {
 pub struct Broker {
     rules: Rules,
     processes: BTreeMap<CoRequestId, Process>,
+    workflows: Workflows,
     effects: Vec<Effect>,
     stopwatch: Stopwatch,
     /// Nanoseconds that were spent on requests without a verdict, where that is measured.
@@ -99,6 +102,7 @@ impl Broker {
                 seed,
             },
             processes: BTreeMap::new(),
+            workflows: Workflows::default(),
             effects: Vec::new(),
             stopwatch: Stopwatch::default(),
             spent: BTreeMap::new(),
@@ -124,12 +128,17 @@ impl Broker {
         }
     }
 
-    /// A client asks (step 1).
+    /// A client asks (step 1). A task of a workflow is sought as soon as those before it are
+    /// granted.
     pub fn submit(&mut self, now: Seconds, request: CoRequest) {
         let (id, begun) = (request.id, self.stopwatch.begin());
         let request = self.rules.search.as_run(request);
-        let process = Process::begin(&self.rules, now, request, &mut self.effects);
-        self.processes.insert(id, process);
+        if request.task.is_some() {
+            self.submit_task(now, request);
+        } else {
+            let process = Process::begin(&self.rules, now, request, &mut self.effects);
+            self.processes.insert(id, process);
+        }
         self.spend(id, begun);
     }
 
@@ -146,6 +155,7 @@ impl Broker {
         if let Some(process) = self.processes.get_mut(&request) {
             process.receive(&self.rules, now, from, answer, &mut self.effects);
         }
+        self.follow(now, request);
         self.spend(request, begun);
     }
 
@@ -155,6 +165,7 @@ impl Broker {
         if let Some(process) = self.processes.get_mut(&timer.request) {
             process.expire(&self.rules, now, timer.wait, &mut self.effects);
         }
+        self.follow(now, timer.request);
         self.spend(timer.request, begun);
     }
 
@@ -166,7 +177,7 @@ impl Broker {
     /// Whether every request has its verdict and no answer is waited for.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.processes.values().all(Process::is_idle)
+        self.workflows.is_empty() && self.processes.values().all(Process::is_idle)
     }
 
     /// The outcomes of the requests so far, in their order.

@@ -5,6 +5,7 @@
 
 mod classes;
 mod clusters;
+mod kinds;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ pub fn co_reservation_measures(
     fairness(run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
+    kinds::by_kind(run, &mut measured);
     measured.extend(&run.metrics.checkpoints.measures());
     measured.extend(&run.metrics.late.measures());
     if !run.requests.is_empty() {
@@ -75,7 +77,7 @@ fn requests(settings: &CoReservationSettings, run: &CoReservationRun, measured: 
     measured.add("co_granted", successes);
     measured.add("co_failure_rate", (all - successes) / all);
     // What has no start or too few clusters has no candidate either, so that both reasons make up
-    // the failure rate.
+    // the failure rate; beside workflows, tasks that were given up are the rest of it.
     let none = with(&[CoVerdict::NoCandidate, CoVerdict::Impossible]);
     measured.add("co_no_candidate_rate", none / all);
     measured.add("co_refused_rate", with(&[CoVerdict::Refused]) / all);

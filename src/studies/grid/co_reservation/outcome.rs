@@ -142,15 +142,19 @@ pub enum CoVerdict {
     Refused,
     /// The window holds no start, or there are more parts than clusters that could hold them.
     Impossible,
+    /// Another task of its workflow was refused or lost: it was not sought, or given back before
+    /// it began.
+    Abandoned,
 }
 
 impl CoVerdict {
     /// Every verdict, in the order of tables.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Granted,
         Self::NoCandidate,
         Self::Refused,
         Self::Impossible,
+        Self::Abandoned,
     ];
 
     /// Its name in the store.
@@ -161,6 +165,7 @@ impl CoVerdict {
             Self::NoCandidate => "no-candidate",
             Self::Refused => "refused",
             Self::Impossible => "impossible",
+            Self::Abandoned => "abandoned",
         }
     }
 }

@@ -106,6 +106,7 @@ mod tests {
             duration: Seconds(3_600),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
             preference: Preference::default(),
+            task: None,
         }
     }
 

@@ -16,11 +16,13 @@ use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::Reliability;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::{Excerpts, FurtherParts, Preference};
+use bookahead_core::workload::{Excerpts, FurtherParts, Preference, WorkflowShape};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
-use bookahead_lab::study::inputs::{Handed, InputError, Inputs, canonical_text, latest_work};
+use bookahead_lab::study::inputs::{
+    ContentHashes, Handed, InputError, Inputs, RunInput, canonical_text, latest_work,
+};
 use bookahead_lab::study::{
     Asked, CommonSettings, JOB_BYTES, Simulation, SimulationResult, Starter, Strategy, Study,
     StudyRows, name_of,
@@ -38,7 +40,7 @@ pub mod stored;
 mod tables;
 pub mod view;
 
-use self::inputs::{estimates, grid, latest_end};
+use self::inputs::{estimates, grid, latest_end, workflow, workflow_file};
 
 pub(crate) use self::keys::{GRID_FAILURES, RawClusterFailures};
 pub use self::measures::MEASURES;
@@ -93,6 +95,8 @@ impl Simulation for CoReservationSimulation {
                 request.user,
             ];
             numbers.extend(request.parts.iter().map(|part| Some(part.0.into())));
+            let before = request.task.iter().flat_map(|task| &task.after);
+            numbers.extend(before.map(|task| Some(task.0.into())));
             handed.request(&numbers);
         }
         if let Some(failures) = &self.settings.failures {
@@ -286,6 +290,11 @@ impl Study for CoReservationStudy {
                 if requests.parts <= 2 {
                     requests.further_parts = FurtherParts::default();
                 }
+                if let Some(kinds) = &mut requests.kinds
+                    && kinds.workflow_percent == 0.0
+                {
+                    kinds.tasks = WorkflowShape::default();
+                }
             }
         }
     }
@@ -326,6 +335,26 @@ impl Study for CoReservationStudy {
         let workload = inputs.workload(spec)?;
         let grid = grid(self, spec, inputs, &workload, None)?;
         Ok(Some(grid.failures.content_hash()))
+    }
+
+    fn more_hashes(
+        &self,
+        _spec: &SimulationSpec,
+        inputs: &Inputs,
+        content: &mut ContentHashes,
+    ) -> Result<(), Arc<InputError>> {
+        let workflow = workflow(self, inputs)?;
+        content.workflow = workflow.map(|sourced| sourced.1.clone());
+        Ok(())
+    }
+
+    fn more_sources(&self, _spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
+        let file = workflow_file(self).zip(content.workflow.as_ref());
+        let source = |(file, hash): (&str, &String)| RunInput {
+            source: format!("workflow {file}"),
+            content: hash.clone(),
+        };
+        file.map(source).into_iter().collect()
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {

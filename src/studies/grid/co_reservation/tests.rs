@@ -4,3 +4,4 @@
 mod barrier;
 mod interleaving;
 mod whole_run;
+mod workflows;

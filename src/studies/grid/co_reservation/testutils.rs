@@ -7,7 +7,7 @@ use bookahead_core::random;
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
-use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
+use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference, WorkflowTask};
 
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, ClusterWorkload, CoReservationInputs, CoReservationSettings,
@@ -81,6 +81,7 @@ pub fn situation(number: u64) -> Situation {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
             },
+            task: None,
         }
     });
     let requests = requests.collect();
@@ -151,6 +152,29 @@ pub fn queueing_situation(number: u64) -> Situation {
     settings.search.patience = Patience::Fixed(Seconds(1 + number as i64 % 60));
     settings.failures = None;
     settings.messages.loss = 0.0;
+    situation
+}
+
+/// The situation of this number with its requests as tasks of one workflow or two, each behind some
+/// of the tasks before it.
+#[must_use]
+pub fn workflow_situation(number: u64) -> Situation {
+    let mut situation = situation(number);
+    let stream = &mut random::stream(number, "interleavings", 0, "workflows");
+    let mut requests = situation.inputs.requests.to_vec();
+    let second = between(stream, 1, 8) as u32;
+    for id in 0..requests.len() as u32 {
+        let first = if id < second { 0 } else { second };
+        let before = (first..id).filter(|_| stream.random_bool(0.6));
+        let after: Vec<_> = before.map(CoRequestId).collect();
+        let request = &mut requests[id as usize];
+        request.task = Some(WorkflowTask {
+            workflow: CoRequestId(first),
+            after,
+        });
+        request.deadline += Seconds(between(stream, 0, 300));
+    }
+    situation.inputs.requests = requests.into();
     situation
 }
 

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::workload::co_reservations::RequestKinds;
+use crate::workload::workflows::{Edge, Task, TaskId};
 use crate::workload::{
     Bursts, FurtherParts, JobId, LeadRule, Preference, RequestPreset, SlackRule,
 };
@@ -37,6 +39,7 @@ fn made(settings: &CoRequestSettings, clusters: u32, replication: u32) -> Vec<Co
         &excerpts(clusters),
         MACHINE,
         settings,
+        None,
         1,
         "trace=w",
         replication,
@@ -173,7 +176,7 @@ fn all_clusters_may_give_templates_and_too_many_requests_are_refused() {
     let requests = made(&all, 2, 0);
     assert_eq!(requests.len(), 900);
     assert!(requests.iter().any(|request| request.trace_number > 500));
-    let error = generate_co_requests(&excerpts(1), MACHINE, &all, 1, "w", 0)
+    let error = generate_co_requests(&excerpts(1), MACHINE, &all, None, 1, "w", 0)
         .unwrap_err()
         .to_string();
     assert!(
@@ -235,7 +238,7 @@ proptest! {
         };
         let given = excerpts(1);
         let requests =
-            generate_co_requests(&given, MACHINE, &settings, seed, "w", 0).unwrap();
+            generate_co_requests(&given, MACHINE, &settings, None, seed, "w", 0).unwrap();
         prop_assert_eq!(requests.len(), 213);
         prop_assert!(requests.windows(2).all(|pair| pair[0].submit <= pair[1].submit));
         for (request, id) in requests.iter().zip(0..) {
@@ -310,7 +313,168 @@ fn a_draw_comes_to_the_work_that_is_asked_for_and_is_the_same_for_every_workload
         work: Some(NodeSeconds(1)),
         ..asked
     };
-    let error = generate_co_requests(&excerpts(1), MACHINE, &impossible, 1, "trace=w", 0);
+    let error = generate_co_requests(&excerpts(1), MACHINE, &impossible, None, 1, "trace=w", 0);
     let message = error.unwrap_err().to_string();
     assert!(message.contains("total_cpu_seconds is 1"), "{message}");
+}
+
+fn mixed(single_percent: f64, workflow_percent: f64, stages: u32) -> CoRequestSettings {
+    CoRequestSettings {
+        kinds: Some(RequestKinds {
+            single_percent,
+            workflow_percent,
+            tasks: WorkflowShape::Stages(stages),
+        }),
+        parts: 3,
+        ..preset(RequestPreset::Rw1)
+    }
+}
+
+/// The applications: requests alone, and the tasks of each workflow together.
+fn applications(requests: &[CoRequest]) -> Vec<Vec<CoRequest>> {
+    let mut all: Vec<Vec<CoRequest>> = Vec::new();
+    for request in requests {
+        let first = request.task.as_ref().map(|task| task.workflow);
+        match all.last_mut() {
+            Some(last) if first == Some(last[0].id) => last.push(request.clone()),
+            _ => all.push(vec![request.clone()]),
+        }
+    }
+    all
+}
+
+#[test]
+fn kinds_are_drawn_beside_everything_else_and_a_larger_share_contains_the_smaller_one() {
+    let plain = CoRequestSettings {
+        kinds: None,
+        ..mixed(0.0, 0.0, 3)
+    };
+    let plain = made(&plain, 1, 0);
+    let half = applications(&made(&mixed(50.0, 25.0, 4), 1, 0));
+    let more = applications(&made(&mixed(60.0, 40.0, 4), 1, 0));
+    assert_eq!((plain.len(), half.len(), more.len()), (213, 213, 213));
+    let mut counts = [0; 3];
+    for ((plain, half), more) in plain.iter().zip(&half).zip(&more) {
+        let kind = half[0].kind();
+        counts[kind as usize] += 1;
+        assert_eq!(half[0].parts[0], plain.parts[0]);
+        assert_eq!(half[0].submit, plain.submit);
+        assert_eq!(half[0].earliest, plain.earliest);
+        match kind {
+            RequestKind::Single => assert_eq!(more[0].kind(), RequestKind::Single),
+            RequestKind::CoReservation => assert_eq!(half[0].parts, plain.parts),
+            RequestKind::Workflow => assert_eq!(half.len(), 4),
+        }
+        // All of them are single jobs or workflows here.
+        assert_ne!(more[0].kind(), RequestKind::CoReservation);
+    }
+    assert!(
+        counts[0] > 85 && counts[1] > 30 && counts[2] > 30,
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn stages_share_the_duration_and_each_has_the_slack_of_the_whole() {
+    let plain = CoRequestSettings {
+        kinds: None,
+        ..mixed(0.0, 0.0, 3)
+    };
+    let plain = made(&plain, 1, 0);
+    let workflows = applications(&made(&mixed(0.0, 100.0, 3), 1, 0));
+    for (asked, tasks) in plain.iter().zip(&workflows) {
+        let duration = Seconds((asked.duration.0 + 2) / 3);
+        let parts: Vec<usize> = tasks.iter().map(|task| task.parts.len()).collect();
+        assert_eq!(parts, [1, 3, 1]);
+        for (stage, task) in (0..).zip(tasks) {
+            assert_eq!(task.duration, duration);
+            assert_eq!(task.earliest, asked.earliest + duration * stage);
+            assert_eq!(task.slack(), asked.slack());
+            let after = &task.task.as_ref().unwrap().after;
+            assert_eq!(after.len(), usize::from(stage > 0));
+            assert!(after.iter().all(|id| id.0 + 1 == task.id.0));
+        }
+        // All of it may be moved by the slack that was asked for.
+        let last = tasks.last().unwrap().deadline;
+        assert_eq!(last - asked.earliest, duration * 3 + asked.slack());
+    }
+    let ids: Vec<u32> = workflows.iter().flatten().map(|task| task.id.0).collect();
+    assert_eq!(ids, (0..213 * 3).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_workflow_has_two_stages_or_more_and_twenty_at_most() {
+    for stages in [1, MOST_STAGES + 1] {
+        let settings = mixed(0.0, 10.0, stages);
+        let error = generate_co_requests(&excerpts(1), MACHINE, &settings, None, 1, "trace=w", 0)
+            .unwrap_err();
+        assert!(error.to_string().contains("requests.workflow_stages"));
+    }
+}
+
+/// Two tasks behind one, and one behind both: 1, 2 and 4, 1 seconds.
+fn diamond() -> Workflow {
+    let task = |(name, nodes, seconds): (&str, u32, f64)| Task {
+        name: name.to_owned(),
+        module: "m".to_owned(),
+        nodes: Nodes(nodes),
+        seconds,
+        seconds_by_resource: Vec::new(),
+    };
+    let tasks = [("a", 1, 1.0), ("b", 2, 2.0), ("c", 3, 4.0), ("d", 1, 1.0)].map(task);
+    let edge = |(parent, child)| Edge {
+        parent: TaskId(parent),
+        child: TaskId(child),
+        bytes: 0,
+    };
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 3)].map(edge);
+    Workflow::new("diamond", tasks.to_vec(), edges.to_vec()).unwrap()
+}
+
+#[test]
+fn a_workflow_of_a_file_takes_as_long_as_the_request_and_its_tasks_leave_room_for_each_other() {
+    let mut settings = mixed(0.0, 100.0, 3);
+    settings.kinds.as_mut().unwrap().tasks = WorkflowShape::File("diamond".to_owned());
+    let workflow = diamond();
+    let made = |workflow| {
+        generate_co_requests(&excerpts(1), MACHINE, &settings, workflow, 1, "trace=w", 0).unwrap()
+    };
+    let plain = generate_co_requests(
+        &excerpts(1),
+        MACHINE,
+        &CoRequestSettings {
+            kinds: None,
+            ..settings.clone()
+        },
+        None,
+        1,
+        "trace=w",
+        0,
+    )
+    .unwrap();
+    let workflows = applications(&made(Some(&workflow)));
+    assert_eq!(workflows.len(), plain.len());
+    for (asked, tasks) in plain.iter().zip(&workflows) {
+        let sixth = |seconds: f64| Seconds((asked.duration.0 as f64 * seconds / 6.0).ceil() as i64);
+        let durations: Vec<Seconds> = tasks.iter().map(|task| task.duration).collect();
+        assert_eq!(durations, [sixth(1.0), sixth(2.0), sixth(4.0), sixth(1.0)]);
+        let widths: Vec<u32> = tasks.iter().map(|task| task.parts[0].0).collect();
+        assert_eq!(widths, [1, 2, 3, 1]);
+        let after: Vec<Vec<u32>> = (tasks.iter())
+            .map(|task| {
+                let after = &task.task.as_ref().unwrap().after;
+                after.iter().map(|id| id.0 - tasks[0].id.0).collect()
+            })
+            .collect();
+        assert_eq!(after, [vec![], vec![0], vec![0], vec![1, 2]]);
+        // The tasks of the longest path have the slack that was asked for, the other one more.
+        for place in [0, 2, 3] {
+            assert_eq!(tasks[place].slack(), asked.slack());
+        }
+        let spare = durations[2] - durations[1];
+        assert_eq!(tasks[1].slack(), asked.slack() + spare);
+        assert_eq!(tasks[3].earliest, tasks[2].earliest + durations[2]);
+        let longest = durations[0] + durations[2] + durations[3];
+        assert_eq!(tasks[3].deadline, asked.earliest + longest + asked.slack());
+    }
 }

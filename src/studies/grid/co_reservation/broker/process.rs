@@ -1,14 +1,17 @@
 //! One request: the way to its verdict, and what follows a grant.
 
 mod barrier;
+mod giving_back;
 mod plan;
 mod probing;
 mod promised;
 mod renegotiation;
+mod task;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub(super) use self::plan::Plan;
+pub(super) use self::task::News;
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::CoRequest;
 
@@ -42,6 +45,10 @@ pub(super) struct Process {
     cancelling: BTreeMap<u32, ClusterId>,
     /// Orders whose loss was told before their grant.
     lost_early: BTreeSet<u32>,
+    /// What came of it since the broker asked, where it is a task of a workflow.
+    news: Option<News>,
+    /// Whether tasks were sought that begin when it ends.
+    is_followed: bool,
 }
 
 /// A part that a cluster has granted.
@@ -110,11 +117,25 @@ impl Process {
         effects: &mut Vec<Effect>,
     ) -> Self {
         let plan = Plan::first(rules, &request);
+        let is_possible =
+            !plan.starts.is_empty() && has_room(rules, &request, &request.largest_first());
+        let mut process = Self::new(rules, now, request);
+        if is_possible && rules.search.algorithm.row().queues {
+            process.await_earliest(rules, now, effects);
+        } else if is_possible {
+            process.seek(rules, now, plan, effects);
+        } else {
+            process.tell(false);
+        }
+        process
+    }
+
+    /// A request for which nothing is done.
+    fn new(rules: &Rules, now: Seconds, request: CoRequest) -> Self {
         let row = rules.search.algorithm.row();
         let places = request.largest_first();
-        let starts = plan.starts.len();
-        let is_possible = starts > 0 && has_room(rules, &request, &places);
-        let mut process = Self {
+        let starts = Plan::first(rules, &request).starts.len();
+        Self {
             outcome: CoOutcome {
                 verdict: CoVerdict::Impossible,
                 answered: now,
@@ -151,13 +172,9 @@ impl Process {
             to_replace: VecDeque::new(),
             cancelling: BTreeMap::new(),
             lost_early: BTreeSet::new(),
-        };
-        if is_possible && row.queues {
-            process.await_earliest(rules, now, effects);
-        } else if is_possible {
-            process.seek(rules, now, plan, effects);
+            news: None,
+            is_followed: false,
         }
-        process
     }
 
     /// An answer to this request, or news of a lost part.
@@ -343,39 +360,6 @@ impl Process {
         self.proceed(rules, now, effects);
     }
 
-    /// A cancellation is acknowledged, or `unanswered` by a cluster: the request goes on either
-    /// way.
-    fn cancelled(
-        &mut self,
-        rules: &Rules,
-        now: Seconds,
-        order: u32,
-        unanswered: Option<ClusterId>,
-        effects: &mut Vec<Effect>,
-    ) {
-        match &mut self.stage {
-            Stage::Searching(searching) => {
-                if !matches!(searching.waiting, Some(Waiting::Cancel(waiting)) if waiting == order)
-                {
-                    return;
-                }
-                searching.waiting = None;
-                searching.gone.extend(unanswered);
-                self.proceed(rules, now, effects);
-            }
-            Stage::GivingBack { outstanding } => {
-                let is_free = outstanding.remove(&order) && outstanding.is_empty();
-                if is_free && rules.search.algorithm.row().queues {
-                    self.queue_parts(rules, now, effects);
-                } else if is_free {
-                    let plan = Plan::anew(rules, now, &self.outcome.request);
-                    self.seek(rules, now, plan, effects);
-                }
-            }
-            Stage::Probing { .. } | Stage::Queueing(_) | Stage::Settled => {}
-        }
-    }
-
     /// The search has come to an end.
     fn conclude(
         &mut self,
@@ -412,6 +396,7 @@ impl Process {
                     self.promise(rules, &held);
                     self.think_again(rules, now, effects);
                 }
+                self.tell(is_complete);
             }
             Purpose::Better => {
                 if is_complete {
@@ -425,6 +410,7 @@ impl Process {
                     self.outcome.replaced_parts = self.outcome.lost_parts;
                     self.tell_clusters();
                 }
+                self.tell(is_complete);
             }
             Purpose::Replace => {
                 let place = plan.places[0];
@@ -444,45 +430,6 @@ impl Process {
             }
         }
         self.replace_next(rules, now, effects);
-    }
-
-    fn cancel(
-        &mut self,
-        rules: &Rules,
-        now: Seconds,
-        order: u32,
-        cluster: ClusterId,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.outcome.messages.cancelled += 1;
-        self.give_up(now, order, AttemptFate::Cancelled);
-        self.cancelling.insert(order, cluster);
-        self.send_cancel(rules, now, order, cluster, effects);
-    }
-
-    /// An order is taken back, or its part is lost.
-    fn give_up(&mut self, now: Seconds, order: u32, fate: AttemptFate) {
-        let attempt = &mut self.outcome.attempts[order as usize];
-        attempt.given_up = Some(now);
-        if attempt.fate == AttemptFate::Reserved {
-            attempt.fate = fate;
-        }
-    }
-
-    fn send_cancel(
-        &self,
-        rules: &Rules,
-        now: Seconds,
-        order: u32,
-        cluster: ClusterId,
-        effects: &mut Vec<Effect>,
-    ) {
-        let request = self.outcome.request.id;
-        effects.push(Effect::Send(
-            cluster,
-            Instruction::Cancel { request, order },
-        ));
-        self.wake(rules, now, Wait::Cancel(order), effects);
     }
 
     fn wake(&self, rules: &Rules, now: Seconds, wait: Wait, effects: &mut Vec<Effect>) {

@@ -40,6 +40,7 @@ fn request(id: u32, submit: i64, earliest: i64, slack: i64, duration: i64) -> Co
         duration: Seconds(duration),
         parts: vec![Nodes(5)],
         preference: Preference::default(),
+        task: None,
     }
 }
 

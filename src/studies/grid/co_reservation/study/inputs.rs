@@ -8,9 +8,10 @@ use crate::co_reservation::{ClusterWorkload, CoReservationInputs, SearchSettings
 use bookahead_core::estimates::{EstimateModel, EstimateSettings};
 use bookahead_core::random;
 use bookahead_core::units::{Nodes, Seconds};
+use bookahead_core::workload::workflows::{Negatives, Workflow};
 use bookahead_core::workload::{
-    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, WorkloadError, cut_clusters,
-    generate_co_requests,
+    ClusterExcerpt, ClusterExcerpts, CoRequest, Excerpts, WorkflowShape, WorkloadError,
+    cut_clusters, generate_co_requests,
 };
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{
@@ -21,6 +22,30 @@ use bookahead_lab::study::inputs::{
 #[derive(Default)]
 struct Shared {
     excerpts: Cache<ClusterExcerpts>,
+    workflows: Cache<(Workflow, String)>,
+}
+
+/// The file that says what workflows look like; `None` where none is read.
+pub(super) fn workflow_file(study: &CoReservationStudy) -> Option<&str> {
+    let requests = study.requests.as_ref()?;
+    match &requests.kinds.as_ref()?.tasks {
+        WorkflowShape::File(file) => Some(file),
+        WorkflowShape::Stages(_) => None,
+    }
+}
+
+/// The workflow in that file, with the hash of its content.
+pub(super) fn workflow(
+    study: &CoReservationStudy,
+    inputs: &Inputs,
+) -> Result<Option<Arc<(Workflow, String)>>, Arc<InputError>> {
+    let read = |file: &str| {
+        let workflows = &inputs.shared::<Shared>().workflows;
+        workflows.get(file.to_owned(), || {
+            inputs.workflow(file, Negatives::default())
+        })
+    };
+    workflow_file(study).map(read).transpose()
 }
 
 fn cluster_workload(excerpt: &ClusterExcerpt) -> ClusterWorkload {
@@ -49,10 +74,12 @@ pub(super) fn grid(
             // requests.
             let key = inputs.source_key(&spec.workload);
             let nodes = spec.workload.nodes;
+            let workflow = workflow(study, inputs)?;
             generate_co_requests(
                 &excerpts,
                 nodes,
                 requests,
+                workflow.as_ref().map(|sourced| &sourced.0),
                 spec.seed,
                 &key,
                 spec.replication,

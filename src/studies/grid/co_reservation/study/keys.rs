@@ -4,7 +4,7 @@ use crate::co_reservation::local::{AccuracySource, BacklogWork, HourEdge, NextEv
 use crate::co_reservation::{Algorithm, SortBy, StartCap};
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::workload::{
-    ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource,
+    ClusterSizes, Excerpts, FurtherParts, MOST_STAGES, RequestPreset, TemplateSource,
 };
 use bookahead_lab::keys::declaration::{
     Given, flag, integer, integer_within, named, names_of, one_of, real, text,
@@ -127,6 +127,20 @@ section! {
         drop_every: Given<u32> = integer(0)
             .words("0 for none (default), or 2 or more: every so many-th request is left out (early-three: 3)")
             .decides("Q47"),
+        /// How many requests are single jobs.
+        single_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": requests that are single jobs: their first part alone")
+            .default_is("0"),
+        /// How many requests are workflows.
+        workflow_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": requests that are workflows, whose stages follow each other, of one part and of all parts in turn; single_percent and this are 100 at most")
+            .default_is("0"),
+        /// How many stages a workflow has.
+        workflow_stages: Given<u32> = integer_within(2, MOST_STAGES as i64)
+            .note(": stages of a workflow, which share the duration of the request")
+            .default_is("3"),
+        /// The file that says what a workflow looks like.
+        workflow_file: Given<String> = text("a DAX file or WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names, instead of workflow_stages: the tasks of a workflow, whose longest path is scaled to the duration of the request"),
         /// In how many bursts the earliest starts are gathered.
         bursts: Given<u32> = integer(0)
             .words("0 for none (default), or 1 or more: bursts in which the earliest starts are gathered")

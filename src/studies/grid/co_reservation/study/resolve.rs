@@ -19,7 +19,7 @@ use crate::co_reservation::{
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::{ClusterSettings, Excerpts};
+use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts};
 use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
@@ -44,7 +44,7 @@ pub(super) fn resolve(
         return None;
     }
     let (settings, clusters, requests) = (settings?, clusters?, requests?);
-    queued_parts(&settings, raw, asked, problems)?;
+    queued_parts(&settings, requests.as_ref(), raw, asked, problems)?;
     if asked.workload.tightness.is_some() && clusters.excerpts == Excerpts::Fingerprint {
         problems.add(
             ProblemKind::Conflict,
@@ -220,10 +220,12 @@ fn patience(raw: &RawBroker, problems: &mut Problems) -> Option<Patience> {
 /// What queued parts cannot have: they are jobs of clusters that keep what they begin.
 fn queued_parts(
     settings: &CoReservationSettings,
+    requests: Option<&CoRequestSettings>,
     raw: &RawTables,
     asked: &Asked<'_>,
     problems: &mut Problems,
 ) -> Option<()> {
+    let kinds = requests.and_then(|requests| requests.kinds.as_ref());
     if !settings.search.algorithm.row().queues {
         return Some(());
     }
@@ -233,6 +235,8 @@ fn queued_parts(
         "queued parts run on nodes that do not fail: leave `[grid_failures]` and `[failures]` out"
     } else if settings.risk.is_some() {
         "queued parts are no windows, at a risk or not: leave `[risk]` out"
+    } else if kinds.is_some_and(|kinds| kinds.workflow_percent > 0.0) {
+        "nobody knows when a queued part ends, after which a task of a workflow could be sought: leave `requests.workflow_percent` out"
     } else {
         return Some(());
     };

@@ -3,7 +3,8 @@
 use super::keys::RawRequests;
 use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{
-    Bursts, CoRequestSettings, LeadRule, Preference, RequestPreset, SlackRule, TemplateSelection,
+    Bursts, CoRequestSettings, LeadRule, Preference, RequestKinds, RequestPreset, SlackRule,
+    TemplateSelection, WorkflowShape,
 };
 use bookahead_lab::keys::declaration::{Given, Table};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
@@ -51,6 +52,7 @@ pub(super) fn requests(
         .limited(|hours| hours * 3_600.0 >= 1.0 && hours <= 1e6)
         .or_default(problems);
     let preference = preference(raw, base.preference, problems);
+    let kinds = kinds(raw, problems);
     preset?;
     let bursts = match bursts? {
         0 => None,
@@ -70,6 +72,7 @@ pub(super) fn requests(
         drop_every: Some(drop_every?).filter(|every| *every > 0),
         bursts,
         preference: preference?,
+        kinds: kinds?,
     };
     Some((!jobs_only).then_some(settings))
 }
@@ -78,6 +81,45 @@ fn preset(raw: &RawRequests, problems: &mut Problems) -> Option<RequestPreset> {
     let name = raw.workload().name(problems)?;
     let found = RequestPreset::ALL.iter().find(|(_, known)| *known == name);
     found.map(|(preset, _)| *preset)
+}
+
+/// The inner `None` where every request is a co-reservation.
+fn kinds(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<Option<RequestKinds>> {
+    let single_percent = raw.single_percent().or_default(problems);
+    let workflow_percent = raw.workflow_percent().or_default(problems);
+    let kinds = RequestKinds {
+        single_percent: single_percent?,
+        workflow_percent: workflow_percent?,
+        tasks: tasks(raw, problems)?,
+    };
+    if kinds.single_percent + kinds.workflow_percent > 100.0 {
+        raw.workflow_percent().refuse(
+            "with `requests.single_percent` these are more than all requests",
+            problems,
+        );
+        return None;
+    }
+    let is_mixed = kinds.single_percent > 0.0 || kinds.workflow_percent > 0.0;
+    Some(is_mixed.then_some(kinds))
+}
+
+fn tasks(raw: &Table<RawRequests>, problems: &mut Problems) -> Option<WorkflowShape> {
+    exclude(
+        ("requests.workflow_stages", &raw.workflow_stages),
+        ("requests.workflow_file", &raw.workflow_file),
+        problems,
+    )?;
+    match &raw.workflow_file {
+        None => {
+            let stages = raw.workflow_stages().or_default(problems);
+            stages.map(WorkflowShape::Stages)
+        }
+        Some(file) if file.get_ref().trim().is_empty() => {
+            raw.workflow_file().refuse("an empty file name", problems);
+            None
+        }
+        Some(file) => Some(WorkflowShape::File(file.get_ref().clone())),
+    }
 }
 
 fn selection(

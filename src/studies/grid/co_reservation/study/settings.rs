@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::co_reservation::CoReservationSettings;
-use bookahead_core::workload::{ClusterSettings, CoRequestSettings, TemplateSelection};
+use bookahead_core::workload::{
+    ClusterSettings, CoRequestSettings, RequestKinds, TemplateSelection, WorkflowShape,
+};
 use bookahead_lab::study::{Earned, Strategy, spec_format};
 
 /// Its name and what it is.
@@ -45,6 +47,18 @@ const PART_BYTES: f64 = 17.0;
 /// Bytes of what is measured of a cluster, about, with a share of the time lines.
 const CLUSTER_BYTES: f64 = 2_000.0;
 
+/// Tasks of a workflow that a file describes, about.
+const TASKS_OF_A_FILE: f64 = 50.0;
+
+/// How many requests a template becomes, about.
+fn mean_tasks(kinds: &RequestKinds) -> f64 {
+    let tasks = match kinds.tasks {
+        WorkflowShape::Stages(stages) => f64::from(stages),
+        WorkflowShape::File(_) => TASKS_OF_A_FILE,
+    };
+    1.0 + kinds.workflow_percent / 100.0 * (tasks - 1.0)
+}
+
 fn named<S: Serializer>(
     settings: &CoReservationSettings,
     serializer: S,
@@ -55,10 +69,12 @@ fn named<S: Serializer>(
 impl CoReservationStudy {
     fn requests(&self) -> f64 {
         let selection = self.requests.as_ref().map(|requests| &requests.selection);
-        selection.map_or(0.0, |selection| match selection {
+        let templates = selection.map_or(0.0, |selection| match selection {
             TemplateSelection::Count { count } => f64::from(*count),
             TemplateSelection::Chance { probability } => probability * self.clusters.days * 150.0,
-        })
+        });
+        let kinds = self.requests.as_ref().and_then(|it| it.kinds.as_ref());
+        templates * kinds.map_or(1.0, mean_tasks)
     }
 
     pub(super) fn jobs_and_requests(&self) -> f64 {

@@ -27,6 +27,8 @@ pub(super) const TABLES: Definition = Definition {
         "time_line",
         "co_probe",
         "co_attempt",
+        "co_task_order",
+        "co_task",
         "co_part",
         "co_request",
         "cluster_measure",
@@ -242,9 +244,26 @@ fn write_co_requests(writer: &RowWriter<'_>, run: &CoReservationRun) -> rusqlite
         ])?;
         rows += 1 + write_parts(writer, outcome, &lost)?;
         rows += write_attempts(writer, outcome)?;
+        rows += write_task(writer, outcome)?;
         rows += write_probes(writer, outcome)?;
     }
     Ok(rows)
+}
+
+/// Writes the place of a request in its workflow, if it has one.
+fn write_task(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
+    let request = &outcome.request;
+    let Some(task) = &request.task else {
+        return Ok(0);
+    };
+    let (simulation, id) = (writer.simulation(), request.id.0);
+    let mut insert = writer.table("co_task")?;
+    insert.insert(params![simulation, id, task.workflow.0])?;
+    let mut insert = writer.table("co_task_order")?;
+    for before in &task.after {
+        insert.insert(params![simulation, id, before.0])?;
+    }
+    Ok(1 + task.after.len() as u64)
 }
 
 fn fate_code(fate: AttemptFate) -> i64 {

@@ -17,7 +17,7 @@ use crate::co_reservation::testutils::{Situation, situation};
 use crate::co_reservation::watched_cluster::{Command, Record, WatchedCluster};
 use crate::co_reservation::*;
 
-fn run(situation: &Situation) -> (CoReservationRun, Vec<Command>) {
+pub(super) fn run(situation: &Situation) -> (CoReservationRun, Vec<Command>) {
     let Situation {
         inputs,
         settings,
@@ -82,7 +82,7 @@ fn check_capacity(inputs: &CoReservationInputs, run: &CoReservationRun) {
 }
 
 /// What must hold whatever happened.
-fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
+pub(super) fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
     let Situation {
         inputs, settings, ..
     } = situation;
@@ -153,7 +153,10 @@ fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
         } else {
             // A request that is not granted holds nothing.
             assert!(parts.is_empty(), "{outcome:?} holds {parts:?}");
-            assert_eq!((outcome.start, outcome.lost_parts), (None, 0));
+            assert_eq!(outcome.start, None);
+            // A task that is given back may have had a lost part replaced before.
+            let was_held = outcome.verdict == CoVerdict::Abandoned;
+            assert!(was_held || outcome.lost_parts == 0, "{outcome:?}");
         }
         let asked = request.largest_first();
         for (cluster, part) in &parts {
@@ -189,10 +192,14 @@ fn check(situation: &Situation, run: &CoReservationRun, commands: &[Command]) {
         if settings.messages.loss == 0.0 && !fails && messages.timed_out == 0 {
             // Who is granted keeps all r parts, everybody else gives back what was reserved, and
             // nobody sends more messages than in the worst case.
+            // Of a task that is given back an order may be cancelled before its answer comes.
             let expected = if is_granted { r } else { 0 };
-            assert_eq!(messages.granted - messages.cancelled, expected);
+            let kept = i64::from(messages.granted) - i64::from(messages.cancelled);
+            let is_unanswered = outcome.verdict == CoVerdict::Abandoned && kept == -1;
+            assert!(is_unanswered || kept == i64::from(expected), "{outcome:?}");
             assert_eq!(parts.len() as u32, expected);
-            let once = outcome.renegotiations == 0;
+            // What is given back for the sake of others costs messages of its own.
+            let once = outcome.renegotiations == 0 && outcome.verdict != CoVerdict::Abandoned;
             assert!(!once || f64::from(messages.reservation_step()) <= outcome.worst_case);
             assert_eq!((messages.repeated, outcome.lost_parts), (0, 0));
             if outcome.verdict == CoVerdict::NoCandidate {

@@ -40,6 +40,7 @@ pub(super) fn request(
         duration: Seconds(duration),
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
         preference: Preference::default(),
+        task: None,
     }
 }
 

@@ -347,6 +347,7 @@ mod tests {
             duration: Seconds(10),
             parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
             preference: Preference::default(),
+            task: None,
         }
     }
 

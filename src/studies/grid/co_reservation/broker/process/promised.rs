@@ -72,6 +72,8 @@ impl Process {
         if rules.renegotiate {
             self.to_replace.push_back((place, from));
             self.replace_next(rules, now, effects);
+        } else {
+            self.tell(false);
         }
     }
 
@@ -91,6 +93,9 @@ impl Process {
                 return;
             }
         }
+        if self.promised.iter().any(Option::is_none) {
+            self.tell(false);
+        }
     }
 
     /// Gives back the remaining parts of a request whose lost part was not found elsewhere, so that
@@ -102,9 +107,8 @@ impl Process {
         now: Seconds,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let request = &self.outcome.request;
         let has_begun = self.begin.is_none_or(|begin| begin <= now);
-        if has_begun || Plan::anew(rules, now, request).starts.is_empty() {
+        if has_begun || self.plan_anew(rules, now).starts.is_empty() {
             return false;
         }
         self.to_replace.clear();
@@ -114,7 +118,7 @@ impl Process {
             self.cancel(rules, now, part.order, part.candidate.cluster, effects);
         }
         if outstanding.is_empty() {
-            let plan = Plan::anew(rules, now, &self.outcome.request);
+            let plan = self.plan_anew(rules, now);
             self.seek(rules, now, plan, effects);
         } else {
             self.stage = Stage::GivingBack { outstanding };

@@ -13,8 +13,10 @@ use crate::co_reservation::{Order, SortBy, Valuation};
 impl Process {
     /// After the grant: a request of the renegotiable class is issued anew later. The class is
     /// drawn from a stream of the request's own, so that a larger share contains the smaller one.
+    /// Tasks of workflows are placed by each other and stay.
     pub(super) fn think_again(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
-        let Some(settings) = rules.second_thoughts else {
+        let is_task = self.outcome.request.task.is_some();
+        let Some(settings) = rules.second_thoughts.filter(|_| !is_task) else {
             return;
         };
         let name = format!("co-request {} class", self.outcome.request.id.0);

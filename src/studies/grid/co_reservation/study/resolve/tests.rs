@@ -94,6 +94,9 @@ lead_seconds = 90
 slack_factor = 2.5
 slack_limit_hours = 3
 drop_every = 5
+single_percent = 20
+workflow_percent = 30
+workflow_stages = 5
 bursts = 8
 burst_hours = 2
 cost_weight = 0.6
@@ -143,7 +146,7 @@ pof_max = 0.3
     );
     assert_eq!(
         canonical_json(&stored["co_requests"]).unwrap(),
-        r#"{"bursts":{"count":8,"width":7200},"drop_every":5,"further_parts":"copied","lead":{"rule":"fixed","seconds":90},"parts":4,"preference":{"cost_weight":0.6,"start_weight":0.4},"selection":{"by":"chance","probability":0.2},"slack":{"factor":2.5,"most":10800,"rule":"factor"},"templates":"all"}"#
+        r#"{"bursts":{"count":8,"width":7200},"drop_every":5,"further_parts":"copied","kinds":{"single_percent":20.0,"tasks":{"stages":5},"workflow_percent":30.0},"lead":{"rule":"fixed","seconds":90},"parts":4,"preference":{"cost_weight":0.6,"start_weight":0.4},"selection":{"by":"chance","probability":0.2},"slack":{"factor":2.5,"most":10800,"rule":"factor"},"templates":"all"}"#
     );
     assert_eq!(
         canonical_json(&stored["study"]).unwrap(),

@@ -47,7 +47,21 @@ pub(super) const EXPORTS: &[ExportKind] = &[
             granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
             messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
             worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
-            waiting_after, unfairness number, lost_parts, replaced_parts",
+            waiting_after, unfairness number, lost_parts, replaced_parts, kind text, workflow",
+    },
+    ExportKind {
+        name: "co-workflows",
+        about: "One row for each workflow that a broker was asked for",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_co_workflow"),
+        columns: "simulation, workflow, tasks, granted_tasks, kept flag, submit, earliest, deadline, start, end, cost number",
+    },
+    ExportKind {
+        name: "co-task-order",
+        about: "One row for each pair of tasks of a workflow of which one begins after the other",
+        of_outcomes: false,
+        source: ExportSource::SimulationsBy("v_co_task_order", "simulation, request, after"),
+        columns: "simulation, workflow, request, after",
     },
     ExportKind {
         name: "co-parts",

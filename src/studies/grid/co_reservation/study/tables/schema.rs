@@ -89,6 +89,22 @@ CREATE TABLE co_part (
     FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE co_task (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    workflow INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE co_task_order (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request, after),
+    FOREIGN KEY (simulation, request) REFERENCES co_task (simulation, request)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE attempt_fate (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -183,8 +199,24 @@ pub(super) const VIEWS: &[View] = &[
             o.waiting_before, o.waiting_after,
             CASE WHEN v.granted THEN coalesce(CAST(o.waiting_after AS REAL) / nullif(o.waiting_before, 0), 0.0) END
                 AS unfairness,
-            o.lost_parts, o.replaced_parts
-         FROM co_request o JOIN co_verdict v ON v.code = o.verdict",
+            o.lost_parts, o.replaced_parts,
+            CASE WHEN t.workflow IS NOT NULL THEN 'workflow' WHEN o.parts = 1 THEN 'single' ELSE 'co-reservation' END AS kind,
+            t.workflow
+         FROM co_request o JOIN co_verdict v ON v.code = o.verdict
+         LEFT JOIN co_task t ON t.simulation = o.simulation AND t.request = o.request",
+    ),
+    (
+        "v_co_workflow",
+        "SELECT q.simulation, q.workflow, count(*) AS tasks, sum(q.granted) AS granted_tasks,
+            min(q.granted AND q.lost_parts <= q.replaced_parts) AS kept, min(q.submit) AS submit, min(q.earliest) AS earliest,
+            max(q.deadline) AS deadline, CASE WHEN min(q.granted) THEN min(q.start) END AS start,
+            CASE WHEN min(q.granted) THEN max(q.start + q.duration) END AS \"end\", sum(q.cost) AS cost
+         FROM v_co_request q WHERE q.workflow IS NOT NULL GROUP BY q.simulation, q.workflow",
+    ),
+    (
+        "v_co_task_order",
+        "SELECT t.simulation, t.workflow, o.request, o.after
+         FROM co_task_order o JOIN co_task t ON t.simulation = o.simulation AND t.request = o.request",
     ),
     (
         "v_co_part",

@@ -48,6 +48,36 @@ fn what_cannot_be_is_refused_with_its_key() {
             "1 or more",
         ),
         (
+            "[requests]\nsingle_percent = 70\nworkflow_percent = 31",
+            "requests.workflow_percent",
+            OutOfRange,
+            "more than all requests",
+        ),
+        (
+            "[requests]\nworkflow_stages = 1",
+            "requests.workflow_stages",
+            OutOfRange,
+            "2 to 20",
+        ),
+        (
+            "[requests]\nworkflow_stages = 4\nworkflow_file = \"w.xml\"",
+            "requests.workflow_file",
+            Conflict,
+            "exclude each other",
+        ),
+        (
+            "[requests]\nworkflow_file = \" \"",
+            "requests.workflow_file",
+            OutOfRange,
+            "an empty file name",
+        ),
+        (
+            "[requests]\nworkflow_percent = 1\n[broker]\nalgorithm = \"barrier\"",
+            "broker.algorithm",
+            OutOfRange,
+            "leave `requests.workflow_percent` out",
+        ),
+        (
             "[requests]\nsplit_overhead = -0.1",
             "requests.split_overhead",
             OutOfRange,
