@@ -18,28 +18,35 @@ fn the_page_about_kinds_of_requests_gives_its_row_of_lost_parts_again() {
     run(folder.path(), part);
     let query = &queries(PAGE)[0];
     let found = rows(&folder.path().join("it.db"), query, |row| {
-        let at: (f64, f64, bool) = (row.get("pof_max")?, row.get("alpha")?, row.get("sought")?);
-        let of: (String, i64) = (row.get("measure")?, row.get("n")?);
-        let numbers: (f64, Option<f64>) = (row.get("mean")?, row.get("variance")?);
-        Ok((at, of, numbers))
+        let at: (bool, String, i64) = (row.get("sought")?, row.get("kind")?, row.get("n")?);
+        let numbers: [f64; 4] = [
+            row.get("broken")?,
+            row.get("variance")?,
+            row.get("more")?,
+            row.get("variance_of_more")?,
+        ];
+        Ok((at, numbers))
     });
-    let said = |kind: &str, sought: bool| {
-        let measure = format!("{kind}_kept_rate");
-        let row = found
-            .iter()
-            .find(|(at, (name, _), _)| *at == (0.3, 0.5, sought) && *name == measure);
-        let (_, (_, n), (mean, half)) = row.expect("a row of the query");
-        assert_eq!(*n, 20);
-        let half = half.expect("an interval").sqrt() * 2.093;
-        format!("{:.1} ± {:.1}", 100.0 * mean, 100.0 * half)
+    let of = |kind: &str, sought: bool| {
+        let at = (sought, kind.to_owned(), 20);
+        let row = found.iter().find(|row| row.0 == at);
+        row.expect("a row of the query").1
     };
+    let half = |variance: f64| 100.0 * 2.093 * variance.max(0.0).sqrt();
+    let kinds = ["single", "co_reservation", "workflow"];
     for sought in [false, true] {
-        let kinds = ["single", "co_reservation", "workflow"].map(|kind| said(kind, sought));
-        let row = format!(
-            "| 0.3 | {} | {} |\n",
-            if sought { "yes" } else { "no" },
-            kinds.join(" | ")
-        );
+        let said = kinds.map(|kind| {
+            let [broken, variance, ..] = of(kind, sought);
+            format!("{:.1} ± {:.1}", 100.0 * broken, half(variance))
+        });
+        let answer = if sought { "yes" } else { "no" };
+        let row = format!("| 0.3 | {answer} | {} |\n", said.join(" | "));
         assert!(read(PAGE).contains(&row), "{row}");
     }
+    let said = kinds.map(|kind| {
+        let [.., more, variance] = of(kind, true);
+        format!("−{:.1} ± {:.1}", -100.0 * more, half(variance))
+    });
+    let row = format!("| 0.3 | 0.5 | {} |\n", said.join(" | "));
+    assert!(read(PAGE).contains(&row), "{row}");
 }
