@@ -5,6 +5,7 @@
 
 mod classes;
 mod clusters;
+mod information;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ pub fn co_reservation_measures(
     let mut measured = Measured::default();
     requests(settings, run, &mut measured);
     messages(settings, run, &mut measured);
+    information::measure(settings, inputs, run, &mut measured);
     fairness(run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);

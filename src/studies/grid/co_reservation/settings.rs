@@ -6,7 +6,7 @@ use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::CoRequest;
 
-use super::Algorithm;
+use super::{Algorithm, InformationSettings};
 use crate::co_reservation::local::LocalSettings;
 
 /// A study of co-reservation: broker, clusters, network.
@@ -31,6 +31,9 @@ pub struct CoReservationSettings {
     /// what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSettings>,
+    /// Which clusters the broker knows of, and which it asks first.
+    #[serde(default, skip_serializing_if = "InformationSettings::is_default")]
+    pub information: InformationSettings,
 }
 
 /// Requests of two classes (Meltzer 2005, §7.3): most are negotiated once; a renegotiable one is

@@ -239,9 +239,12 @@ impl Study for CoReservationStudy {
                 settings.messages = default.messages;
                 settings.renegotiate = false;
                 settings.second_thoughts = None;
+                settings.information = default.information;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
+                let clusters = self.clusters.count;
+                settings.information.normalise(clusters, row.probes);
                 let search = &mut settings.search;
                 if row.queues {
                     // What is searched for where nothing is queued.

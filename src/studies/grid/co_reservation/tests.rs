@@ -2,5 +2,6 @@
 //! any.
 
 mod barrier;
+mod information;
 mod interleaving;
 mod whole_run;

@@ -42,6 +42,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "exclude each other",
         ),
         (
+            "[requests]\n[broker]\nprobe_only = 1",
+            "broker.probe_only",
+            OutOfRange,
+            "a request of 2 parts needs as many clusters",
+        ),
+        (
+            "[broker]\ninformation_coverage = 0",
+            "broker.information_coverage",
+            OutOfRange,
+            "above 0",
+        ),
+        (
             "[broker]\npatience_seconds = 0",
             "broker.patience_seconds",
             OutOfRange,
