@@ -46,6 +46,10 @@ pub struct SecondThoughts {
     pub share_percent: f64,
     /// How long after one negotiation the next one begins.
     pub every: Seconds,
+    /// How much more a renegotiable request pays than the tariff, as a share of it (Meltzer 2005,
+    /// §7.3).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub surcharge: f64,
 }
 
 /// How candidates are made and searched (Meltzer 2005, §4).

@@ -220,6 +220,14 @@ impl Study for CoReservationStudy {
         }
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
+        let local = &mut settings.local;
+        if local.partition.is_some() {
+            // No job waits for the CPUs of parts.
+            local.planned_visible = default.local.planned_visible;
+            local.next_event = default.local.next_event;
+            local.look_ahead = default.local.look_ahead;
+            local.quota = None;
+        }
         let something_fails = nodes_fail || settings.failures.is_some();
         if !something_fails && settings.risk.is_none() {
             // Nothing is ever lost that could be asked for anew.

@@ -4,4 +4,5 @@
 mod barrier;
 mod information;
 mod interleaving;
+mod partition;
 mod whole_run;

@@ -67,6 +67,7 @@ pub const MEASURES: &[Measure] = &[
     measure("co_renegotiations_mean", "", "How often a renegotiable granted request was issued anew", 2, Topic::CoReservations),
     measure("co_improved_rate", "", "Share of renegotiable granted requests that got something better", 3, Topic::CoReservations).of_kind(QuantityKind::Fraction),
     measure("co_earlier_hours", "h", "How much earlier than first granted renegotiable requests start (h)", 2, Topic::CoReservations).of_kind(QuantityKind::Signed),
+    measure("co_surcharge_mean", "", "Mean surcharge of renegotiable granted requests", 1, Topic::CoReservations),
     measure("co_pof_mean", "", "Mean promised probability of failure", 4, Topic::Risk),
     measure("co_risk_cost_mean", "", "Mean expected cost: price and PoF × penalty", 1, Topic::Risk),
     measure("co_realised_cost_mean", "", "Mean cost after penalties that were paid back", 1, Topic::Risk).of_kind(QuantityKind::Signed),

@@ -120,6 +120,13 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         );
         return None;
     }
+    if risk.is_some() && local.partition.is_some() {
+        raw.local.partition_percent().refuse(
+            "clusters of `[risk]` place parts on CPUs that jobs may hold",
+            problems,
+        );
+        return None;
+    }
     if search.sort_by == SortBy::ReservationDegree
         && risk
             .as_ref()
@@ -286,8 +293,10 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
         .renegotiate_every_minutes()
         .limited(|minutes| (1.0..=1e6).contains(&minutes))
         .or_default(problems);
+    let surcharge = raw.renegotiable_surcharge().or_default(problems);
     let settings = SecondThoughts {
         share_percent: share_percent?,
+        surcharge: surcharge?,
         every: Seconds((every? * 60.0).round() as i64),
     };
     Some((settings.share_percent > 0.0).then_some(settings))
@@ -322,6 +331,17 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         );
         return None;
     }
+    let partition = raw.partition_percent().or_default(problems);
+    let partition = partition.map(|percent| Some(percent / 100.0).filter(|share| *share > 0.0));
+    let (quota, quota_periods) = (quota?, quota_periods.ok()?);
+    let is_bounded = quota.is_some_and(|percent| percent < 100.0) || !quota_periods.is_empty();
+    if is_bounded && partition.is_some_and(|share| share.is_some()) {
+        raw.partition_percent().refuse(
+            "parts that have CPUs to themselves need no quota: leave `local.quota_percent` and `local.quota_periods` out",
+            problems,
+        );
+        return None;
+    }
     let origin = raw.calendar_origin_hours().or_default(problems);
     let tariff = raw.tariff().text().parse();
     let tariff =
@@ -334,8 +354,9 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         look_ahead: look_ahead?,
-        quota: quota?.map(|percent| percent / 100.0),
-        quota_periods: quota_periods.ok()?,
+        quota: quota.map(|percent| percent / 100.0),
+        quota_periods,
+        partition: partition?,
         tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::plan::{self, Plan, Purpose};
 use super::{Effect, Process, Rules, Searching, Stage, Wait};
-use crate::co_reservation::local::{ClusterId, ProbeAnswer};
+use crate::co_reservation::local::{ClusterId, OfferedPart, ProbeAnswer};
 use crate::co_reservation::messages::Instruction;
 use crate::co_reservation::{Algorithm, ProbeCounts, Search};
 use bookahead_core::units::Seconds;
@@ -70,6 +70,7 @@ impl Process {
         answer: ProbeAnswer,
         effects: &mut Vec<Effect>,
     ) {
+        let factor = self.price_factor(rules);
         let Stage::Probing {
             plan,
             outstanding,
@@ -93,7 +94,10 @@ impl Process {
         let candidates = answer.offered.iter();
         // Clusters that have not answered yet will hardly offer much more.
         offered.reserve(candidates.len() * (outstanding.len() + 1));
-        offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
+        offered.extend(candidates.map(|&part| {
+            let cost = part.cost * factor;
+            plan::candidate(rules, from, OfferedPart { cost, ..part })
+        }));
         if outstanding.is_empty() {
             self.search(rules, now, effects);
         }

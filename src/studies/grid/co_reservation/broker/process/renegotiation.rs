@@ -17,11 +17,27 @@ impl Process {
         let Some(settings) = rules.second_thoughts else {
             return;
         };
-        let name = format!("co-request {} class", self.outcome.request.id.0);
-        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
-        if drawn < settings.share_percent {
+        if self.is_renegotiable(rules) {
             self.outcome.first_start = self.begin;
             self.wake_for_renegotiation(now + settings.every, effects);
+        }
+    }
+
+    fn is_renegotiable(&self, rules: &Rules) -> bool {
+        let share = rules.second_thoughts.map_or(0.0, |it| it.share_percent);
+        let name = format!("co-request {} class", self.outcome.request.id.0);
+        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
+        drawn < share
+    }
+
+    /// What the client pays for each unit of the tariff: more than one if its request is
+    /// renegotiable and that costs extra.
+    pub(super) fn price_factor(&self, rules: &Rules) -> f64 {
+        let surcharge = rules.second_thoughts.map_or(0.0, |it| it.surcharge);
+        if surcharge > 0.0 && self.is_renegotiable(rules) {
+            1.0 + surcharge
+        } else {
+            1.0
         }
     }
 

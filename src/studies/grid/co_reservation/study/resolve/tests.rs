@@ -219,6 +219,26 @@ fn a_broker_that_asks_all_clusters_is_specified_as_before_there_was_a_choice() {
 }
 
 #[test]
+fn shared_cpus_and_no_surcharge_are_specified_as_before_there_was_a_choice() {
+    let stored = |keys: &str| {
+        let text = format!("[requests]\n[broker]\nrenegotiable_percent = 50\n{keys}\n");
+        serde_json::to_value(settings(&text)).expect("JSON")
+    };
+    let plain = stored("renegotiable_surcharge = 0\n[local]\npartition_percent = 0");
+    assert_eq!(plain, stored(""));
+    assert_eq!(
+        stored("renegotiable_surcharge = 0.25")["second_thoughts"]["surcharge"],
+        0.25
+    );
+    let divided = stored("[local]\npartition_percent = 30");
+    assert_eq!(divided["local"]["partition"], 0.3);
+    // No job waits for CPUs of parts, and all of them are theirs.
+    let unread = "planned_visible = false\nnext_event = \"oracle\"\nquota_percent = 100";
+    let same = stored(&format!("[local]\npartition_percent = 30\n{unread}"));
+    assert_eq!(same, divided);
+}
+
+#[test]
 fn a_named_workload_can_be_changed_key_by_key() {
     let named =
         |name: &str, more: &str| requests(&format!("[requests]\nworkload = \"{name}\"\n{more}"));
