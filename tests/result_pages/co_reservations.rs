@@ -191,3 +191,93 @@ fn the_page_about_sorting_in_stages_gives_its_row_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+/// Measures of the point of a query whose first column is `at`, each with its mean, its difference
+/// and the half-width of that.
+fn differences(store: &Path, query: &str, column: &str, at: f64) -> Vec<(String, [f64; 3])> {
+    let found = rows(store, query, |row| {
+        let [more, variance]: [Option<f64>; 2] = [row.get("more")?, row.get("variance")?];
+        let half = 2.093 * variance.unwrap_or_default().max(0.0).sqrt();
+        let numbers = [row.get("mean")?, more.unwrap_or_default(), half];
+        let n: i64 = row.get("n")?;
+        Ok((row.get::<_, f64>(column)?, n, row.get("measure")?, numbers))
+    });
+    let here = found.into_iter().filter(|row| row.0 == at);
+    here.map(|(_, n, measure, numbers): (_, _, String, _)| {
+        assert_eq!(n, 20);
+        (measure, numbers)
+    })
+    .collect()
+}
+
+/// `mean | difference ± half-width`.
+fn beside(found: &[(String, [f64; 3])], measure: &str, digits: usize) -> String {
+    let row = found.iter().find(|row| row.0 == measure);
+    let [mean, more, half] = row.expect("a row of the query").1;
+    let sign = if more < 0.0 { "−" } else { "+" };
+    let more = more.abs();
+    format!("{mean:.digits$} | {sign}{more:.digits$} ± {half:.digits$}")
+}
+
+#[test]
+fn the_page_about_the_information_service_gives_its_row_of_two_clusters_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = project().join("configs/co-reservation/information.toml");
+    let whole = fs::read_to_string(path).expect("an experiment");
+    let (head, _) = whole.split_once("values = [\n").expect("values");
+    let part = format!("{head}values = [[0, 0, 1.0], [2, 3600, 1.0]]\n")
+        .replace(r#"["rw1", "rw3"]"#, r#"["rw3"]"#)
+        .replace(r#"["a2-sorted", "a4"]"#, r#"["a4"]"#);
+    fs::write(folder.path().join("part.toml"), part).expect("a file");
+    run(folder.path(), folder.path().join("part.toml"));
+    let page = "measurements/information.md";
+    let store = folder.path().join("it.db");
+    let found = differences(&store, &queries(page)[0], "first", 2.0);
+    let mean = |measure: &str| found.iter().find(|row| row.0 == measure).expect("a row").1[0];
+    let row = format!(
+        "| 2 | every hour | {:.2} | {:.3} | {} | {} | {} |",
+        mean("co_probed_clusters_mean"),
+        mean("co_second_round_rate"),
+        beside(&found, "co_failure_rate", 3),
+        beside(&found, "co_response_hours", 2),
+        beside(&found, "unfairness_mean", 3)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_divided_clusters_gives_its_row_of_a_fifth_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/partition.toml",
+        &[
+            ("[10, 100], ", ""),
+            (
+                "[30, 100], [40, 100], [0, 10], [0, 20], [0, 30], [0, 40]",
+                "",
+            ),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/partition.md";
+    let store = folder.path().join("it.db");
+    let found = differences(&store, &queries(page)[0], "partition", 20.0);
+    let row = format!(
+        "| parts have 20 % | {} | {} | {} | {} |",
+        beside(&found, "co_failure_rate", 3),
+        beside(&found, "grid_utilisation_percent", 1),
+        beside(&found, "grid_part_percent", 1),
+        beside(&found, "expansion_factor_mean", 2)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}

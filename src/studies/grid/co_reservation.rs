@@ -11,6 +11,7 @@ mod counting;
 pub mod evaluation;
 mod exchange;
 mod failures;
+mod information;
 mod inputs;
 mod listed;
 pub mod local;
@@ -45,6 +46,7 @@ pub use cluster_setup::clusters;
 pub(crate) use cluster_setup::drawn_reliability;
 pub use exchange::{Exchange, Task};
 pub use failures::{ClusterOutage, OutageEvents};
+pub use information::InformationSettings;
 pub use inputs::{ClusterWorkload, CoReservationInputs, CoReservationRun};
 pub use machine::{
     ClusterAnswer, ClusterProgress, ClusterQuestion, CoReservationInput, CoReservationOutput,

@@ -145,6 +145,8 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
             refused: id % 3,
             cancelled: id % 2,
             timed_out: 0,
+            probed_clusters: 0,
+            second_rounds: 0,
             repeated: 0,
         },
         starts: 20,

@@ -18,6 +18,7 @@ use bookahead_core::workload::{CoRequest, CoRequestId};
 
 use self::process::Process;
 use self::workflows::Workflows;
+use super::information::Information;
 use super::messages::{Answer, Instruction};
 use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings, SecondThoughts};
 use crate::co_reservation::local::ClusterId;
@@ -70,7 +71,16 @@ struct Rules {
     renegotiate: bool,
     second_thoughts: Option<SecondThoughts>,
     risk: Option<RiskSettings>,
+    information: Information,
     seed: StreamSeed,
+}
+
+impl Rules {
+    /// The clusters that the broker knows of, with their sizes.
+    fn known(&self) -> impl Iterator<Item = (ClusterId, Nodes)> {
+        let clusters = (0..).map(ClusterId).zip(self.sizes.iter().copied());
+        clusters.filter(|(cluster, _)| self.information.covers(*cluster))
+    }
 }
 
 /// The reservation broker (GRS).
@@ -90,6 +100,7 @@ impl Broker {
     /// stream of its own (Q25).
     #[must_use]
     pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: StreamSeed) -> Self {
+        let information = Information::new(&settings.information, sizes.len() as u32, &seed);
         Self {
             rules: Rules {
                 sizes,
@@ -99,6 +110,7 @@ impl Broker {
                 renegotiate: settings.renegotiate,
                 second_thoughts: settings.second_thoughts,
                 risk: settings.risk.clone(),
+                information,
                 seed,
             },
             processes: BTreeMap::new(),
@@ -140,6 +152,18 @@ impl Broker {
             self.processes.insert(id, process);
         }
         self.spend(id, begun);
+    }
+
+    /// The clusters that publish their state.
+    #[must_use]
+    pub fn publishers(&self) -> Vec<ClusterId> {
+        self.rules.information.publishers().collect()
+    }
+
+    /// A cluster has published how many of its CPUs are free: every request looks that up (steps 2
+    /// and 3).
+    pub fn publish(&mut self, from: ClusterId, free: Nodes) {
+        self.rules.information.publish(from, free);
     }
 
     /// A cluster answers.

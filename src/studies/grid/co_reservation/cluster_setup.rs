@@ -2,12 +2,14 @@
 
 use bookahead_core::failures::SurvivalModel;
 use bookahead_core::scheduling::Reliability;
+use bookahead_core::units::Nodes;
 use bookahead_core::workload::Job;
 use bookahead_overbooking::registry;
 
 use super::{ClusterFailureSettings, CoReservationInputs, CoReservationSettings};
 use crate::co_reservation::local::{
-    AccuracySource, ClusterId, LocalService, ReservationService, RiskPolicy, RiskPolicyError,
+    AccuracySource, ClusterId, LocalService, Partition, ReservationService, RiskPolicy,
+    RiskPolicyError,
 };
 
 /// The clusters of a simulation, idle.
@@ -31,9 +33,17 @@ pub fn clusters(
                 };
                 let local = settings.local.clone();
                 let Some(risk) = &settings.risk else {
-                    let machine =
-                        ReservationService::new(cluster, nodes, accuracy, inputs.stop, local);
-                    return Ok(Box::new(machine));
+                    let offered = local.offered(nodes);
+                    let is_divided = local.partition.is_some();
+                    let machine = |nodes| {
+                        let local = local.clone();
+                        ReservationService::new(cluster, nodes, accuracy, inputs.stop, local)
+                    };
+                    if is_divided {
+                        let (jobs, parts) = (machine(Nodes(nodes.0 - offered.0)), machine(offered));
+                        return Ok(Box::new(Partition::new(Box::new(jobs), Box::new(parts))));
+                    }
+                    return Ok(Box::new(machine(nodes)));
                 };
                 let Some(strategy) = registry::strategy(&risk.strategy) else {
                     return Err(RiskPolicyError::UnknownStrategy {
@@ -93,7 +103,7 @@ pub(crate) fn drawn_reliability(failures: Option<&ClusterFailureSettings>) -> Re
 mod tests {
     use std::sync::Arc;
 
-    use bookahead_core::units::{Nodes, Seconds};
+    use bookahead_core::units::Seconds;
     use bookahead_overbooking::registry::STRATEGIES;
 
     use super::*;

@@ -5,7 +5,9 @@
 
 mod classes;
 mod clusters;
+mod information;
 mod kinds;
+mod renegotiated;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +34,7 @@ pub fn co_reservation_measures(
     let mut measured = Measured::default();
     requests(settings, run, &mut measured);
     messages(settings, run, &mut measured);
+    information::measure(settings, inputs, run, &mut measured);
     fairness(run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
@@ -360,25 +363,6 @@ fn machine(
     }
 }
 
-/// What renegotiable requests got by being issued anew.
-fn renegotiated(run: &CoReservationRun, measured: &mut Measured) {
-    let renegotiable: Vec<&CoOutcome> = granted(run)
-        .map(|(outcome, _)| outcome)
-        .filter(|outcome| outcome.first_start.is_some())
-        .collect();
-    let count = renegotiable.len() as f64;
-    let rounds: u32 = renegotiable.iter().map(|it| it.renegotiations).sum();
-    let improved = renegotiable.iter().filter(|it| it.improvements > 0).count();
-    let earlier = renegotiable.iter().filter_map(|outcome| {
-        let (first, last) = (outcome.first_start?, outcome.start?);
-        Some((first - last).hours())
-    });
-    measured.add("co_renegotiable_granted", count);
-    measured.add_ratio("co_renegotiations_mean", f64::from(rounds), count);
-    measured.add_ratio("co_improved_rate", improved as f64, count);
-    measured.add_ratio("co_earlier_hours", earlier.sum(), count);
-}
-
 /// Lost parts, and what risk costs. A penalty is due for the whole co-reservation, ρ times what it
 /// cost, where a part was lost and not replaced.
 fn risk(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut Measured) {
@@ -402,8 +386,8 @@ fn risk(settings: &CoReservationSettings, run: &CoReservationRun, measured: &mut
         sum(|outcome| outcome.replaced_parts),
         sum(|outcome| outcome.lost_parts),
     );
-    if settings.second_thoughts.is_some() {
-        renegotiated(run, measured);
+    if let Some(settings) = &settings.second_thoughts {
+        renegotiated::measure(settings, run, measured);
     }
     let Some(risk) = &settings.risk else {
         return;

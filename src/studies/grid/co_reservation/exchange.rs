@@ -42,6 +42,8 @@ enum Event {
     Arrival(Envelope),
     /// A timer expires.
     Timer(Timer),
+    /// A cluster publishes its state.
+    Publication(ClusterId),
     /// A request is submitted.
     Submission(CoRequest),
 }
@@ -57,7 +59,8 @@ impl Event {
             Self::Start(_) | Self::Look(_) => 1,
             Self::Arrival(_) => 2,
             Self::Timer(_) => 3,
-            Self::Submission(_) => 4,
+            Self::Publication(_) => 4,
+            Self::Submission(_) => 5,
         }
     }
 }
@@ -76,6 +79,8 @@ pub struct Exchange {
     loses_parts: bool,
     /// When the clusters at which parts wait are looked at next.
     looks: BTreeMap<ClusterId, Seconds>,
+    /// How often clusters publish their state; 0 for whenever a request is submitted.
+    period: Seconds,
 }
 
 impl Exchange {
@@ -83,7 +88,7 @@ impl Exchange {
     #[must_use]
     pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &StreamSeed) -> Self {
         let network = Network::new(&settings.messages, seed.stream("messages"));
-        Self {
+        let mut exchange = Self {
             broker: Broker::new(sizes, settings, seed.clone()),
             network,
             events: Agenda::default(),
@@ -91,6 +96,18 @@ impl Exchange {
             asked: None,
             loses_parts: settings.risk.is_some(),
             looks: BTreeMap::new(),
+            period: settings.information.period,
+        };
+        if exchange.period > Seconds::ZERO {
+            exchange.publish_at(Seconds::ZERO);
+        }
+        exchange
+    }
+
+    /// All clusters whose state is read publish it then.
+    fn publish_at(&mut self, at: Seconds) {
+        for cluster in self.broker.publishers() {
+            self.push(at, Event::Publication(cluster));
         }
     }
 
@@ -115,6 +132,9 @@ impl Exchange {
     /// Takes requests in order of submission, none of them in the past.
     pub fn submit(&mut self, requests: impl IntoIterator<Item = CoRequest>) {
         for request in requests {
+            if self.period == Seconds::ZERO {
+                self.publish_at(request.submit);
+            }
             self.push(request.submit, Event::Submission(request));
         }
     }
@@ -159,7 +179,7 @@ impl Exchange {
             return false;
         };
         let stands_alone = match &last.command {
-            Command::Settle => false,
+            Command::Settle | Command::Publish => false,
             Command::Deliver(instruction) => may_start(instruction),
             Command::Outage(_) => true,
         };
@@ -168,6 +188,7 @@ impl Exchange {
         }
         let next = match self.events.next() {
             Some(Event::Start(cluster)) if self.loses_parts => cluster,
+            Some(Event::Publication(cluster)) => cluster,
             Some(Event::Arrival(Envelope::ToCluster(cluster, instruction)))
                 if !may_start(instruction) =>
             {
@@ -215,6 +236,12 @@ impl Exchange {
                     self.broker.receive(at, from, answer);
                 }
                 Event::Timer(timer) => self.broker.expire(at, timer),
+                Event::Publication(cluster) => {
+                    if self.period > Seconds::ZERO {
+                        self.push(at + self.period, Event::Publication(cluster));
+                    }
+                    return Some(task(cluster, Command::Publish));
+                }
                 Event::Submission(request) => {
                     self.under_way -= 1;
                     self.broker.submit(at, request);
@@ -239,6 +266,9 @@ impl Exchange {
             self.push(arrival, Event::Arrival(envelope));
         }
         self.look(cluster, report.next_look);
+        if let Some(free) = report.published {
+            self.broker.publish(cluster, free);
+        }
         let Some(answer) = report.answer else {
             return;
         };
@@ -301,7 +331,7 @@ impl Exchange {
     fn push(&mut self, at: Seconds, event: Event) {
         let class = event.class();
         match &event {
-            Event::Outage(..) | Event::Timer(_) | Event::Look(_) => {}
+            Event::Outage(..) | Event::Timer(_) | Event::Look(_) | Event::Publication(_) => {}
             Event::Start(_) | Event::Arrival(_) | Event::Submission(_) => self.under_way += 1,
         }
         match event {

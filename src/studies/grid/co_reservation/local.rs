@@ -6,12 +6,14 @@
 
 mod backlog;
 mod filters;
+mod partition;
 mod quota;
 mod reservation_service;
 mod service;
 mod settings;
 mod tariff;
 
+pub use partition::Partition;
 pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
 pub use service::{

@@ -3,7 +3,7 @@
 
 use bookahead_core::workload::CoRequestId;
 
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 
 use crate::co_reservation::local::{
     BegunPart, ClusterId, LostPart, OutageEvent, PartOrder, Probe, ProbeAnswer, QueuedPart, Refusal,
@@ -93,6 +93,8 @@ pub enum Command {
     /// It processes everything up to and at this instant, so that parts that cannot start are
     /// noticed.
     Settle,
+    /// It tells the information service how many of its CPUs are free.
+    Publish,
     /// It gets an envelope.
     Deliver(Instruction),
 }
@@ -108,4 +110,6 @@ pub struct Report {
     pub begun: Vec<BegunPart>,
     /// When the next one may begin, unless a message comes before; `None` where none waits.
     pub next_look: Option<Seconds>,
+    /// CPUs that are free, where the cluster was to publish that and is up.
+    pub published: Option<Nodes>,
 }

@@ -176,6 +176,10 @@ impl CoVerdict {
 pub struct MessageCounts {
     /// Status queries, `r·c`.
     pub probes: u32,
+    /// Clusters that were asked, over all rounds.
+    pub probed_clusters: u32,
+    /// How often the clusters were asked that were left out first.
+    pub second_rounds: u32,
     /// Reserve orders that were granted, and orders to queue.
     pub granted: u32,
     /// Reserve orders that were refused.

@@ -29,7 +29,9 @@ pub fn co_reservation_scene(
     seed: &StreamSeed,
 ) -> Result<Scene<CoReservations>, RiskPolicyError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
-    let exchange = Exchange::new(sizes.clone(), settings, seed);
+    // A broker knows what is offered for co-reservations (Meltzer 2005, Table 2).
+    let offered = sizes.iter().map(|&nodes| settings.local.offered(nodes));
+    let exchange = Exchange::new(offered.collect(), settings, seed);
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);
     let services = clusters(inputs, settings)?;
     Ok(scene_of(inputs, services, exchange, outages))

@@ -6,7 +6,7 @@ use bookahead_core::scheduling::{Acceptance, PolicySpec, Reliability};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::CoRequest;
 
-use super::Algorithm;
+use super::{Algorithm, InformationSettings};
 use crate::co_reservation::local::LocalSettings;
 
 /// A study of co-reservation: broker, clusters, network.
@@ -31,6 +31,9 @@ pub struct CoReservationSettings {
     /// what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSettings>,
+    /// Which clusters the broker knows of, and which it asks first.
+    #[serde(default, skip_serializing_if = "InformationSettings::is_default")]
+    pub information: InformationSettings,
 }
 
 /// Requests of two classes (Meltzer 2005, §7.3): most are negotiated once; a renegotiable one is
@@ -43,6 +46,10 @@ pub struct SecondThoughts {
     pub share_percent: f64,
     /// How long after one negotiation the next one begins.
     pub every: Seconds,
+    /// How much more a renegotiable request pays than the tariff, as a share of it (Meltzer 2005,
+    /// §7.3).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub surcharge: f64,
 }
 
 /// How candidates are made and searched (Meltzer 2005, §4).

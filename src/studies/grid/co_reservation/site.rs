@@ -63,6 +63,7 @@ impl Site {
         match command {
             Command::Outage(outage) => service.apply_outage(now, *outage),
             Command::Settle => {}
+            Command::Publish => report.published = service.is_up().then(|| service.free()),
             Command::Deliver(instruction) => {
                 if service.is_up() {
                     let answer = || answer(service, now, instruction);

@@ -224,6 +224,14 @@ impl Study for CoReservationStudy {
         }
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
+        let local = &mut settings.local;
+        if local.partition.is_some() {
+            // No job waits for the CPUs of parts.
+            local.planned_visible = default.local.planned_visible;
+            local.next_event = default.local.next_event;
+            local.look_ahead = default.local.look_ahead;
+            local.quota = None;
+        }
         let something_fails = nodes_fail || settings.failures.is_some();
         if !something_fails && settings.risk.is_none() {
             // Nothing is ever lost that could be asked for anew.
@@ -243,9 +251,12 @@ impl Study for CoReservationStudy {
                 settings.messages = default.messages;
                 settings.renegotiate = false;
                 settings.second_thoughts = None;
+                settings.information = default.information;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
+                let clusters = self.clusters.count;
+                settings.information.normalise(clusters, row.probes);
                 let search = &mut settings.search;
                 if row.queues {
                     // What is searched for where nothing is queued.

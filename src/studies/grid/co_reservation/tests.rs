@@ -2,6 +2,8 @@
 //! any.
 
 mod barrier;
+mod information;
 mod interleaving;
+mod partition;
 mod whole_run;
 mod workflows;

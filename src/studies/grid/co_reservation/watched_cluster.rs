@@ -97,4 +97,7 @@ impl LocalService for WatchedCluster {
     fn in_use(&self) -> TimeLinePoint {
         self.inner.in_use()
     }
+    fn free(&self) -> Nodes {
+        self.inner.free()
+    }
 }

@@ -64,6 +64,8 @@ enum Stage {
     Probing {
         plan: Plan,
         outstanding: BTreeSet<ClusterId>,
+        /// Clusters that are asked if these offer no complete candidate.
+        rest: BTreeSet<ClusterId>,
         offered: Vec<Candidate>,
     },
     /// Parts are being reserved, one after another.

@@ -364,6 +364,8 @@ fn messages_are_orders_and_cancellations_and_an_empty_tree_wastes_none() {
     let with = |id, verdict, granted, refused, cancelled, worst_case| CoOutcome {
         messages: MessageCounts {
             probes: 8,
+            probed_clusters: 4,
+            second_rounds: 0,
             granted,
             refused,
             cancelled,

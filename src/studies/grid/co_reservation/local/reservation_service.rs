@@ -484,6 +484,10 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
             parts,
         }
     }
+
+    fn free(&self) -> Nodes {
+        self.machine.cluster().idle().count()
+    }
 }
 
 #[cfg(test)]

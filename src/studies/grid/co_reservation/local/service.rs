@@ -291,4 +291,7 @@ pub trait LocalService: Send {
 
     /// CPUs in use now.
     fn in_use(&self) -> TimeLinePoint;
+
+    /// CPUs that are up and run nothing now.
+    fn free(&self) -> Nodes;
 }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::scheduling::queue::Backfilling;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 
 use super::QuotaPeriod;
 
@@ -38,6 +38,10 @@ pub struct LocalSettings {
     /// Times with a quota of their own; of those that apply the last counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quota_periods: Vec<QuotaPeriod>,
+    /// The share of a cluster's CPUs that parts have to themselves, in `(0, 1)`, jobs having the
+    /// others (Meltzer 2005, §7.1); `None` where both share all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<f64>,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
@@ -61,10 +65,24 @@ impl Default for LocalSettings {
             look_ahead: LookAhead::default(),
             quota: None,
             quota_periods: Vec::new(),
+            partition: None,
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
             calendar_origin: Seconds((2 * 24 + 18) * 3_600),
         }
+    }
+}
+
+impl LocalSettings {
+    /// The most CPUs of a cluster of this size that parts can have: all, or their share, rounded,
+    /// and one at least.
+    #[must_use]
+    pub fn offered(&self, nodes: Nodes) -> Nodes {
+        let Some(share) = self.partition else {
+            return nodes;
+        };
+        let cpus = libm::round(share * f64::from(nodes.0)) as u32;
+        Nodes(cpus.max(1).min(nodes.0))
     }
 }
 

@@ -224,6 +224,26 @@ section! {
             .note(" minutes from one negotiation of a renegotiable request to the next")
             .default_is("60")
             .decides("Meltzer 2005 §7.3"),
+        /// What it costs to be renegotiable.
+        renegotiable_surcharge: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how much more a renegotiable request pays than the tariff, as a share of it")
+            .default_is("0")
+            .decides("Meltzer 2005 §7.3"),
+        /// How often clusters publish their state.
+        information_period_seconds: Given<u32> = integer_within(0, 10_000_000)
+            .note(": how often clusters publish how many of their CPUs are free, for probe_only; 0 for whenever a request is submitted")
+            .default_is("0")
+            .decides("Meltzer 2005 §2"),
+        /// Which clusters the broker knows of.
+        information_coverage: Given<f64> = real().above(0.0).to(1.0)
+            .note(": the share of the clusters that the information service knows of, drawn and rounded, one at least; a broker asks no other")
+            .default_is("1")
+            .decides("Meltzer 2005 §2"),
+        /// How many clusters are asked first.
+        probe_only: Given<u32> = integer_within(0, 64)
+            .words("0 for all (default), or so many clusters, those with most free CPUs as published, are asked for offers first; the rest once, if these offer no candidate")
+            .default_in_words("0")
+            .decides("Meltzer 2005 §2"),
         /// How long a message takes.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a message, or its answer, takes")
@@ -274,6 +294,11 @@ section! {
             .decides("Meltzer 2005 §7.1"),
         /// The same for certain times, such as 0 before a maintenance.
         quota_periods: Given<String> = text(r#"rows: hours of the simulation, percent, the hour from which on clusters know of it, clusters, as in "168-180 0 from 144 @0,2; 180-200 10""#)
+            .decides("Meltzer 2005 §7.1"),
+        /// CPUs that jobs and parts do not share.
+        partition_percent: Given<f64> = real().from(0.0).below(100.0)
+            .words("0 (default) for CPUs that jobs and parts share, or to below 100: of each cluster, rounded, parts have so many CPUs to themselves, and jobs the others")
+            .default_in_words("0")
             .decides("Meltzer 2005 §7.1"),
         /// What CPU-hours cost.
         tariff: Given<String> = one_of(|| vec!["day-night-cheap-weekends", "day-night", "flat", "example"])

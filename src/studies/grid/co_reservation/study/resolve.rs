@@ -14,8 +14,8 @@ use crate::co_reservation::local::{
     LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
 };
 use crate::co_reservation::{
-    Algorithm, ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience,
-    RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
+    Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
+    Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
@@ -64,10 +64,20 @@ pub(super) fn resolve(
         );
         return None;
     }
-    if let Some(requests) = &requests
-        && !settings.search.unsplit
-        && requests.parts > clusters.count
+    let asked_for = match &requests {
+        Some(_) if settings.search.unsplit => 1,
+        Some(requests) => requests.parts,
+        None => 0,
+    };
+    let known = settings.information.covered(clusters.count);
+    if let Some(most) = settings.information.probe_only
+        && most < asked_for
     {
+        let why = format!("a request of {asked_for} parts needs as many clusters");
+        raw.broker.probe_only().refuse(&why, problems);
+        return None;
+    }
+    if asked_for > known {
         let (parts, count) = (&raw.requests.parts, &raw.clusters.count);
         let place = parts
             .as_ref()
@@ -78,8 +88,7 @@ pub(super) fn resolve(
             "requests.parts",
             place,
             format!(
-                "no request of {} parts can be granted on {} clusters: each part has a cluster of its own",
-                requests.parts, clusters.count
+                "no request of {asked_for} parts can be granted on {known} clusters: each part has a cluster of its own"
             ),
             "ask for fewer parts or for more clusters",
         );
@@ -96,6 +105,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let search = search(raw, raw.clusters.count().or_default(problems), problems);
     let messages = messages(broker, problems);
     let second_thoughts = second_thoughts(broker, problems);
+    let information = information(broker, problems);
     let local = local(&raw.local, problems);
     let failures = of_grid_failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
@@ -106,6 +116,13 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     if risk.is_some() && local.look_ahead != LookAhead::default() {
         raw.local.look_ahead().refuse(
             "only the queue of a cluster without `[risk]` has a plan to look ahead in",
+            problems,
+        );
+        return None;
+    }
+    if risk.is_some() && local.partition.is_some() {
+        raw.local.partition_percent().refuse(
+            "clusters of `[risk]` place parts on CPUs that jobs may hold",
             problems,
         );
         return None;
@@ -132,6 +149,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         renegotiate: broker.renegotiate().is_on(),
         second_thoughts: second_thoughts?,
         risk,
+        information: information?,
     })
 }
 
@@ -279,11 +297,24 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
         .renegotiate_every_minutes()
         .limited(|minutes| (1.0..=1e6).contains(&minutes))
         .or_default(problems);
+    let surcharge = raw.renegotiable_surcharge().or_default(problems);
     let settings = SecondThoughts {
         share_percent: share_percent?,
+        surcharge: surcharge?,
         every: Seconds((every? * 60.0).round() as i64),
     };
     Some((settings.share_percent > 0.0).then_some(settings))
+}
+
+fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSettings> {
+    let period = raw.information_period_seconds().or_default(problems);
+    let coverage = raw.information_coverage().or_default(problems);
+    let probe_only = raw.probe_only().or_default(problems);
+    Some(InformationSettings {
+        period: Seconds(i64::from(period?)),
+        coverage: coverage?,
+        probe_only: Some(probe_only?).filter(|most| *most > 0),
+    })
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
@@ -304,6 +335,17 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         );
         return None;
     }
+    let partition = raw.partition_percent().or_default(problems);
+    let partition = partition.map(|percent| Some(percent / 100.0).filter(|share| *share > 0.0));
+    let (quota, quota_periods) = (quota?, quota_periods.ok()?);
+    let is_bounded = quota.is_some_and(|percent| percent < 100.0) || !quota_periods.is_empty();
+    if is_bounded && partition.is_some_and(|share| share.is_some()) {
+        raw.partition_percent().refuse(
+            "parts that have CPUs to themselves need no quota: leave `local.quota_percent` and `local.quota_periods` out",
+            problems,
+        );
+        return None;
+    }
     let origin = raw.calendar_origin_hours().or_default(problems);
     let tariff = raw.tariff().text().parse();
     let tariff =
@@ -316,8 +358,9 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         look_ahead: look_ahead?,
-        quota: quota?.map(|percent| percent / 100.0),
-        quota_periods: quota_periods.ok()?,
+        quota: quota.map(|percent| percent / 100.0),
+        quota_periods,
+        partition: partition?,
         tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),

@@ -261,6 +261,7 @@ fn nothing_leaks_where_requests_are_issued_anew_while_they_hold_parts() {
         let mut situation = situation(number);
         situation.settings.second_thoughts = Some(SecondThoughts {
             share_percent: if number % 3 == 0 { 50.0 } else { 100.0 },
+            surcharge: 0.0,
             every: Seconds(3 + number as i64 % 17),
         });
         let (run, commands) = run(&situation);

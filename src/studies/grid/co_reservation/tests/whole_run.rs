@@ -12,7 +12,8 @@ use bookahead_core::random;
 use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
-use crate::co_reservation::local::{ClusterId, PartOrder};
+use crate::co_reservation::evaluation::co_reservation_measures;
+use crate::co_reservation::local::{ClusterId, PartOrder, Tariff};
 use crate::co_reservation::scene::scene_of;
 use crate::co_reservation::testutils::situation;
 use crate::co_reservation::*;
@@ -361,6 +362,7 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
     );
     settings.second_thoughts = Some(SecondThoughts {
         share_percent: 100.0,
+        surcharge: 0.0,
         every: Seconds(200),
     });
     let run = simulate(
@@ -430,5 +432,54 @@ fn the_least_reserved_clusters_are_taken_first_where_degrees_count() {
         let mut clusters = only(&run).clusters.clone();
         clusters.sort_unstable();
         assert_eq!(clusters, [ClusterId(2), ClusterId(3)], "{seed:?}");
+    }
+}
+
+#[test]
+fn a_renegotiable_request_pays_a_surcharge_on_the_tariff() {
+    // The example of §4.7.3, 10 CPUs on a Monday from 07:30 to 09:00: 25 units.
+    let inputs = empty_clusters(2, 100, vec![request(0, 0, (27_000, 32_400), 5_400, &[10])]);
+    let mut settings = settings(Algorithm::A5);
+    settings.local.tariff = Tariff::Example;
+    settings.local.calendar_origin = Seconds::ZERO;
+    let mut paid = |share_percent, surcharge| {
+        settings.second_thoughts = Some(SecondThoughts {
+            share_percent,
+            every: Seconds::HOUR,
+            surcharge,
+        });
+        let run = simulate(&inputs, &settings, &StreamSeed::default());
+        let (measured, _) = co_reservation_measures(&inputs, &settings, &run);
+        let relative = measured.get("co_relative_cost_mean");
+        assert_eq!(relative, Some(0.0), "by what it pays for any candidate");
+        (only(&run).cost, measured.get("co_surcharge_mean"))
+    };
+    assert_eq!(paid(100.0, 0.0), (Some(25.0), None));
+    assert_eq!(paid(100.0, 0.25), (Some(31.25), Some(6.25)));
+    assert_eq!(paid(0.0, 0.25), (Some(25.0), None));
+}
+
+#[test]
+fn a_surcharge_changes_what_is_paid_and_nothing_else() {
+    for number in 0..300 {
+        let mut situation = situation(number);
+        let mut simulated = |surcharge| {
+            situation.settings.second_thoughts = Some(SecondThoughts {
+                share_percent: 50.0,
+                every: Seconds(7),
+                surcharge,
+            });
+            let seed = StreamSeed::default();
+            simulate(&situation.inputs, &situation.settings, &seed)
+        };
+        let (plain, charged) = (simulated(0.0), simulated(0.25));
+        assert_eq!(charged.jobs, plain.jobs, "situation {number}");
+        for (one, other) in charged.requests.iter().zip(&plain.requests) {
+            assert_eq!(one.attempts, other.attempts, "situation {number}");
+            if let (Some(more), Some(cost)) = (one.cost, other.cost) {
+                let factor = 1.0 + 0.25 * f64::from(u8::from(one.first_start.is_some()));
+                assert!((more - cost * factor).abs() < 1e-9 * more);
+            }
+        }
     }
 }

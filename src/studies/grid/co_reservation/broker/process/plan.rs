@@ -102,8 +102,8 @@ impl Plan {
 
     /// The clusters that are asked, in order.
     pub(super) fn clusters(&self, rules: &Rules) -> Vec<ClusterId> {
-        (0..rules.sizes.len())
-            .map(|cluster| ClusterId(cluster as u16))
+        let known = rules.known().map(|(cluster, _)| cluster);
+        known
             .filter(|cluster| !self.taken.contains(cluster))
             .collect()
     }
@@ -173,8 +173,7 @@ impl Plan {
 
 /// The one candidate of a rigid request.
 pub(super) fn drawn(rules: &Rules, request: &CoRequest, stream: &mut Stream) -> Vec<Candidate> {
-    let sizes = rules.sizes.iter();
-    let clusters: Vec<_> = (0..).map(ClusterId).zip(sizes.copied()).collect();
+    let clusters: Vec<_> = rules.known().collect();
     let mut drawn = rigid_candidates(request, &clusters, stream);
     for candidate in &mut drawn {
         candidate.pof = unprobed_pof(rules, request);
@@ -302,8 +301,10 @@ pub(super) fn shuffle_stream(rules: &Rules, request: &CoRequest, round: u32) -> 
 /// How many clusters are large enough for each part, most CPUs first.
 pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
     let large = |part: &usize| {
-        let sizes = rules.sizes.iter();
-        sizes.filter(|&&size| size >= request.parts[*part]).count() as u64
+        let known = rules.known();
+        known
+            .filter(|&(_, size)| size >= request.parts[*part])
+            .count() as u64
     };
     order.iter().map(large).collect()
 }
@@ -321,7 +322,8 @@ mod tests {
     use bookahead_core::workload::CoRequestId;
 
     use super::*;
-    use crate::co_reservation::SearchSettings;
+    use crate::co_reservation::information::Information;
+    use crate::co_reservation::{InformationSettings, SearchSettings};
 
     fn rules(sizes: &[u32]) -> Rules {
         Rules {
@@ -332,6 +334,11 @@ mod tests {
             renegotiate: false,
             second_thoughts: None,
             risk: None,
+            information: Information::new(
+                &InformationSettings::default(),
+                sizes.len() as u32,
+                &StreamSeed::default(),
+            ),
             seed: StreamSeed::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::plan::{self, Plan, Purpose};
 use super::{Effect, Process, Rules, Searching, Stage, Wait};
-use crate::co_reservation::local::{ClusterId, ProbeAnswer};
+use crate::co_reservation::local::{ClusterId, OfferedPart, ProbeAnswer};
 use crate::co_reservation::messages::Instruction;
 use crate::co_reservation::{Algorithm, ProbeCounts, Search};
 use bookahead_core::units::Seconds;
@@ -26,24 +26,39 @@ impl Process {
             self.stage = Stage::Probing {
                 plan,
                 outstanding: BTreeSet::new(),
+                rest: BTreeSet::new(),
                 offered,
             };
             self.search(rules, now, effects);
             return;
         }
+        let (outstanding, rest) = rules.information.best_first(clusters);
+        self.stage = Stage::Probing {
+            plan,
+            outstanding,
+            rest,
+            offered: Vec::new(),
+        };
+        self.ask(rules, now, effects);
+    }
+
+    /// Sends a probe to each cluster whose answer is to be waited for.
+    fn ask(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        let Stage::Probing {
+            plan, outstanding, ..
+        } = &self.stage
+        else {
+            return;
+        };
+        self.outcome.messages.probed_clusters += outstanding.len() as u32;
         let probe = plan.probe(rules, &self.outcome.request);
-        for &cluster in &clusters {
+        for &cluster in outstanding {
             self.outcome.messages.probes += probe.parts.len() as u32;
             let round = self.rounds;
             let probe = probe.clone();
             effects.push(Effect::Send(cluster, Instruction::Probe { round, probe }));
         }
         self.wake(rules, now, Wait::Probes(self.rounds), effects);
-        self.stage = Stage::Probing {
-            plan,
-            outstanding: clusters.into_iter().collect(),
-            offered: Vec::new(),
-        };
     }
 
     pub(super) fn probed(
@@ -55,10 +70,12 @@ impl Process {
         answer: ProbeAnswer,
         effects: &mut Vec<Effect>,
     ) {
+        let factor = self.price_factor(rules);
         let Stage::Probing {
             plan,
             outstanding,
             offered,
+            ..
         } = &mut self.stage
         else {
             return;
@@ -77,16 +94,24 @@ impl Process {
         let candidates = answer.offered.iter();
         // Clusters that have not answered yet will hardly offer much more.
         offered.reserve(candidates.len() * (outstanding.len() + 1));
-        offered.extend(candidates.map(|&part| plan::candidate(rules, from, part)));
+        offered.extend(candidates.map(|&part| {
+            let cost = part.cost * factor;
+            plan::candidate(rules, from, OfferedPart { cost, ..part })
+        }));
         if outstanding.is_empty() {
             self.search(rules, now, effects);
         }
     }
 
-    /// All answers that will come are there: the search for a complete candidate begins.
+    /// All answers that will come are there: the search for a complete candidate begins. Where there
+    /// is none and not every cluster was asked, the others are, once.
     pub(super) fn search(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
-        let Stage::Probing { plan, offered, .. } =
-            std::mem::replace(&mut self.stage, Stage::Settled)
+        let Stage::Probing {
+            plan,
+            rest,
+            offered,
+            ..
+        } = std::mem::replace(&mut self.stage, Stage::Settled)
         else {
             return;
         };
@@ -100,12 +125,29 @@ impl Process {
         if plan.purpose == Purpose::First && rules.search.algorithm == Algorithm::Rigid {
             candidates = plan::drawn(rules, request, &mut stream);
         }
+        let offered = if rest.is_empty() {
+            Vec::new()
+        } else {
+            candidates.clone()
+        };
         let mut search = Search::new(
             plan::search_rules(rules, request),
             plan.places.len(),
             candidates,
             &mut stream,
         );
+        if !rest.is_empty() && search.candidates() == 0.0 {
+            self.rounds += 1;
+            self.outcome.messages.second_rounds += 1;
+            self.stage = Stage::Probing {
+                plan,
+                outstanding: rest,
+                rest: BTreeSet::new(),
+                offered,
+            };
+            self.ask(rules, now, effects);
+            return;
+        }
         if plan.purpose == Purpose::First {
             self.outcome.candidates = search.candidates();
             self.outcome.bounds = search.bounds();

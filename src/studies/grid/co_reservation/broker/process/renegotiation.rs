@@ -13,17 +13,35 @@ use crate::co_reservation::{Order, SortBy, Valuation};
 impl Process {
     /// After the grant: a request of the renegotiable class is issued anew later. The class is
     /// drawn from a stream of the request's own, so that a larger share contains the smaller one.
-    /// Tasks of workflows are placed by each other and stay.
     pub(super) fn think_again(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
-        let is_task = self.outcome.request.task.is_some();
-        let Some(settings) = rules.second_thoughts.filter(|_| !is_task) else {
+        let Some(settings) = rules.second_thoughts else {
             return;
         };
-        let name = format!("co-request {} class", self.outcome.request.id.0);
-        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
-        if drawn < settings.share_percent {
+        if self.is_renegotiable(rules) {
             self.outcome.first_start = self.begin;
             self.wake_for_renegotiation(now + settings.every, effects);
+        }
+    }
+
+    /// Tasks of workflows are placed by each other and stay.
+    fn is_renegotiable(&self, rules: &Rules) -> bool {
+        if self.outcome.request.task.is_some() {
+            return false;
+        }
+        let share = rules.second_thoughts.map_or(0.0, |it| it.share_percent);
+        let name = format!("co-request {} class", self.outcome.request.id.0);
+        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
+        drawn < share
+    }
+
+    /// What the client pays for each unit of the tariff: more than one if its request is
+    /// renegotiable and that costs extra.
+    pub(super) fn price_factor(&self, rules: &Rules) -> f64 {
+        let surcharge = rules.second_thoughts.map_or(0.0, |it| it.surcharge);
+        if surcharge > 0.0 && self.is_renegotiable(rules) {
+            1.0 + surcharge
+        } else {
+            1.0
         }
     }
 

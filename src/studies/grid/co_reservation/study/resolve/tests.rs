@@ -5,7 +5,8 @@ mod refusals;
 use crate::co_reservation::local::BacklogWork;
 use crate::co_reservation::study::CoReservationStudy;
 use crate::co_reservation::{
-    Algorithm, CoReservationSettings, Patience, RiskChoice, SearchSettings, SortBy,
+    Algorithm, CoReservationSettings, InformationSettings, Patience, RiskChoice, SearchSettings,
+    SortBy,
 };
 use bookahead_core::units::Seconds;
 use bookahead_core::workload::{
@@ -189,6 +190,58 @@ fn many_clusters_are_asked_for_few_starts_each() {
 }
 
 #[test]
+fn a_broker_that_asks_all_clusters_is_specified_as_before_there_was_a_choice() {
+    let with = |algorithm: &str, keys: &str| {
+        let broker = format!("[broker]\nalgorithm = \"{algorithm}\"\n{keys}\n");
+        settings(&format!("[requests]\n{broker}"))
+    };
+    let stored = |keys: &str| serde_json::to_value(with("a2", keys)).expect("JSON");
+    assert_eq!(stored("").get("information"), None);
+    // What is published is read where some clusters are asked first; 4 are all, 0.9 of 4 too.
+    for keys in [
+        "information_period_seconds = 60",
+        "probe_only = 4\ninformation_period_seconds = 60",
+        "information_coverage = 0.9",
+    ] {
+        assert_eq!(stored(keys), stored(""), "{keys}");
+    }
+    let keys = "probe_only = 2\ninformation_period_seconds = 60\ninformation_coverage = 0.8";
+    let information = InformationSettings {
+        period: Seconds(60),
+        coverage: 0.8,
+        probe_only: Some(2),
+    };
+    assert_eq!(with("a2", keys).information, information);
+    // A1 asks nobody, of those that it knows.
+    let coverage = InformationSettings {
+        coverage: 0.8,
+        ..InformationSettings::default()
+    };
+    assert_eq!(with("a1", keys).information, coverage);
+    assert_eq!(settings(&format!("[broker]\n{keys}")), settings(""));
+}
+
+#[test]
+fn shared_cpus_and_no_surcharge_are_specified_as_before_there_was_a_choice() {
+    let stored = |keys: &str| {
+        let text = format!("[requests]\n[broker]\nrenegotiable_percent = 50\n{keys}\n");
+        serde_json::to_value(settings(&text)).expect("JSON")
+    };
+    let plain = stored("renegotiable_surcharge = 0\n[local]\npartition_percent = 0");
+    assert_eq!(plain, stored(""));
+    assert_eq!(
+        stored("renegotiable_surcharge = 0.25")["second_thoughts"]["surcharge"],
+        0.25
+    );
+    let divided = stored("[local]\npartition_percent = 30");
+    assert_eq!(divided["local"]["partition"], 0.3);
+    // No job waits for CPUs of parts, and all of them are theirs.
+    let unread = "planned_visible = false\nnext_event = \"oracle\"\nquota_percent = 100";
+    let same = stored(&format!("[local]\npartition_percent = 30\n{unread}"));
+    assert_eq!(same, divided);
+}
+
+#[test]
 fn a_named_workload_can_be_changed_key_by_key() {
     let named =
         |name: &str, more: &str| requests(&format!("[requests]\nworkload = \"{name}\"\n{more}"));
@@ -242,6 +295,9 @@ fn more_parts_than_clusters_are_allowed_and_warned_of() {
             .warnings
             .is_empty()
     );
+    let half = "[requests]\nparts = 3\n[broker]\ninformation_coverage = 0.5";
+    let warnings = parse(half).unwrap().warnings;
+    assert!(warnings[0].message.contains("on 2 clusters"));
 }
 
 #[test]

@@ -287,6 +287,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     look_ahead: LookAhead(events),
                     quota,
                     quota_periods,
+                    partition: None,
                     tariff,
                     hour_edge: if inclusive {
                         HourEdge::Inclusive

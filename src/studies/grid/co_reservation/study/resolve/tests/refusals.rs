@@ -42,6 +42,42 @@ fn what_cannot_be_is_refused_with_its_key() {
             "exclude each other",
         ),
         (
+            "[requests]\n[broker]\nprobe_only = 1",
+            "broker.probe_only",
+            OutOfRange,
+            "a request of 2 parts needs as many clusters",
+        ),
+        (
+            "[local]\npartition_percent = 30\nquota_percent = 10",
+            "local.partition_percent",
+            OutOfRange,
+            "need no quota",
+        ),
+        (
+            "[local]\npartition_percent = 100",
+            "local.partition_percent",
+            OutOfRange,
+            "below 100",
+        ),
+        (
+            "[local]\npartition_percent = 30\n[risk]",
+            "local.partition_percent",
+            OutOfRange,
+            "jobs may hold",
+        ),
+        (
+            "[broker]\nrenegotiable_surcharge = -0.1",
+            "broker.renegotiable_surcharge",
+            OutOfRange,
+            "0 to 100",
+        ),
+        (
+            "[broker]\ninformation_coverage = 0",
+            "broker.information_coverage",
+            OutOfRange,
+            "above 0",
+        ),
+        (
             "[broker]\npatience_seconds = 0",
             "broker.patience_seconds",
             OutOfRange,
