@@ -17,6 +17,9 @@ impl JobId {
     /// of applications have lower ids.
     const FIRST_REQUEST: u32 = 3 << 30;
 
+    /// From here on a cluster counts the copies of jobs that run twice.
+    const FIRST_COPY: u32 = 2 << 30;
+
     /// The window of a request.
     #[must_use]
     pub fn of_request(request: RequestId) -> Self {
@@ -29,6 +32,21 @@ impl JobId {
     pub fn request(self) -> Option<RequestId> {
         let place = self.0.checked_sub(Self::FIRST_REQUEST)?;
         Some(RequestId(place))
+    }
+
+    /// The second run of a job on other nodes; `None` of what has none: copies, and windows of
+    /// requests.
+    #[must_use]
+    pub fn copy(self) -> Option<Self> {
+        let has_one = self.0 < Self::FIRST_REQUEST - Self::FIRST_COPY;
+        has_one.then_some(Self(self.0 + Self::FIRST_COPY))
+    }
+
+    /// The job whose copy this is, if it is one.
+    #[must_use]
+    pub fn original(self) -> Option<Self> {
+        let place = self.0.checked_sub(Self::FIRST_COPY)?;
+        (self.0 < Self::FIRST_REQUEST).then_some(Self(place))
     }
 }
 

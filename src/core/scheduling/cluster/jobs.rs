@@ -35,6 +35,8 @@ pub(super) struct JobRecord {
     pub(super) nodes: Option<NodeSet>,
     pub(super) restarts: u32,
     pub(super) node_failures: u32,
+    /// Its first run was lost, and it goes on as its copy.
+    pub(super) is_copy: bool,
     /// What it saved, where jobs save their work.
     pub(super) progress: Progress,
     /// Raised whenever the job's pending event is replaced, so that the old one is stale.
@@ -53,6 +55,7 @@ impl JobRecord {
             nodes: None,
             restarts: 0,
             node_failures: 0,
+            is_copy: false,
             progress: Progress::default(),
             version: 0,
         }
@@ -95,7 +98,7 @@ impl JobTable {
     pub(super) fn push_record(&mut self, record: JobRecord) {
         self.open += 1;
         let id = record.job.id;
-        if self.records.is_empty() && id.request().is_none() {
+        if self.records.is_empty() && id.request().is_none() && id.original().is_none() {
             self.base = id.0;
         }
         if id == self.next_id() {
