@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
-use super::outcome::SuccessFactors;
 use crate::units::NodeSeconds;
 
 /// When a job is given a second run on other nodes in the same window.
@@ -35,28 +34,6 @@ impl DoubleExecution {
     #[must_use]
     pub fn pays(&self, single: f64, double: f64, share: f64) -> bool {
         double - single > self.least_rise * share
-    }
-}
-
-impl SuccessFactors {
-    /// The factors of two runs on disjoint nodes in the same window. Only the nodes are independent:
-    /// both need the same time, so `P = F · (1 − (1 − h)²)` with F the probability that the time is
-    /// enough and h that one set of nodes is up and stays up. Availability becomes that of either
-    /// set, survival what is left of the product.
-    #[must_use]
-    pub fn doubled(&self) -> Self {
-        let either = |one: f64| one * (2.0 - one);
-        let available = either(self.available);
-        let survives = if available > 0.0 {
-            either(self.available * self.survives) / available
-        } else {
-            0.0
-        };
-        Self {
-            available,
-            survives,
-            ..*self
-        }
     }
 }
 
@@ -100,7 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduling::{Hardware, Reliability};
+    use crate::scheduling::{Hardware, Reliability, SuccessFactors};
     use crate::units::{Nodes, Seconds};
 
     /// The factors of `nodes` nodes for so many hours at the rates of the thesis.

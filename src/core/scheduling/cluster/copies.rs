@@ -33,7 +33,7 @@ impl Cluster {
             .is_some_and(|copy| matches!(self.phase(copy), Phase::Planned | Phase::Running))
     }
 
-    /// Forgets the copy of a job, if there is one; failures that hit its nodes are those of the job.
+    /// Forgets the copy of a job, if there is one. Failures of its nodes are those of the job.
     pub fn drop_copy(&mut self, job: JobId) {
         let Some(copy) = job.copy().filter(|copy| self.jobs.find(*copy).is_some()) else {
             return;

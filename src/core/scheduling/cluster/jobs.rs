@@ -202,6 +202,14 @@ mod tests {
         let ids = [window, JobId(3), JobId(4), JobId(9), JobId(5), JobId(1)];
         let job =
             |id: JobId| Job::rigid(id, Seconds(0), Nodes(1), Seconds(1)).numbered(id.0.into());
+        for id in [JobId(0), JobId(9)] {
+            let copy = id.copy().unwrap();
+            assert_eq!((copy.original(), copy.copy()), (Some(id), None));
+        }
+        // Windows of requests, and tasks of applications.
+        for other in [window, JobId(1 << 31), JobId(5 << 29)] {
+            assert_eq!((other.original(), other.copy()), (None, None));
+        }
         let mut table = JobTable::default();
         for (handed_over, id) in ids.into_iter().enumerate() {
             assert!(table.find(id).is_none());
