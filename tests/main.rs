@@ -13,6 +13,7 @@ mod convolution;
 mod coverage;
 mod cross_checks;
 mod documents;
+mod double_execution;
 mod durability;
 mod every_outcome;
 mod experiment;

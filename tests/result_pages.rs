@@ -2,6 +2,7 @@
 //! experiments give their numbers again.
 
 mod co_reservations;
+mod double_execution;
 mod kinds;
 mod overlap;
 mod refunds;

@@ -10,6 +10,7 @@ mod acceptance;
 mod bandwidth;
 mod checkpoint;
 mod cluster;
+mod double_execution;
 mod hardware;
 mod learned;
 pub mod measures;
@@ -35,6 +36,7 @@ pub use checkpoint::{
 pub use cluster::{
     Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
+pub use double_execution::{DoubleExecution, DoubleTotals};
 pub use hardware::Hardware;
 pub use learned::Learned;
 pub use outcome::{

@@ -5,8 +5,8 @@ use rusqlite::Row;
 use super::{connection, count, folder};
 use bookahead::failures::NodeEvent;
 use bookahead::scheduling::{
-    CheckpointTotals, JobOutcome, LateTotals, Promise, SimulationMetrics, SuccessFactors, Verdict,
-    WorkCounters,
+    CheckpointTotals, DoubleTotals, JobOutcome, LateTotals, Promise, SimulationMetrics,
+    SuccessFactors, Verdict, WorkCounters,
 };
 use bookahead::store::{
     FailedSimulation, OutcomeDetail, RunId, RunSelector, RunState, Store, Writer,
@@ -164,6 +164,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                 weighted_run: NodeSeconds(row.get("weighted_run")?),
                 checkpoints: CheckpointTotals::default(),
                 late: LateTotals::default(),
+                double: DoubleTotals::default(),
                 work: WorkCounters {
                     pof_evaluations: number("pof_evaluations")?,
                     convolutions: number("convolutions")?,

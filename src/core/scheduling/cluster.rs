@@ -6,6 +6,7 @@
 //! checkpoints begun, given-up jobs, cancellations, arrivals of jobs and requests. Those of one
 //! kind come in the order in which they were scheduled. So a run is the same on every machine.
 
+mod copies;
 mod events;
 mod jobs;
 mod machine;
@@ -266,6 +267,7 @@ impl Cluster {
     pub fn disable(&mut self, job: JobId, give_up: Seconds) {
         let record = self.jobs.get_mut(job);
         record.phase = Phase::Disabled;
+        record.is_copy = false;
         record.version += 1;
         let version = record.version;
         if record.job.deadline < Seconds::FAR {
@@ -297,8 +299,13 @@ impl Cluster {
 
     /// Whether the job waits for its first start.
     fn may_be_cancelled(&self, job: JobId) -> bool {
+        let copy_waits = || {
+            let copy = job.copy().and_then(|copy| self.jobs.find(copy));
+            copy.is_none_or(|copy| copy.start.is_none())
+        };
         self.jobs.find(job).is_some_and(|record| {
             record.start.is_none()
+                && copy_waits()
                 && !record.job.is_reservation()
                 && matches!(record.phase, Phase::Planned | Phase::Disabled)
         })
@@ -358,6 +365,8 @@ impl Cluster {
             self.jobs.get_mut(job).close_memory(checkpointing, now);
         }
         let saves = checkpointing.is_some();
+        let is_rescued = self.jobs.get(job).is_copy && verdict.is_successful();
+        self.totals.double.rescued += u64::from(is_rescued);
         let mut outcome = self.jobs.close(job, verdict, end, saves);
         if let Some(end) = end {
             self.last_end = self.last_end.max(end);

@@ -117,6 +117,28 @@ impl Hardware {
     }
 }
 
+impl SuccessFactors {
+    /// The factors of two runs on disjoint nodes in the same window (Birkenheuer 2012, §2.2.4).
+    /// Only the nodes are independent: both runs need the same time, so `P = F · (1 − (1 − h)²)`
+    /// with F the probability that the time is enough and h that one set of nodes is up and stays
+    /// up. Availability becomes that of either set, survival what is left of the product.
+    #[must_use]
+    pub fn doubled(&self) -> Self {
+        let either = |one: f64| one * (2.0 - one);
+        let available = either(self.available);
+        let survives = if available > 0.0 {
+            either(self.available * self.survives) / available
+        } else {
+            0.0
+        };
+        Self {
+            available,
+            survives,
+            ..*self
+        }
+    }
+}
+
 /// The rates of the nodes in a set.
 fn of_nodes<'r>(
     rates: &'r [NodeRates],

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::checkpoint::{CheckpointTotals, Execution};
+use super::double_execution::DoubleTotals;
 use super::penalty::{Late, LateTotals};
+use super::promising::is_default;
 use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
@@ -302,6 +304,9 @@ pub struct SimulationMetrics {
     /// Jobs that ended late where that is no failure.
     #[serde(default)]
     pub late: LateTotals,
+    /// Jobs that ran twice.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub double: DoubleTotals,
 }
 
 impl SimulationMetrics {
@@ -339,6 +344,7 @@ impl SimulationMetrics {
             weighted_run: self.weighted_run + other.weighted_run,
             checkpoints: self.checkpoints.beside(&other.checkpoints),
             late: self.late.beside(&other.late),
+            double: self.double.beside(&other.double),
             work: WorkCounters {
                 pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
                 convolutions: self.work.convolutions + other.work.convolutions,

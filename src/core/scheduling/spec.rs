@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acceptance::Acceptance;
 use super::checkpoint::CheckpointSettings;
+use super::double_execution::DoubleExecution;
 use super::penalty::PenaltySettings;
 use super::promising::{
     ExcludedUsers, PromisingRule, ShorteningRule, UnderestimatorRule, is_default,
@@ -96,6 +97,10 @@ pub struct PolicySpec {
     /// Whether a node-mapped planner plans jobs on top of their predecessors (A-20; default no).
     #[serde(default, skip_serializing_if = "is_default")]
     pub overlap: OverlapRule,
+    /// When a counting planner gives a job a second run on other nodes; `None` where never
+    /// (Birkenheuer 2012, §2.2.4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub double_execution: Option<DoubleExecution>,
 }
 
 impl PolicySpec {
@@ -173,6 +178,7 @@ impl Default for PolicySpec {
             checkpoint: None,
             penalty: None,
             overlap: OverlapRule::None,
+            double_execution: None,
         }
     }
 }

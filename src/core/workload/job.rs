@@ -17,6 +17,10 @@ impl JobId {
     /// of applications have lower ids.
     const FIRST_REQUEST: u32 = 3 << 30;
 
+    /// From here on, up to twice that, a cluster counts the copies of jobs that run twice. Jobs of
+    /// workloads have lower ids, tasks of applications higher ones.
+    const FIRST_COPY: u32 = 1 << 30;
+
     /// The window of a request.
     #[must_use]
     pub fn of_request(request: RequestId) -> Self {
@@ -29,6 +33,20 @@ impl JobId {
     pub fn request(self) -> Option<RequestId> {
         let place = self.0.checked_sub(Self::FIRST_REQUEST)?;
         Some(RequestId(place))
+    }
+
+    /// The second run of a job on other nodes; `None` of what has none: copies, tasks, and windows
+    /// of requests.
+    #[must_use]
+    pub fn copy(self) -> Option<Self> {
+        (self.0 < Self::FIRST_COPY).then(|| Self(self.0 + Self::FIRST_COPY))
+    }
+
+    /// The job whose copy this is, if it is one.
+    #[must_use]
+    pub fn original(self) -> Option<Self> {
+        let place = self.0.checked_sub(Self::FIRST_COPY)?;
+        (place < Self::FIRST_COPY).then_some(Self(place))
     }
 }
 

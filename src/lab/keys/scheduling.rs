@@ -55,6 +55,13 @@ section! {
         overlap: Option<OverlapRule> = named::<OverlapRule>()
             .note(": between two jobs on the same nodes, in what the first leaves of its time")
             .decides("A-20"),
+        /// Whether a risky job runs on two sets of nodes.
+        double_execution: Option<bool> = flag("false")
+            .decides("Birkenheuer 2012 §2.2.4"),
+        /// From which price on nodes are too dear for a second run.
+        node_hour_price: Given<f64> = real().from(0.0)
+            .note(" virtual coins that a node-hour earns elsewhere: a second run must raise the expected profit by more")
+            .default_is("0.5"),
         /// Whether planned jobs start early.
         early_start: Option<EarlyStart> = named::<EarlyStart>()
             .decides("Birkenheuer 2012 §3.6, §5.2"),

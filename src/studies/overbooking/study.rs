@@ -133,6 +133,7 @@ impl Simulation for PolicySimulation {
         measured.extend(&run.of_others);
         measured.extend(&run.metrics.checkpoints.measures());
         measured.extend(&run.metrics.late.measures());
+        measured.extend(&run.metrics.double.measures());
         let accepted = run.metrics.accepted as usize;
         let promised: Vec<PromisedStart> = run
             .outcomes

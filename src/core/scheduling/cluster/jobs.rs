@@ -35,6 +35,8 @@ pub(super) struct JobRecord {
     pub(super) nodes: Option<NodeSet>,
     pub(super) restarts: u32,
     pub(super) node_failures: u32,
+    /// Its first run was lost, and it goes on as its copy.
+    pub(super) is_copy: bool,
     /// What it saved, where jobs save their work.
     pub(super) progress: Progress,
     /// Raised whenever the job's pending event is replaced, so that the old one is stale.
@@ -53,6 +55,7 @@ impl JobRecord {
             nodes: None,
             restarts: 0,
             node_failures: 0,
+            is_copy: false,
             progress: Progress::default(),
             version: 0,
         }
@@ -95,7 +98,7 @@ impl JobTable {
     pub(super) fn push_record(&mut self, record: JobRecord) {
         self.open += 1;
         let id = record.job.id;
-        if self.records.is_empty() && id.request().is_none() {
+        if self.records.is_empty() && id.request().is_none() && id.original().is_none() {
             self.base = id.0;
         }
         if id == self.next_id() {
@@ -199,6 +202,14 @@ mod tests {
         let ids = [window, JobId(3), JobId(4), JobId(9), JobId(5), JobId(1)];
         let job =
             |id: JobId| Job::rigid(id, Seconds(0), Nodes(1), Seconds(1)).numbered(id.0.into());
+        for id in [JobId(0), JobId(9)] {
+            let copy = id.copy().unwrap();
+            assert_eq!((copy.original(), copy.copy()), (Some(id), None));
+        }
+        // Windows of requests, and tasks of applications.
+        for other in [window, JobId(1 << 31), JobId(5 << 29)] {
+            assert_eq!((other.original(), other.copy()), (None, None));
+        }
         let mut table = JobTable::default();
         for (handed_over, id) in ids.into_iter().enumerate() {
             assert!(table.find(id).is_none());

@@ -54,10 +54,14 @@ impl Cluster {
     }
 
     /// Ends a run; says whether its job has ended with it. A job that saves its work and has time
-    /// left goes on later, and one that waits again after it was stopped begins anew.
+    /// left goes on later, one that waits again after it was stopped begins anew, and one that has
+    /// a copy may go on as that.
     pub(super) fn end(&mut self, job: JobId) -> bool {
         if let Some(checkpointing) = self.checkpoints_of(job).copied() {
             return self.end_run(job, &checkpointing);
+        }
+        if let Some(original) = job.original() {
+            return self.end_copy(original, job);
         }
         let record = self.jobs.get(job);
         let ran = self.now - record.start.unwrap_or(self.now);
@@ -69,7 +73,8 @@ impl Cluster {
             Verdict::FailedOverbooked
         };
         self.vacate(job, false);
-        if self.requeues_stopped && verdict == Verdict::FailedOverbooked {
+        let goes_on = self.requeues_stopped || self.has_copy(job);
+        if goes_on && verdict == Verdict::FailedOverbooked {
             self.jobs.get_mut(job).phase = Phase::Disabled;
             return false;
         }
@@ -89,7 +94,7 @@ impl Cluster {
         };
         if let Some(allocations) = &mut self.allocations {
             allocations.push(Allocation {
-                job,
+                job: job.original().unwrap_or(job),
                 nodes: nodes.clone(),
                 start: now - ran,
                 end: now,

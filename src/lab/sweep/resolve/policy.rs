@@ -10,8 +10,9 @@ use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::Strategy;
 use crate::scheduling::{
     Acceptance, AccurateUserRule, AccurateUsers, Bandwidth, BelievedRate, CalibrationSettings,
-    CheckpointInterval, CheckpointSettings, ExcludedUsers, NodeKnowledge, NodeOrder, OverlapRule,
-    PenaltyFunction, PenaltySettings, PolicySpec, Reliability, ShorteningRule, UnderestimatorRule,
+    CheckpointInterval, CheckpointSettings, DoubleExecution, ExcludedUsers, NodeKnowledge,
+    NodeOrder, OverlapRule, PenaltyFunction, PenaltySettings, PolicySpec, Reliability,
+    ShorteningRule, UnderestimatorRule,
 };
 use crate::study::Studies;
 use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
@@ -47,6 +48,7 @@ pub(crate) fn policy(
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
     let overlap = overlap(raw, checkpoint, problems);
+    let double = double_execution(raw, checkpoint, ratio, problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let penalty = late_penalty(penalty, problems);
     let shortening = shortening(acceptance, problems);
@@ -80,8 +82,33 @@ pub(crate) fn policy(
         checkpoint: checkpoint?,
         penalty: penalty?,
         overlap: overlap?,
+        double_execution: double?,
     };
     Some((policy, ratio?))
+}
+
+/// The rule for second runs. Which of two runs would save the work of a job is not known.
+fn double_execution(
+    raw: &RawScheduling,
+    checkpoint: &RawCheckpoint,
+    ratio: Option<f64>,
+    problems: &mut Problems,
+) -> Option<Option<DoubleExecution>> {
+    let price = raw.node_hour_price().or_default(problems);
+    if !raw.double_execution().is_on() {
+        return price.map(|_| None);
+    }
+    if saves(checkpoint) {
+        let message = "jobs that save their work do not run on two sets of nodes";
+        checkpoint.interval().refuse(message, problems);
+        return None;
+    }
+    Some(Some(DoubleExecution::at(price?, ratio?)))
+}
+
+fn saves(checkpoint: &RawCheckpoint) -> bool {
+    let interval = checkpoint.interval.as_ref().map(|name| name.get_ref());
+    interval.is_some_and(|name| name != "none")
 }
 
 /// When a job that is planned on top of others could save its work is not known.
@@ -91,9 +118,7 @@ fn overlap(
     problems: &mut Problems,
 ) -> Option<OverlapRule> {
     let rule = raw.overlap.unwrap_or_default();
-    let interval = checkpoint.interval.as_ref().map(|name| name.get_ref());
-    let saves = interval.is_some_and(|name| name != "none");
-    if rule != OverlapRule::None && saves {
+    if rule != OverlapRule::None && saves(checkpoint) {
         let message = "jobs that save their work are not planned on top of others";
         checkpoint.interval().refuse(message, problems);
         return None;

@@ -18,6 +18,7 @@
 //! remaining nodes.
 
 mod best_slot;
+mod double_execution;
 mod placing;
 mod replan;
 mod resume;
@@ -270,7 +271,11 @@ impl Policy for Heuristic {
         );
         let deadline = cluster.latest_end(id);
         let booked = Slot::of(&job, slot.start, slot.end);
-        self.enter(cluster, Slot { deadline, ..booked });
+        let booked = Slot { deadline, ..booked };
+        self.enter(cluster, booked);
+        if slot.doubled {
+            self.enter_copy(cluster, booked);
+        }
     }
 
     fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
@@ -288,7 +293,9 @@ impl Policy for Heuristic {
         } else {
             self.refresh_for(cluster);
             self.profile.release(cluster.now(), slot.end, slot.nodes);
-            self.disable(cluster, slot, self.after_failed_start);
+            if !self.goes_on_elsewhere(cluster, job) {
+                self.disable(cluster, slot, self.after_failed_start);
+            }
             // A plan that is blind to outages would offer the same impossible start again, at this
             // very instant.
             let is_blind = self.down > 0 && self.down_until <= cluster.now();
@@ -303,15 +310,16 @@ impl Policy for Heuristic {
 
     fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
         self.refresh_for(cluster);
-        if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
-            let slot = self.running.remove(place);
-            self.profile.release(cluster.now(), slot.end, slot.nodes);
-        }
+        self.free_all(cluster, job);
         self.replan(cluster);
     }
 
     fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
         self.refresh_for(cluster);
+        if self.goes_on_elsewhere(cluster, job) {
+            self.replan(cluster);
+            return;
+        }
         self.displace(cluster, job, Recovery::Short);
         self.retry_waiting(cluster);
         self.compress(cluster);
@@ -337,7 +345,9 @@ impl Policy for Heuristic {
     fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
         self.refresh_for(cluster);
         for job in failed.iter().filter_map(|&(_, victim)| victim) {
-            self.displace(cluster, job, self.after_crash);
+            if !self.goes_on_elsewhere(cluster, job) {
+                self.displace(cluster, job, self.after_crash);
+            }
         }
         self.replan(cluster);
     }

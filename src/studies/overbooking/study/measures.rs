@@ -40,4 +40,7 @@ pub const MEASURES: &[Measure] = &[
     measure("best_effort_fees_vc", "VC", "Fees of jobs without promises (VC)", 1, Topic::Money),
     measure("promised_fees_vc", "VC", "Fees of jobs with promises (VC)", 1, Topic::Money),
     measure("restart_node_hours", "node h", "Checkpoints read (node h)", 1, Topic::Machine),
+    measure("double_jobs", "", "Jobs that were given two runs", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("double_rescued", "", "Of them successful after the first was lost", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
+    measure("double_spare_node_hours", "node h", "Runs whose job ended in the other one (node h)", 1, Topic::Machine),
 ];

@@ -130,7 +130,7 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySpec) -> Polic
     };
     PolicySpec {
         test_full_length,
-        reliability: if test_full_length || compares {
+        reliability: if test_full_length || compares || policy.double_execution.is_some() {
             policy.reliability
         } else {
             Reliability {
@@ -331,6 +331,7 @@ fn without_counts(policy: PolicySpec) -> PolicySpec {
         down_horizon: default.down_horizon,
         replan_passes: default.replan_passes,
         replan_failed_start: default.replan_failed_start,
+        double_execution: default.double_execution,
         ..policy
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Candidate {
     pub(super) end: Seconds,
     pub(super) overbooked: bool,
     pub(super) success: Option<SuccessFactors>,
+    /// Whether it is that of two runs on disjoint nodes.
+    pub(super) doubled: bool,
 }
 
 impl Heuristic {
@@ -33,7 +35,7 @@ impl Heuristic {
         let from = cluster.now().max(job.release);
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
             if let Some(start) = self.earliest_full(job, from) {
-                return (Some(Self::full(job, start, None)), None);
+                return (Some(self.full(job, start)), None);
             }
             if !self.overbooks {
                 return (None, None);
@@ -94,12 +96,17 @@ impl Heuristic {
         })
     }
 
-    fn full(job: &Job, start: Seconds, success: Option<SuccessFactors>) -> Candidate {
+    fn full(&self, job: &Job, start: Seconds) -> Candidate {
+        let end = start + job.estimate;
+        let single = || self.hardware.window(job.nodes, (start, end), 1.0);
+        let doubled = (self.settings.double_execution)
+            .and_then(|_| self.doubled(job, (start, end), &single()));
         Candidate {
             start,
-            end: start + job.estimate,
+            end,
             overbooked: false,
-            success,
+            success: doubled,
+            doubled: doubled.is_some(),
         }
     }
 
@@ -140,11 +147,13 @@ impl Heuristic {
                 Some(distribution) => cluster.executable(job, distribution, start, start + length),
                 None => 0.0,
             };
-            let success = SuccessFactors {
+            let single = SuccessFactors {
                 available,
                 executable,
                 survives: self.hardware.survives(job.nodes, start, start + length),
             };
+            let doubled = self.doubled(job, (start, start + length), &single);
+            let success = doubled.unwrap_or(single);
             let tested = overbooked || self.settings.test_full_length;
             if tested {
                 cluster.work.pof_evaluations += 1;
@@ -170,6 +179,7 @@ impl Heuristic {
                 end: start + length,
                 overbooked,
                 success: Some(success),
+                doubled: doubled.is_some(),
             })
         })
     }

@@ -1,8 +1,8 @@
 //! What heuristic planning and overbooking read.
 
 use bookahead_core::scheduling::{
-    Acceptance, DownHorizon, PenaltySettings, Placing, PolicySpec, PromiseSettings,
-    RecoverySettings, Reliability, ReplanPasses,
+    Acceptance, DoubleExecution, DownHorizon, PenaltySettings, Placing, PolicySpec,
+    PromiseSettings, RecoverySettings, Reliability, ReplanPasses,
 };
 
 /// How [`Heuristic`](super::Heuristic) plans. The numbers of open questions (A-nn) are those of
@@ -31,6 +31,9 @@ pub struct HeuristicSettings {
     /// Whether the plan is rebuilt when a start fails, as it is at an end, a failure and a repair
     /// (A-33; default no).
     pub replan_failed_start: bool,
+    /// When a job is given a second run on other nodes; `None` where never (Birkenheuer 2012,
+    /// §2.2.4).
+    pub double_execution: Option<DoubleExecution>,
 }
 
 impl From<&PolicySpec> for HeuristicSettings {
@@ -46,6 +49,7 @@ impl From<&PolicySpec> for HeuristicSettings {
             down_horizon: spec.down_horizon,
             replan_passes: spec.replan_passes,
             replan_failed_start: spec.replan_failed_start,
+            double_execution: spec.double_execution,
         }
     }
 }

@@ -66,13 +66,8 @@ impl Heuristic {
         self.refresh_for(cluster);
         self.oversold.retain(|&other| other != job);
         self.waiting.retain(|waiting| waiting.slot.job != job);
-        for slots in [&mut self.planned, &mut self.running] {
-            if let Some(place) = slots.iter().position(|slot| slot.job == job) {
-                let slot = slots.remove(place);
-                let from = slot.start.max(cluster.now());
-                self.profile.release(from, slot.end, slot.nodes);
-            }
-        }
+        self.free(cluster, job);
+        self.drop_copy(cluster, job);
         cluster.withdraw(job);
         self.replan(cluster);
     }
