@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn two_runs_fail_by_their_nodes_with_the_square_of_the_probability_of_one() {
-        // Addendum A, section 9: 0.0170058² and 0.195281².
+        // Birkenheuer 2012, §2.2.4: 0.0170058² and 0.195281².
         for (nodes, hours, single, double) in [
             (16, 6, 0.017_005_8, 0.000_289_20),
             (64, 24, 0.195_281, 0.038_135),
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_expected_profit_of_a_wide_long_job_rises_from_36_to_1243_coins_less_what_its_nodes_cost()
     {
-        // Addendum A, section 10: 64 nodes, 24 h, ρ = 4, fee 1,536.
+        // Birkenheuer 2012, §1.2.1: 64 nodes, 24 h, ρ = 4, fee 1,536.
         let one = factors(64, 24, 1.0);
         let profit = |pof: f64| 1_536.0 * (1.0 - pof - 4.0 * pof);
         assert!(close(profit(one.pof()), 36.24, 0.01));

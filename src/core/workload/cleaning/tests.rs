@@ -135,7 +135,7 @@ fn a_job_of_one_node_that_is_over_at_once_with_the_default_estimate_is_a_test_an
         assert_eq!(report.test_job, u64::from(job.is_none()));
         job.is_none()
     };
-    // Addendum A, section 17: the first is a test, the others are kept.
+    // Birkenheuer 2012, §4.2.2: the first is a test, the others are kept.
     let jobs = [(1, 600, 1), (1, 600, 30), (2, 600, 1), (1, 3_600, 0)];
     let default = TestJobs {
         estimate: 600,
