@@ -17,8 +17,8 @@ fn task(nodes: u32, hours: i64, parents: &[usize]) -> ApplicationTask {
     }
 }
 
-/// Several applications as one (Singh 2008, §4.9): X is one task and Y a chain of two, each of 4 processors for 1 h, on 4. Ranks are
-/// Y1 2 h, X 1 h and Y2 1 h; X has the lower number.
+/// Several applications as one (Singh 2008, §4.9): X is one task and Y a chain of two, each of 4
+/// processors for 1 h, on 4. Ranks are Y1 2 h, X 1 h and Y2 1 h; X has the lower number.
 fn x_and_y(settings: &ProvisioningSettings) -> ProvisioningInputs {
     let tasks = vec![task(4, 1, &[]), task(4, 1, &[]), task(4, 1, &[1])];
     let application = Application::new(tasks, vec![1, 0, 2]);
