@@ -103,8 +103,8 @@ impl Process {
         }
     }
 
-    /// All answers that will come are there: the search for a complete candidate begins. Where there
-    /// is none and not every cluster was asked, the others are, once.
+    /// All answers that will come are there: the search for a complete candidate begins. Where
+    /// there is none and not every cluster was asked, the others are, once.
     pub(super) fn search(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         let Stage::Probing {
             plan,
