@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
-use super::resolve_application::{application, uncertainty};
+use super::resolve_application::{application, jobs_fit, uncertainty, users_percent};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
@@ -43,10 +43,11 @@ pub(super) fn resolve(
         .max()
         .unwrap_or(workload.nodes);
     let application = application(&own.workflow, largest, problems);
-    let settings = settings(own, asked.replications, problems);
+    let settings = settings(own, problems);
     let wish = wish(own, problems);
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
+    let users_percent = users_percent(&own.workflow, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
@@ -54,17 +55,26 @@ pub(super) fn resolve(
     let number = application.as_ref().map_or(1, ApplicationSettings::number);
     several_fit(own, &settings, number, problems)?;
     weights_fit(own, settings.search, problems)?;
-    Some(ProvisioningStudy {
-        settings,
-        about: ProvisionedSettings {
-            sites: sites?,
-            application: application?,
-            relative_wish: relative,
-            uncertainty: RuntimeUncertainty {
-                booking_factor: booking_factor?,
-                ..uncertainty?
-            },
+    let about = ProvisionedSettings {
+        sites: sites?,
+        application: application?,
+        relative_wish: relative,
+        users_percent: users_percent?,
+        uncertainty: RuntimeUncertainty {
+            booking_factor: booking_factor?,
+            ..uncertainty?
         },
+    };
+    jobs_fit(own, &settings, &about, problems)?;
+    let instants = asked
+        .replications
+        .saturating_mul(about.instants_each(&settings));
+    Some(ProvisioningStudy {
+        settings: ProvisioningSettings {
+            instants,
+            ..settings
+        },
+        about,
     })
 }
 
@@ -107,7 +117,7 @@ fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -
 }
 
 /// Refuses a deadline and a budget.
-fn no_bound(
+pub(super) fn no_bound(
     raw: &RawProvisioning,
     why: impl Fn() -> String,
     help: &str,
@@ -263,11 +273,7 @@ fn one_more(asked: &Asked<'_>, raw: &RawSite, problems: &mut Problems) -> Option
     })
 }
 
-fn settings(
-    own: &RawTables,
-    replications: u32,
-    problems: &mut Problems,
-) -> Option<ProvisioningSettings> {
+fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSettings> {
     let default = ProvisioningSettings::default();
     let (raw, planning) = (&own.provisioning, &own.planning);
     let search = raw.search.unwrap_or_default();
@@ -284,7 +290,7 @@ fn settings(
     let replans = raw.replans().or_default(problems);
     let refund = refund(raw, problems);
     submissions?;
-    let mut settings = ProvisioningSettings {
+    Some(ProvisioningSettings {
         provider: provider?,
         search,
         wish: default.wish,
@@ -299,15 +305,14 @@ fn settings(
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
         refund: refund?,
+        asked_sites: raw.asked_sites.unwrap_or_default(),
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
             ..default.replanning
         },
         instants: 0,
-    };
-    settings.instants = replications.saturating_mul(settings.submissions());
-    Some(settings)
+    })
 }
 
 fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {
