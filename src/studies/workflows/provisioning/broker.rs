@@ -60,6 +60,7 @@ pub(super) async fn provision(
         in_transit: TasksInTransit::new(inputs.sites.len()),
         states: Vec::with_capacity(submissions.len()),
     };
+    broker.environment.charges = settings.replanning.clone();
     let used_before = broker.used_for_users().await?;
     let brokers = settings.submitters() as usize;
     for (group, together) in submissions.chunks(brokers).enumerate() {

@@ -4,7 +4,7 @@ use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
-use bookahead_reservations::replanning::Offer;
+use bookahead_reservations::replanning::{Offer, ReplanningSettings};
 
 use super::questions::{advertised, book, book_all, query, reports};
 use super::search::still_open;
@@ -21,6 +21,8 @@ pub(super) struct Environment<'a> {
     users: &'a Users,
     /// The one site that is asked for starts; `None` where all are.
     pub(super) asked: Option<usize>,
+    /// How sites charge for what they sell by queries.
+    pub(super) charges: ReplanningSettings,
     /// By site, how many jobs of others have been handed over.
     handed_over: Vec<usize>,
     now: Seconds,
@@ -47,6 +49,7 @@ impl<'a> Environment<'a> {
             sites,
             users,
             asked: None,
+            charges: ReplanningSettings::default(),
             handed_over: sites.iter().map(submitted).collect(),
             now,
             latency,

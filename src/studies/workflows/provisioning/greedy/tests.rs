@@ -56,12 +56,17 @@ fn application() -> Application {
 }
 
 fn plan(application: &Application, wish: Wish) -> GreedyPlan {
+    plan_at(application, wish, None)
+}
+
+fn plan_at(application: &Application, wish: Wish, price: Option<f64>) -> GreedyPlan {
     let mut site = section_12_4();
     let application = application.clone();
     let mut questions = Questions::new(async move |desk| {
         let workloads = [workload(5, Vec::new())];
         let (begin, nobody) = (Seconds::ZERO, Users::default());
         let mut sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+        sites.charges.reserved_unit_price = price;
         greedy(&application, &mut sites, begin, wish, 0, &mut 1, None).await
     });
     loop {
@@ -118,6 +123,26 @@ fn a_deadline_buys_only_what_it_needs_and_a_budget_only_what_it_can_pay() {
     })
     .2;
     assert_eq!((rich.cost, rich.makespan), (21.0, HOUR * 7));
+}
+
+/// Addendum S9: 9 SU of processor-hours at 1.2 SU are 10.8. With 2 SU an hour, a budget of 18
+/// SU pays for the cheapest plan, and one of 100 SU for all delays.
+#[test]
+fn reserved_hours_may_cost_more_than_those_of_best_effort() {
+    let dear = |wish, price| plan_at(&application(), wish, Some(price));
+    let plan = dear(Wish::TradeOff { alpha: 1.0 }, 1.2);
+    assert!((plan.value.cost - 10.8).abs() < 1e-9);
+    assert_eq!(plan.value.makespan, HOUR * 8);
+    assert_eq!(
+        (plan.unit_price, plan.charges[0]),
+        (1.2, NodeSeconds(17_280))
+    );
+    let of = |service_units| {
+        let plan = dear(Wish::Budget { service_units }, 2.0);
+        (plan.value.cost, plan.value.makespan)
+    };
+    assert_eq!(of(18.0), (18.0, HOUR * 8));
+    assert_eq!(of(100.0), (30.0, HOUR * 7));
 }
 
 #[test]

@@ -20,6 +20,7 @@ use bookahead_core::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
 use bookahead_reservations::replanning::ReplanningSettings;
+use bookahead_reservations::replanning::study::reserved_unit_price;
 use bookahead_reservations::slots::SlotSource;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
@@ -289,6 +290,7 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
     let latency = raw.latency_seconds().or_default(problems);
     let replans = raw.replans().or_default(problems);
     let refund = refund(raw, problems);
+    let reserved_unit_price = charged(own, search, problems);
     submissions?;
     Some(ProvisioningSettings {
         provider: provider?,
@@ -309,10 +311,34 @@ fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSett
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
+            reserved_unit_price: reserved_unit_price?,
             ..default.replanning
         },
         instants: 0,
     })
+}
+
+/// c of what is bought by queries; the inner `None` where it is that of best effort.
+fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Option<Option<f64>> {
+    let field = own.planning.reserved_unit_price();
+    let price = reserved_unit_price(&own.planning, problems)?;
+    match search {
+        SearchMethod::Greedy => Some(price),
+        SearchMethod::BestEffort => Some(None),
+        SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => {
+            if price.is_none() {
+                return Some(None);
+            }
+            problems.add(
+                ProblemKind::Conflict,
+                field.key.path,
+                field.place(),
+                "advertised slots have a price of their own",
+                "say `provisioning.slot_unit_price`, or `search = \"greedy\"`",
+            );
+            None
+        }
+    }
 }
 
 fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {

@@ -145,6 +145,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "committed",
         ),
         (
+            "[planning]\nreserved_unit_price = 1.2\n[provisioning]\nsearch = \"moga\"",
+            "planning.reserved_unit_price",
+            ProblemKind::Conflict,
+            "slot_unit_price",
+        ),
+        (
             "[provisioning]\nasked_sites = \"home\"",
             "provisioning.asked_sites",
             ProblemKind::Conflict,
