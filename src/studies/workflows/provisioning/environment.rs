@@ -178,7 +178,8 @@ impl<'a> Environment<'a> {
     }
 
     /// Starts with their prices on `nodes` processors: at which of these sites, from when on, for
-    /// how long. Sites that are not asked have none. Those that would be over when a reservation arrives are not asked for.
+    /// how long. Sites that are not asked have none. Starts that would be over when a reservation
+    /// arrives are not asked for.
     pub(super) async fn query(
         &self,
         nodes: Nodes,
