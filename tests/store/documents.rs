@@ -147,6 +147,7 @@ fn tried_out() -> Vec<VirtualTrial> {
                 price: Some(NodeSeconds(3_600)),
                 combined: combine(
                     Some(NodeSeconds(3_600)),
+                    NodeSeconds(0),
                     0.1,
                     Nodes(4),
                     wanted_start,

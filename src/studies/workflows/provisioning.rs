@@ -36,6 +36,7 @@ pub mod study;
 mod tariff;
 #[cfg(test)]
 pub(crate) mod testutils;
+mod users;
 
 pub use alone::alone;
 pub use application::{Application, ApplicationTask, Dependency};
@@ -62,3 +63,4 @@ pub use settings::{
 };
 pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};
 pub use tariff::{EdgeSale, HoleSale, SlotTariff};
+pub use users::{AskedSites, User, Users};

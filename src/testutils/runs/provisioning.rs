@@ -18,7 +18,7 @@ use bookahead_workflows::provisioning::{
     Advertised, Application, ApplicationTask, Background, BestEffortOutcome, BoughtSlot,
     Dependency, EffectOnOthers, FrontMember, PlanValue, PriceSample, ProvisioningInputs,
     ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLoad,
-    SiteWorkload, TaskFate, TaskRun, Wish,
+    SiteWorkload, TaskFate, TaskRun, Users, Wish,
 };
 
 /// Costs of the front by hours of its makespan: NSGA-II finds each plan 1 SU cheaper, but none
@@ -52,6 +52,7 @@ pub fn provisioned(
             undisturbed_slowdown: 4.0,
         }],
         started: vec![vec![(JobId(1), Some(Seconds(108_000)))]],
+        utilisations: Vec::new(),
     };
     let result = provisioning_result(&inputs(), &settings, run, true);
     let mut done = finished(id, "provisioning", replication, result, points);
@@ -61,6 +62,7 @@ pub fn provisioned(
             sites: Vec::new(),
             application: ApplicationSettings::default(),
             relative_wish: None,
+            users_percent: None,
             uncertainty: RuntimeUncertainty::default(),
         },
     });
@@ -125,6 +127,7 @@ fn inputs() -> ProvisioningInputs {
         best_effort: Vec::new(),
         searched: None,
         parts: Vec::new(),
+        users: Users::default(),
         alone: Vec::new(),
         keep_prices: true,
     }

@@ -193,6 +193,13 @@ impl Replanning {
         self.queue.len() + self.running.len() + self.reservations.len()
     }
 
+    /// Node-time that jobs and reservations have used so far.
+    #[must_use]
+    pub fn used(&self) -> NodeSeconds {
+        let mut usage = self.usage;
+        usage.until(self.now)
+    }
+
     /// The waiting jobs in the order of planning.
     #[must_use]
     pub fn queue(&self) -> &[Waiting] {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::estimates::{WaitPredictor, WaitPredictorSettings};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{Job, ReservationRequest, SameInstant};
 
 use super::delay_costs::{DelayCostSettings, JobCosts};
@@ -60,9 +60,23 @@ pub struct ReplanningSettings {
     /// counts by nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_costs: Option<DelayCostSettings>,
+    /// c: what a node and an hour of a reservation cost, in service units; `None` where it is the 1
+    /// of best effort (Singh 2008, §5). Read where reservations are compared with something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved_unit_price: Option<f64>,
 }
 
 impl ReplanningSettings {
+    /// c · n · d, what reserved node-time costs beside its delay, in whole node-seconds of best
+    /// effort.
+    #[must_use]
+    pub fn reserved_charge(&self, reserved: NodeSeconds) -> NodeSeconds {
+        match self.reserved_unit_price {
+            None => reserved,
+            Some(price) => NodeSeconds((reserved.0 as f64 * price).round() as i64),
+        }
+    }
+
     /// How long a stopped job reads before it goes on, where its work is kept.
     #[must_use]
     pub fn resumes_after(&self) -> Option<Seconds> {

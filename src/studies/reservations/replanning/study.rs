@@ -24,7 +24,7 @@ use bookahead_core::scheduling::queue::QueueOrder;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, ReservationRequest, StartRule};
 use bookahead_lab::actors::{Player, SimulationError};
-use bookahead_lab::keys::problem::Problems;
+use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work, worked_off};
 use bookahead_lab::study::{
@@ -283,6 +283,17 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let overhead = raw.resume_overhead_seconds().or_default(problems);
     let delay_costs = delay_costs(planning, problems);
     let notice = notice(raw, problems);
+    if reserved_unit_price(planning, problems)?.is_some() {
+        let field = planning.reserved_unit_price();
+        problems.add(
+            ProblemKind::Conflict,
+            field.key.path,
+            field.place(),
+            "all starts of one machine have the same c, and nobody compares them with best effort",
+            "leave it out: c · nodes · duration is `base_price_su` of the view v_reservation times c",
+        );
+        return None;
+    }
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -301,7 +312,14 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         undelayed_percent: undelayed?,
         notice: notice?,
         delay_costs: delay_costs?,
+        reserved_unit_price: None,
     })
+}
+
+/// c of reserved node-time; the inner `None` where it costs what best effort does.
+pub fn reserved_unit_price(raw: &RawPlanning, problems: &mut Problems) -> Option<Option<f64>> {
+    let price = raw.reserved_unit_price().or_default(problems)?;
+    Some((price != 1.0).then_some(price))
 }
 
 /// The shortest notice of reservations; the inner `None` where none is asked.

@@ -74,6 +74,18 @@ pub fn submission_time(
     best
 }
 
+/// `predict` on a machine that refuses jobs that ask for more than `limit` (Singh 2008, §6.3.2):
+/// they have no chance to start.
+pub fn within_limit(
+    limit: Option<Seconds>,
+    mut predict: impl FnMut(Seconds, Seconds) -> f64,
+) -> impl FnMut(Seconds, Seconds) -> f64 {
+    move |runtime, lead| match limit {
+        Some(limit) if runtime > limit => 0.0,
+        _ => predict(runtime, lead),
+    }
+}
+
 /// The extra cost of a virtual reservation, (S − T2)·n: its nodes idle from its actual start T2
 /// until S (Singh 2008, §6.1.1). `None` if it failed, that is, if it did not start by S.
 #[must_use]
@@ -110,15 +122,18 @@ pub fn cancellation_penalty(price: NodeSeconds, penalty_factor: f64) -> NodeSeco
 /// ALG-6: decides whether a reservation or a virtual one is kept in the end (Singh 2008, Figure
 /// 45).
 ///
-/// `price` is f, the extra price of the reservation, or `None` if it is refused (f = ∞).
+/// `price` is f, the extra price of the reservation, or `None` if it is refused (f = ∞). `premium`
+/// is (c − 1) · n · D, what it costs beyond best effort beside f; who cancels does not pay it.
 /// `penalty_factor` is p ≥ 0 and `wanted_start` is S. `virtual_start` is T2, the start of the
 /// virtual reservation, or `None` if it never starts or was never submitted; a start after S counts
 /// as none. A reservation without a price is taken at once. Otherwise it is kept as a safety net,
-/// and cancelled for a virtual one in time if (S − T2)·n + p·f ≤ f, equality included (AMB-28). If
+/// and cancelled for a virtual one in time if (S − T2)·n + p·f ≤ f + premium, equality included
+/// (AMB-28). If
 /// only one of the two exists, that one is used at its own cost (AMB-29b).
 #[must_use]
 pub fn combine(
     price: Option<NodeSeconds>,
+    premium: NodeSeconds,
     penalty_factor: f64,
     nodes: Nodes,
     wanted_start: Seconds,
@@ -132,15 +147,16 @@ pub fn combine(
         scheme: CombinedScheme::Virtual,
         extra_cost: Some(cost),
     };
-    match (price, virtual_cost(wanted_start, virtual_start, nodes)) {
-        (Some(price), _) if price <= NodeSeconds::default() => reservation(price),
-        (Some(price), None) => reservation(price),
-        (Some(price), Some(idle)) => {
+    let idle = virtual_cost(wanted_start, virtual_start, nodes);
+    match (price.map(|price| (price, price + premium)), idle) {
+        (Some((_, whole)), _) if whole <= NodeSeconds::default() => reservation(whole),
+        (Some((_, whole)), None) => reservation(whole),
+        (Some((price, whole)), Some(idle)) => {
             let kept = idle + cancellation_penalty(price, penalty_factor);
-            if kept <= price {
+            if kept <= whole {
                 virtual_one(kept)
             } else {
-                reservation(price)
+                reservation(whole)
             }
         }
         (None, Some(idle)) => virtual_one(idle),
@@ -188,6 +204,7 @@ mod tests {
     use super::*;
 
     const MINUTE: Seconds = Seconds(60);
+    const NOTHING: NodeSeconds = NodeSeconds(0);
 
     fn node_hours(hours: f64) -> NodeSeconds {
         NodeSeconds((hours * 3_600.0).round() as i64)
@@ -258,6 +275,52 @@ mod tests {
         assert_eq!(found.unwrap().runtime, MINUTE * 300);
     }
 
+    /// Addendum S9: a job of 4 h, 8 h ahead, on a machine that accepts 8 h. With D + (S − t) only
+    /// submissions from 4 h on are left, of which the first is the likeliest.
+    #[test]
+    fn a_padded_job_over_the_limit_of_the_machine_is_not_submitted() {
+        let (start, limit) = (Seconds::HOUR * 8, Seconds::HOUR * 8);
+        let found = submission_time(
+            Seconds::ZERO,
+            start,
+            Seconds::HOUR * 4,
+            SUBMISSION_STEP,
+            Padding::EachSubmission,
+            within_limit(Some(limit), |_, lead: Seconds| lead.hours() / 10.0),
+        );
+        let found = found.unwrap();
+        assert_eq!((found.submit, found.runtime), (Seconds::HOUR * 4, limit));
+    }
+
+    /// c = 1.5 for 32 nodes and an hour are 16 SU beyond best effort, which who cancels keeps.
+    #[test]
+    fn a_dearer_node_hour_makes_the_virtual_reservation_win_later() {
+        let start = Seconds::HOUR * 8;
+        for (hours, scheme, extra) in [
+            (0.4, CombinedScheme::Virtual, 32.0 * 0.4 + 0.4),
+            (0.7, CombinedScheme::Reservation, 20.0),
+        ] {
+            let began = start - Seconds::from_hours(hours);
+            let (price, premium) = (Some(node_hours(4.0)), node_hours(16.0));
+            let outcome = combine(price, premium, 0.1, Nodes(32), start, Some(began));
+            assert_eq!(
+                (outcome.scheme, outcome.extra_cost),
+                (scheme, Some(node_hours(extra)))
+            );
+        }
+        // A reservation without a delay is not free any more.
+        let outcome = combine(
+            Some(NOTHING),
+            node_hours(16.0),
+            0.1,
+            Nodes(32),
+            start,
+            Some(start),
+        );
+        assert_eq!(outcome.extra_cost, Some(NOTHING));
+        assert_eq!(outcome.scheme, CombinedScheme::Virtual);
+    }
+
     #[test]
     fn the_earliest_of_equal_maxima_wins() {
         let flat = |_, lead: Seconds| if lead <= MINUTE * 30 { 0.5 } else { 0.25 };
@@ -302,7 +365,14 @@ mod tests {
             (None, CombinedScheme::Reservation, 64.0, 2.0),
         ] {
             let virtual_start = lead.map(|hours| start - Seconds::from_hours(hours));
-            let outcome = combine(Some(node_hours(64.0)), 0.1, nodes, start, virtual_start);
+            let outcome = combine(
+                Some(node_hours(64.0)),
+                NOTHING,
+                0.1,
+                nodes,
+                start,
+                virtual_start,
+            );
             assert_eq!(outcome.scheme, scheme, "lead {lead:?}");
             assert!(outcome.success());
             assert_eq!(outcome.extra_cost, Some(node_hours(extra)));
@@ -314,7 +384,14 @@ mod tests {
     #[test]
     fn a_free_reservation_is_taken_whatever_the_queue_does() {
         let start = Seconds::HOUR;
-        let outcome = combine(Some(NodeSeconds(0)), 0.1, Nodes(4), start, Some(start));
+        let outcome = combine(
+            Some(NodeSeconds(0)),
+            NOTHING,
+            0.1,
+            Nodes(4),
+            start,
+            Some(start),
+        );
         assert_eq!(outcome.scheme, CombinedScheme::Reservation);
         assert_eq!(outcome.extra_cost, Some(NodeSeconds(0)));
     }
@@ -322,11 +399,12 @@ mod tests {
     #[test]
     fn where_only_one_of_both_exists_it_is_used_at_its_own_cost() {
         let start = Seconds::HOUR;
-        let alone = combine(None, 0.1, Nodes(4), start, Some(start - MINUTE));
+        let alone = combine(None, NOTHING, 0.1, Nodes(4), start, Some(start - MINUTE));
         assert_eq!(alone.scheme, CombinedScheme::Virtual);
         assert_eq!(alone.extra_cost, Some(NodeSeconds(240)));
         let late = combine(
             Some(NodeSeconds(7)),
+            NOTHING,
             0.1,
             Nodes(4),
             start,
@@ -334,7 +412,7 @@ mod tests {
         );
         assert_eq!(late.scheme, CombinedScheme::Reservation);
         assert_eq!(late.extra_cost, Some(NodeSeconds(7)));
-        let neither = combine(None, 0.1, Nodes(4), start, Some(start + MINUTE));
+        let neither = combine(None, NOTHING, 0.1, Nodes(4), start, Some(start + MINUTE));
         assert_eq!(neither.scheme, CombinedScheme::Neither);
         assert_eq!((neither.extra_cost, neither.success()), (None, false));
     }
@@ -376,20 +454,22 @@ mod tests {
         #[test]
         fn combining_costs_no_more_than_the_reservation_and_fails_only_if_both_do(
             price in prop::option::of(prop_oneof![Just(0), 0_i64..10_000_000]), factor in 0.0_f64..1.5,
+            premium in prop_oneof![Just(0), 0_i64..10_000_000],
             nodes in 1_u32..500, lead in prop::option::of(-5_000_i64..30_000),
         ) {
             let start = Seconds(1_000_000);
             let began = lead.map(|lead| start - Seconds(lead));
-            let price = price.map(NodeSeconds);
-            let outcome = combine(price, factor, Nodes(nodes), start, began);
+            let (price, premium) = (price.map(NodeSeconds), NodeSeconds(premium));
+            let whole = price.map(|price| price + premium);
+            let outcome = combine(price, premium, factor, Nodes(nodes), start, began);
             if price.is_some() {
-                prop_assert!(outcome.extra_cost <= price);
+                prop_assert!(outcome.extra_cost <= whole);
             }
             let alone = virtual_cost(start, began, Nodes(nodes));
             prop_assert_eq!(outcome.success(), price.is_some() || alone.is_some());
             prop_assert_eq!(outcome.success(), outcome.extra_cost.is_some());
             match outcome.scheme {
-                CombinedScheme::Reservation => prop_assert_eq!(outcome.extra_cost, price),
+                CombinedScheme::Reservation => prop_assert_eq!(outcome.extra_cost, whole),
                 CombinedScheme::Virtual => prop_assert!(outcome.extra_cost >= alone),
                 CombinedScheme::Neither => prop_assert_eq!((price, alone), (None, None)),
             }

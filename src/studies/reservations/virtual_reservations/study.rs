@@ -13,7 +13,7 @@ pub use self::measures::MEASURES;
 use self::settings::TRIAL_BYTES;
 pub use self::settings::*;
 pub use self::tables::TrialRows as Rows;
-use crate::replanning::study::delay_costs;
+use crate::replanning::study::{delay_costs, reserved_unit_price};
 use crate::replanning::{DelayCostSettings, PricedCosts, ReplanningSettings};
 use crate::virtual_reservations::{
     VirtualReplay, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
@@ -177,6 +177,9 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
         Some(Seconds::from_hours(hours))
     };
+    let limit = given.limit_hours().limited(|hours| hours < 1e6);
+    let limit = limit.checked(problems);
+    let reserved_unit_price = reserved_unit_price(planning, problems);
     let nodes = given.nodes().or_default(problems);
     let duration = hours(given.duration_hours(), problems);
     let lead = hours(given.lead_hours(), problems);
@@ -207,6 +210,7 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         penalty_factor: penalty_factor?,
         instants: instants?,
         step: Seconds(step?),
+        limit: limit?.map(Seconds::from_hours),
         padding: given.padding.unwrap_or_default(),
         predictor: WaitPredictorSettings {
             history: history as usize,
@@ -226,6 +230,7 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
                     misstated_length_factor: 1.0,
                     ..costs.normalised(true, false)
                 }),
+            reserved_unit_price: reserved_unit_price?,
             ..default.replanning
         },
     })

@@ -7,7 +7,7 @@ use bookahead_core::random::StreamSeed;
 
 use super::{
     Commitment, PlanValue, ProvisioningError, ProvisioningInputs, ProvisioningRun,
-    ProvisioningSettings, SearchMethod, best_effort, provisioning_scene,
+    ProvisioningSettings, SearchMethod, Users, best_effort, provisioning_scene,
 };
 
 /// For each submission, cost and makespan of each of its applications when it is carried out alone,
@@ -53,6 +53,7 @@ pub fn alone(
                 best_effort: best_effort.map(Arc::new).into_iter().collect(),
                 searched: None,
                 parts: Vec::new(),
+                users: Users::default(),
                 alone: Vec::new(),
                 keep_prices: false,
                 ..inputs.clone()

@@ -22,6 +22,7 @@ use super::{
 };
 
 mod application_state;
+mod asking;
 mod effect;
 mod giving_back;
 mod in_turn;
@@ -46,21 +47,21 @@ pub(super) async fn provision(
     channel: ServiceChannel<ProviderSite>,
     stopwatch: Stopwatch,
 ) -> Result<ProvisioningRun, BrokerError> {
-    let submissions: Vec<Seconds> = inputs
-        .instants
-        .iter()
-        .map(|&instant| inputs.background.instants[instant])
-        .collect();
-    let begin = submissions.first().copied().unwrap_or(Seconds::ZERO);
+    let submissions = inputs.submissions();
+    let begin = inputs.instants.first();
+    let begin = begin.map_or(Seconds::ZERO, |&at| inputs.background.instants[at]);
+    let sites = (&*inputs.sites, &inputs.users);
     let mut broker = Broker {
         inputs,
         settings,
         seed,
-        environment: Environment::new(channel, &inputs.sites, begin, settings.latency),
+        environment: Environment::new(channel, sites, begin, settings.latency),
         failures: ProcessorFailures::new(&inputs.sites, seed, begin),
         in_transit: TasksInTransit::new(inputs.sites.len()),
         states: Vec::with_capacity(submissions.len()),
     };
+    broker.environment.charges = settings.replanning.clone();
+    let used_before = broker.used_for_users().await?;
     let brokers = settings.submitters() as usize;
     for (group, together) in submissions.chunks(brokers).enumerate() {
         let submitted = together[0];
@@ -76,6 +77,8 @@ pub(super) async fn provision(
             stopwatch.end(Decision::Request, begun);
         }
     }
+    let used = broker.used_for_users().await?;
+    let utilisations = broker.utilisations(begin, &used_before, &used);
     broker.apply_failures_until(None).await?;
     broker.submit_just_in_time(None).await?;
     let (effects, started) = match settings.commitment {
@@ -87,6 +90,7 @@ pub(super) async fn provision(
         outcomes: outcomes.collect(),
         effects,
         started,
+        utilisations,
     })
 }
 
@@ -129,7 +133,7 @@ impl Broker<'_> {
         offers: Option<Offers>,
     ) -> Result<(), BrokerError> {
         let inputs = self.inputs;
-        let application = &*inputs.application;
+        let application = inputs.planned(number);
         let best_effort = inputs.best_effort.get(number);
         let mut state = ApplicationState::new(number, submitted, self.settings);
         let of_best_effort = |run: &Arc<BestEffortRun>| best_effort_of(inputs.real(number), run);
@@ -142,6 +146,7 @@ impl Broker<'_> {
                 }
             }
         } else {
+            self.environment.asked = self.asked_by(number).await?;
             let done = if self.settings.joint || inputs.parts.is_empty() {
                 let tasks: Vec<usize> = (0..application.tasks().len()).collect();
                 (self.provide(&mut state, application, &tasks, offers)).await?
@@ -397,8 +402,9 @@ impl Broker<'_> {
         state.outcome.realised.lost_tasks += 1;
         self.environment.pass_to(time).await?;
         let now = self.environment.now();
-        let inputs = self.inputs;
-        let again = behind(&inputs.application, lost);
+        let number = state.outcome.submission as usize;
+        let application = self.inputs.planned(number);
+        let again = behind(application, lost);
         let fails = self.settings.after_failure == AfterFailure::Fail;
         if fails || state.given_up.is_some() {
             state.given_up.get_or_insert(time);
@@ -407,8 +413,9 @@ impl Broker<'_> {
         }
         self.give_back(state, |run| again[run.task as usize])
             .await?;
-        let (rest, tasks) = state.part(&inputs.application, &again, now);
+        let (rest, tasks) = state.part(application, &again, now);
         state.outcome.realised.reprovisioned += 1;
+        self.environment.asked = self.asked_by(number).await?;
         self.provide_again(state, &rest, &tasks).await?;
         Ok(())
     }

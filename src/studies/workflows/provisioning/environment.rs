@@ -4,18 +4,25 @@ use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::JobOutcome;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{Job, JobId, RequestId};
-use bookahead_reservations::replanning::Offer;
+use bookahead_reservations::replanning::{Offer, ReplanningSettings};
 
 use super::questions::{advertised, book, book_all, query, reports};
 use super::search::still_open;
 use super::{
     Advertised, BrokerError, FIRST_TASK, ProviderSite, SiteQuestion, SiteReport, SiteWorkload,
+    Users,
 };
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
 pub(super) struct Environment<'a> {
     channel: ServiceChannel<ProviderSite>,
     sites: &'a [SiteWorkload],
+    /// Whose jobs enter no queue.
+    users: &'a Users,
+    /// The one site that is asked for starts; `None` where all are.
+    pub(super) asked: Option<usize>,
+    /// How sites charge for what they sell by queries.
+    pub(super) charges: ReplanningSettings,
     /// By site, how many jobs of others have been handed over.
     handed_over: Vec<usize>,
     now: Seconds,
@@ -32,7 +39,7 @@ impl<'a> Environment<'a> {
     /// Sites that stand at the end of the second `now`, asked at this desk.
     pub(super) fn new(
         channel: ServiceChannel<ProviderSite>,
-        sites: &'a [SiteWorkload],
+        (sites, users): (&'a [SiteWorkload], &'a Users),
         now: Seconds,
         latency: Seconds,
     ) -> Self {
@@ -40,6 +47,9 @@ impl<'a> Environment<'a> {
         Self {
             channel,
             sites,
+            users,
+            asked: None,
+            charges: ReplanningSettings::default(),
             handed_over: sites.iter().map(submitted).collect(),
             now,
             latency,
@@ -70,7 +80,9 @@ impl<'a> Environment<'a> {
             let jobs = &self.sites[site].jobs[*handed_over..];
             let count = jobs.partition_point(|job| job.submit <= time);
             *handed_over += count;
-            let arrivals = jobs[..count].to_vec();
+            let queued = jobs[..count].iter();
+            let queued = queued.filter(|job| !self.users.reserves(site, job.id));
+            let arrivals = queued.cloned().collect();
             questions.push((site, SiteQuestion::PassTo { time, arrivals }));
         }
         book_all(&self.channel, questions).await?;
@@ -166,13 +178,15 @@ impl<'a> Environment<'a> {
     }
 
     /// Starts with their prices on `nodes` processors: at which of these sites, from when on, for
-    /// how long. Those that would be over when a reservation arrives are not asked for.
+    /// how long. Sites that are not asked have none. Starts that would be over when a reservation
+    /// arrives are not asked for.
     pub(super) async fn query(
         &self,
         nodes: Nodes,
         places: impl Iterator<Item = (usize, Seconds, Seconds)>,
     ) -> Result<Vec<(usize, Vec<Offer>)>, BrokerError> {
         let arrival = self.arrival();
+        let places = places.filter(|(site, ..)| self.asked.is_none_or(|asked| asked == *site));
         let questions = places.map(|(site, earliest, duration)| {
             let question = SiteQuestion::QueryFrom {
                 start: earliest.max(arrival),

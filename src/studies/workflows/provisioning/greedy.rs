@@ -68,6 +68,10 @@ pub struct GreedyPlan {
     pub placements: Vec<TaskPlacement>,
     /// The externality price of each task's slot, by index.
     pub externalities: Vec<NodeSeconds>,
+    /// c, what a node and an hour of a slot cost, in service units.
+    pub unit_price: f64,
+    /// c · n · d of each task's slot, by index.
+    pub charges: Vec<NodeSeconds>,
     /// Cost in service units, and makespan.
     pub value: PlanValue,
     /// Queries that were answered.
@@ -121,7 +125,10 @@ pub(super) async fn greedy(
     mut prices: Option<&mut Vec<PriceSample>>,
 ) -> Result<GreedyPlan, BrokerError> {
     let tasks = application.tasks();
-    let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
+    let mut plan = GreedyPlan {
+        unit_price: sites.charges.reserved_unit_price.unwrap_or(1.0),
+        ..GreedyPlan::nowhere(tasks.len(), submitted)
+    };
     let tails = tails(application);
     let mut spent = NodeSeconds(0);
     let mut work_ahead = application.least_work();
@@ -155,8 +162,9 @@ pub(super) async fn greedy(
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
         plan.offers += choices.len() as u64;
+        let charge = |work: NodeSeconds| sites.charges.reserved_charge(work);
         let cost = |(site, offer): &(usize, Offer)| {
-            needs.nodes.for_span(needs.runtimes[*site]) + offer.price
+            charge(needs.nodes.for_span(needs.runtimes[*site])) + offer.price
         };
         let end = |(site, offer): &(usize, Offer)| offer.start + needs.runtimes[*site];
         let values: Vec<(f64, f64)> = choices
@@ -171,9 +179,9 @@ pub(super) async fn greedy(
             }
             Wish::Budget { service_units } => {
                 let own = least(needs.nodes, &needs.runtimes);
-                let spare = service_units * 3_600.0 - (spent + work_ahead).0 as f64;
+                let spare = service_units * 3_600.0 - (spent + charge(work_ahead)).0 as f64;
                 let share = own.0 as f64 / work_ahead.0.max(1) as f64;
-                let affordable = own.0 as f64 + spare.max(0.0) * share;
+                let affordable = charge(own).0 as f64 + spare.max(0.0) * share;
                 within(&values, |(cost, _)| *cost <= affordable, 0.0, 1.0)
             }
         };
@@ -185,6 +193,7 @@ pub(super) async fn greedy(
             break;
         };
         let (site, offer) = choices[chosen];
+        let (cost, end) = (cost(&choices[chosen]), end(&choices[chosen]));
         let id = RequestId(*next_request);
         *next_request += 1;
         let question = SiteQuestion::Reserve {
@@ -202,14 +211,15 @@ pub(super) async fn greedy(
             }
             continue;
         }
-        spent += cost(&choices[chosen]);
+        spent += cost;
         work_ahead = NodeSeconds(work_ahead.0 - least(needs.nodes, &needs.runtimes).0);
         plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
+        plan.charges[task] = NodeSeconds(cost.0 - offer.price.0);
         plan.placements[task] = TaskPlacement {
             site,
             start: offer.start,
-            end: end(&choices[chosen]),
+            end,
         };
         next = order.next();
     }
@@ -231,6 +241,8 @@ impl GreedyPlan {
         Self {
             placements: vec![nowhere; tasks],
             externalities: vec![NodeSeconds(0); tasks],
+            unit_price: 1.0,
+            charges: vec![NodeSeconds(0); tasks],
             value: PlanValue {
                 cost: 0.0,
                 makespan: Seconds::ZERO,

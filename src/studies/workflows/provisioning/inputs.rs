@@ -10,7 +10,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 use bookahead_core::workload::workflows::Workflow;
 
-use super::{Application, Background, BestEffortRun, Genetic, PlanValue};
+use super::{Application, Background, BestEffortRun, Genetic, PlanValue, Users};
 
 /// A site and its own jobs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,10 +63,12 @@ pub struct ProvisioningInputs {
     pub application: Arc<Application>,
     /// By submission, how long its tasks really run; empty where that is what planners see.
     pub real: Vec<Arc<Application>>,
+    /// Who submits a single job each, in the place of the application.
+    pub users: Users,
     /// The sites at every submission instant.
     pub background: Arc<Background>,
     /// Which of the instants of the background this simulation submits at, in order of time: one
-    /// where plans are discarded.
+    /// where plans are discarded. Users submit after the first.
     pub instants: Vec<usize>,
     /// Best effort from each of them.
     pub best_effort: Vec<Arc<BestEffortRun>>,
@@ -97,10 +99,29 @@ impl ProvisioningInputs {
         FailureTrace::of_machines(failures)
     }
 
+    /// The application of a submission as planners see it.
+    #[must_use]
+    pub fn planned(&self, submission: usize) -> &Application {
+        let user = self.users.list().get(submission);
+        user.map_or(&self.application, |user| &user.application)
+    }
+
     /// The application of a submission with the run times that its tasks really have.
     #[must_use]
     pub fn real(&self, submission: usize) -> &Application {
-        self.real.get(submission).unwrap_or(&self.application)
+        let real = self.real.get(submission).map(Arc::as_ref);
+        real.unwrap_or_else(|| self.planned(submission))
+    }
+
+    /// When each submission is made, in order of time.
+    #[must_use]
+    pub fn submissions(&self) -> Vec<Seconds> {
+        if !self.users.is_empty() {
+            let users = self.users.list().iter();
+            return users.map(|user| user.submitted).collect();
+        }
+        let instants = self.instants.iter();
+        instants.map(|&at| self.background.instants[at]).collect()
     }
 }
 

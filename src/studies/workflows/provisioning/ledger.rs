@@ -180,16 +180,17 @@ impl Ledger {
             let placed = plan.placements[task];
             let nodes = of.real.tasks()[of.tasks[task]].nodes;
             let externality = plan.externalities[task];
-            let base = nodes.for_span(placed.end - placed.start);
-            paid += base + externality;
+            let charge = plan.charges[task];
+            paid += charge + externality;
             let slot = self.slots.len();
             self.slots.push(PaidSlot {
                 site: placed.site,
                 slot: Slot {
+                    unit_price: plan.unit_price,
                     fixed_price: externality.coins().0,
                     ..Slot::hole(placed.start, nodes, placed.end)
                 },
-                cost: (base + externality).coins().0,
+                cost: (charge + externality).coins().0,
                 externality,
             });
             let booking = self.bookings.len();

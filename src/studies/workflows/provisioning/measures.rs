@@ -61,6 +61,7 @@ pub fn provisioning_measures(
     if !settings.refund.is_none() {
         add_refunds(&mut measured, outcomes);
     }
+    add_users(&mut measured, inputs, run);
     add_others(&mut measured, &run.effects);
     add_sites(&mut measured, inputs);
     measured
@@ -296,6 +297,27 @@ fn add_refunds(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
     measured.add_ratio("wf_refunded_su", refunded, count);
     let forfeited = slots().map(|slot| slot.forfeited).sum();
     measured.add_ratio("wf_forfeited_su", forfeited, count);
+}
+
+/// Of users of single jobs: when and where they run, and how evenly sites are used meanwhile.
+fn add_users(measured: &mut Measured, inputs: &ProvisioningInputs, run: &ProvisioningRun) {
+    let users = inputs.users.list().iter().zip(&run.outcomes);
+    let placed = || {
+        users
+            .clone()
+            .filter_map(|(user, outcome)| Some((user, outcome.tasks.first()?)))
+    };
+    let waits = placed().map(|(user, run)| (run.start - user.submitted).hours());
+    add_mean(measured, "wf_wait_hours", waits);
+    let away = placed().map(|(user, run)| percent(run.site != user.home));
+    add_mean(measured, "wf_away_percent", away);
+    let sites = run.utilisations.len() as f64;
+    if sites > 1.0 {
+        let mean = run.utilisations.iter().sum::<f64>() / sites;
+        let squares = run.utilisations.iter().map(|it| (it - mean) * (it - mean));
+        let variance = squares.sum::<f64>() / sites;
+        measured.add("site_spread_points", variance.sqrt());
+    }
 }
 
 /// Over the jobs of all sites together.

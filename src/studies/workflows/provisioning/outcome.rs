@@ -240,6 +240,9 @@ pub struct ProvisioningRun {
     /// When jobs of others started beside committed plans, by site, of those that had become final;
     /// in that order.
     pub started: Vec<Vec<(JobId, Option<Seconds>)>>,
+    /// Of users of single jobs, how far each site was used from the instant at which they begin to
+    /// the submission of the last, in percent; else empty.
+    pub utilisations: Vec<f64>,
 }
 
 /// A job of others that was at a site while applications were about.
@@ -289,6 +292,9 @@ impl ProvisioningRun {
             let last = jobs.partition_point(|job| job.submit <= end);
             for place in first..last.max(first) {
                 let job = &jobs[place];
+                if inputs.users.reserves(site, job.id) {
+                    continue;
+                }
                 let start = started.get(&job.id).copied().flatten();
                 let undisturbed_start = starts[place];
                 let latest = start.max(undisturbed_start);

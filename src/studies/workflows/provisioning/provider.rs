@@ -107,6 +107,9 @@ pub struct SiteReport {
     pub next_event: Option<Seconds>,
     /// Waiting and running jobs, and slots that were sold and have not ended (AMB-24d).
     pub tasks_in_system: usize,
+    /// Processor-time that jobs and reservations have used so far; not known of a site that keeps
+    /// rectangles, and 0.
+    pub used: NodeSeconds,
 }
 
 impl ProviderSite {
@@ -169,6 +172,7 @@ impl ProviderSite {
                     outcomes: self.take_job_outcomes(),
                     next_event: self.next_event(),
                     tasks_in_system: self.tasks_in_system(),
+                    used: self.used(),
                 });
             }
         };
@@ -248,6 +252,13 @@ impl ProviderSite {
         match self {
             Self::Rectangles(site) => site.tasks_in_system(),
             Self::Planning(site) => site.machine.policy().tasks_in_system(),
+        }
+    }
+
+    fn used(&mut self) -> NodeSeconds {
+        match self {
+            Self::Rectangles(_) => NodeSeconds(0),
+            Self::Planning(site) => site.machine.plan().used(),
         }
     }
 

@@ -8,7 +8,7 @@ use bookahead_core::units::Seconds;
 use bookahead_reservations::replanning::{Admission, Displacement, ReplanningSettings};
 use bookahead_reservations::slots::SlotSource;
 
-use super::{GeneticSettings, Refund, SlotTariff, WeightScale, Weighting, Wish};
+use super::{AskedSites, GeneticSettings, Refund, SlotTariff, WeightScale, Weighting, Wish};
 
 /// Everything that determines how applications are provisioned, apart from sites and applications
 /// themselves (Singh 2008, chapters 4 and 7).
@@ -54,6 +54,9 @@ pub struct ProvisioningSettings {
     /// waiting jobs.
     #[serde(rename = "reserving")]
     pub replanning: ReplanningSettings,
+    /// Which sites users of single jobs ask.
+    #[serde(default, skip_serializing_if = "AskedSites::is_default")]
+    pub asked_sites: AskedSites,
     /// How many submission instants are prepared; never part of a result, because instants are
     /// drawn one by one.
     #[serde(skip)]
@@ -82,6 +85,7 @@ impl Default for ProvisioningSettings {
                 displacement: Displacement::Skip,
                 ..ReplanningSettings::default()
             },
+            asked_sites: AskedSites::All,
             instants: 1,
         }
     }

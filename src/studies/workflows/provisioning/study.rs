@@ -11,7 +11,9 @@ use bookahead_core::failures::FailureSource;
 use bookahead_core::random::StreamSeed;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::Seconds;
-use bookahead_core::workload::workflows::{Network, RealRuntimes, RuntimeUncertainty};
+use bookahead_core::workload::workflows::{
+    ApplicationSettings, Network, RealRuntimes, RuntimeUncertainty,
+};
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
@@ -194,8 +196,14 @@ impl Study for ProvisioningStudy {
             settings.replanning.order = default.replanning.order;
             settings.replanning.backfilling = default.replanning.backfilling;
         }
+        if about.users_percent.is_some() {
+            // A job has one task, and its volume is not known.
+            about.application = ApplicationSettings::default();
+            about.uncertainty = RuntimeUncertainty::default();
+        }
         if about.sites.len() == 1 {
             settings.site_choice = default.site_choice;
+            settings.asked_sites = default.asked_sites;
             about.application.network = Network::default();
         }
         if best_effort || (settings.latency == Seconds::ZERO && settings.brokers == 1) {
@@ -320,11 +328,11 @@ pub fn with_inputs(
     let application = made.application(about)?;
     let sites = made.sites(about)?;
     let background_key = background_key(spec, settings, about);
-    let background = made.background(&background_key, settings, &sites)?;
+    let background = made.background(&background_key, (settings, about), &sites)?;
     let mut instants: Vec<usize> = match settings.commitment {
         Commitment::Discarded => vec![spec.replication as usize],
-        Commitment::Committed { submissions } => {
-            let submissions = submissions as usize;
+        Commitment::Committed { .. } => {
+            let submissions = about.instants_each(settings) as usize;
             let first = spec.replication as usize * submissions;
             (first..first + submissions).collect()
         }
@@ -337,7 +345,14 @@ pub fn with_inputs(
         .collect();
     let key = format!("{background_key}|{}", application_key(spec, about));
     let real = made.real(about, instants.len())?;
-    let best_effort = made.best_efforts(about, &key, &sites, &background, &instants, &real)?;
+    let begin = instants.first().map(|&at| background.instants[at]);
+    let begin = begin.unwrap_or(Seconds::ZERO);
+    let users = made.users(about, &sites, begin, settings.submissions());
+    // Nothing is the same application at the same instant.
+    let best_effort = match users.is_empty() {
+        true => made.best_efforts(about, &key, &sites, &background, &instants, &real)?,
+        false => Vec::new(),
+    };
     let booked = made.booked(about)?;
     // What was found holds where slots are as they were at the instant: not after a latency, nor
     // beside committed plans.
@@ -361,6 +376,7 @@ pub fn with_inputs(
         workflow: Arc::clone(&sourced.workflow),
         application: booked,
         real,
+        users,
         background,
         instants,
         best_effort,

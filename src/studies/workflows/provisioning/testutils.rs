@@ -15,7 +15,7 @@ use bookahead_reservations::slots::SlotSource;
 
 use crate::provisioning::{
     Advertised, Application, ApplicationTask, Background, Dependency, GeneticSettings, Provider,
-    ProvisioningInputs, ProvisioningSettings, SearchMethod, SiteLoad, SiteWorkload, Wish,
+    ProvisioningInputs, ProvisioningSettings, SearchMethod, SiteLoad, SiteWorkload, Users, Wish,
     best_effort,
 };
 
@@ -172,6 +172,7 @@ pub fn inputs_of(
         workflow: Arc::new(workflow()),
         application: Arc::new(application),
         real: Vec::new(),
+        users: Users::default(),
         background: Arc::new(background),
         instants: places.collect(),
         searched: None,

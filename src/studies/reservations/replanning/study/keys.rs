@@ -89,6 +89,11 @@ section! {
         delay_cost_variation: Given<f64> = real().from(0.0).to(100.0)
             .note(r#": coefficient of variation of costs of mean 1 SU for a node and an hour, for delay_costs = "log-normal""#)
             .default_is("1"),
+        /// What a node and an hour of a reservation cost.
+        reserved_unit_price: Given<f64> = real().from(0.0).to(1e6)
+            .note(" service units: c of what is reserved for a price, for a node and an hour; best effort costs 1")
+            .default_is("1.0")
+            .decides("Singh 2008 §5"),
         /// Which delay costs the price of a reservation counts.
         priced_costs: Option<PricedCosts> = named::<PricedCosts>().decides("Singh 2008 §5.1"),
         /// How many jobs are of owners who do not state the truth.

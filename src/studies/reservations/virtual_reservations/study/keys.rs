@@ -39,6 +39,10 @@ section! {
         step_seconds: Given<i64> = integer(1).refused("s is no step", "")
             .note(": step of the search for a submission time")
             .default_is("30"),
+        /// The longest padded job that the machine accepts.
+        limit_hours: Given<f64> = real().above(0.0)
+            .note(": the longest run time that the machine accepts of a padded job (default: any)")
+            .decides("Singh 2008 §6.3.2, §6.5"),
         /// Where the padded runtime is computed.
         padding: Option<Padding> = named::<Padding>().decides("AMB-27"),
         /// How much of the trace runs before the first request.

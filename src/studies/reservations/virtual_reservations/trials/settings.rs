@@ -25,6 +25,10 @@ pub struct VirtualStudySettings {
     pub instants: u32,
     /// The distance of the submission times that ALG-5 tries (default 30 s, published).
     pub step: Seconds,
+    /// The longest run time that the machine accepts of a padded job; `None` for any (Singh 2008,
+    /// §6.3.2 and §6.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Seconds>,
     /// Whether ALG-5 pads the runtime for each submission time or once (AMB-27).
     pub padding: Padding,
     /// How waits are predicted (AMB-25).
@@ -52,6 +56,7 @@ impl Default for VirtualStudySettings {
             penalty_factor: 0.1,
             instants: 30,
             step: SUBMISSION_STEP,
+            limit: None,
             padding: Padding::default(),
             predictor: WaitPredictorSettings::default(),
             warm_up: super::background::DAY * 60,
@@ -90,6 +95,7 @@ impl VirtualStudySettings {
         positive("duration", self.duration)?;
         positive("lead", self.lead)?;
         positive("step", self.step)?;
+        positive("limit", self.limit.unwrap_or(Seconds::FAR))?;
         check(
             self.penalty_factor >= 0.0 && self.penalty_factor.is_finite(),
             "penalty_factor",

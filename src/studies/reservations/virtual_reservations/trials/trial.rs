@@ -10,7 +10,7 @@ use super::settings::{Combination, VirtualStudySettings};
 use crate::replanning::ReplanningMachine;
 use crate::virtual_reservations::rules::{
     CombinedOutcome, VirtualSubmission, combine, normalised_cost, submission_time, virtual_cost,
-    virtual_cost_bound,
+    virtual_cost_bound, within_limit,
 };
 
 /// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (Singh 2008,
@@ -36,7 +36,7 @@ pub struct VirtualTrial {
     /// `virtual_start`. [`Combination::Played`]: with the reservation beside it; `None` also where
     /// nothing was submitted because the reservation was free.
     pub combined_virtual_start: Option<Seconds>,
-    /// f, the price of the reservation; `None` if it was refused.
+    /// What the reservation costs beyond best effort, f + (c − 1)·n·D; `None` if it was refused.
     pub price: Option<NodeSeconds>,
     /// What the combined scheme used, at which cost.
     pub combined: CombinedOutcome,
@@ -113,7 +113,9 @@ pub(super) fn try_out(
         duration,
         settings.step,
         settings.padding,
-        |runtime, lead| snapshot.predictor.probability(nodes, runtime, lead),
+        within_limit(settings.limit, |runtime, lead| {
+            snapshot.predictor.probability(nodes, runtime, lead)
+        }),
     );
     let future = &jobs[snapshot.next_job..submitted(jobs, wanted_start)];
     let play = |fork: ReplanningMachine| {
@@ -123,9 +125,11 @@ pub(super) fn try_out(
     let virtual_start = play(snapshot.machine.clone());
     let mut reserved = snapshot.machine.clone();
     let price = reserve(&mut reserved, asked_at, wanted_start, nodes, duration);
+    let booked = nodes.for_span(duration);
+    let premium = NodeSeconds(settings.replanning.reserved_charge(booked).0 - booked.0);
     let combined_virtual_start = match (settings.combination, price) {
         (Combination::Recorded, _) | (Combination::Played, None) => virtual_start,
-        (Combination::Played, Some(price)) if price <= NodeSeconds(0) => None,
+        (Combination::Played, Some(price)) if price + premium <= NodeSeconds(0) => None,
         (Combination::Played, Some(_)) => play(reserved),
     };
     VirtualTrial {
@@ -136,9 +140,10 @@ pub(super) fn try_out(
         submission,
         virtual_start,
         combined_virtual_start,
-        price,
+        price: price.map(|price| price + premium),
         combined: combine(
             price,
+            premium,
             settings.penalty_factor,
             nodes,
             wanted_start,

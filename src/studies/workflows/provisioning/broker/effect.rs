@@ -21,7 +21,8 @@ const BOUND: Seconds = Seconds(10);
 
 impl Broker<'_> {
     /// Lets time pass until every job of others has ended that was submitted while applications
-    /// were about, and compares with when the same jobs start without them. By site, with what is
+    /// were about, and compares with when the same jobs start without them. Jobs of users wait in
+    /// queues there. By site, with what is
     /// known of the starts of all jobs of others.
     pub(super) async fn effects(
         &mut self,
@@ -39,7 +40,10 @@ impl Broker<'_> {
             .map(|site| vec![None; site.jobs.len()])
             .collect();
         let mut started: Vec<Started> = vec![Vec::new(); sites.len()];
-        let counts = |job: &Job| job.submit >= begin && job.submit < end;
+        let users = &self.inputs.users;
+        let counts = |site: usize, job: &Job| {
+            job.submit >= begin && job.submit < end && !users.reserves(site, job.id)
+        };
         let mut give_up_at = end + LONGEST_WAIT;
         loop {
             let mut open = false;
@@ -53,7 +57,7 @@ impl Broker<'_> {
                 }
                 started[index].extend(ended);
                 let jobs = site.jobs.iter().zip(&starts[index]);
-                let mut waiting = jobs.filter(|(job, start)| counts(job) && start.is_none());
+                let mut waiting = jobs.filter(|(job, start)| counts(index, job) && start.is_none());
                 open |= waiting.next().is_some();
             }
             if !open || self.environment.now() > give_up_at {
@@ -70,7 +74,8 @@ impl Broker<'_> {
         let mut effects = vec![EffectOnOthers::default(); sites.len()];
         for (index, (site, effect)) in sites.iter().zip(&mut effects).enumerate() {
             let mut endless = 0;
-            for (place, job) in site.jobs.iter().enumerate().filter(|(_, job)| counts(job)) {
+            let compared = site.jobs.iter().enumerate();
+            for (place, job) in compared.filter(|(_, job)| counts(index, job)) {
                 let without = undisturbed.get(index).and_then(|starts| starts.get(place));
                 // Jobs that are wider than the site start in neither.
                 let Some(Some(without)) = without else {

@@ -42,7 +42,7 @@ impl Broker<'_> {
         let stopped = state.ledger.stop(run);
         state.outcome.realised.outlasted_tasks += 1;
         self.environment.pass_to(time).await?;
-        let application = &*self.inputs.application;
+        let application = self.inputs.planned(state.outcome.submission as usize);
         let useless = behind(application, stopped);
         if state.given_up.is_some() {
             return self

@@ -4,6 +4,7 @@ mod outlasting;
 mod refunds;
 mod running_sites;
 mod several;
+mod users;
 
 use std::sync::Arc;
 

@@ -3,7 +3,9 @@ use bookahead_reservations::replanning::{Admission, ReplanningMachine, Replannin
 
 use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
 use super::*;
+use crate::provisioning::Users;
 use crate::provisioning::testutils::{job, workload};
+use bookahead_core::workload::Job;
 
 const HOUR: Seconds = Seconds::HOUR;
 
@@ -54,12 +56,17 @@ fn application() -> Application {
 }
 
 fn plan(application: &Application, wish: Wish) -> GreedyPlan {
+    plan_at(application, wish, None)
+}
+
+fn plan_at(application: &Application, wish: Wish, price: Option<f64>) -> GreedyPlan {
     let mut site = section_12_4();
     let application = application.clone();
     let mut questions = Questions::new(async move |desk| {
         let workloads = [workload(5, Vec::new())];
-        let mut sites = Environment::new(desk, &workloads, Seconds::ZERO, Seconds::ZERO);
-        let begin = Seconds::ZERO;
+        let (begin, nobody) = (Seconds::ZERO, Users::default());
+        let mut sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+        sites.charges.reserved_unit_price = price;
         greedy(&application, &mut sites, begin, wish, 0, &mut 1, None).await
     });
     loop {
@@ -118,6 +125,26 @@ fn a_deadline_buys_only_what_it_needs_and_a_budget_only_what_it_can_pay() {
     assert_eq!((rich.cost, rich.makespan), (21.0, HOUR * 7));
 }
 
+/// Addendum S9: 9 SU of processor-hours at 1.2 SU are 10.8. With 2 SU an hour, a budget of 18
+/// SU pays for the cheapest plan, and one of 100 SU for all delays.
+#[test]
+fn reserved_hours_may_cost_more_than_those_of_best_effort() {
+    let dear = |wish, price| plan_at(&application(), wish, Some(price));
+    let plan = dear(Wish::TradeOff { alpha: 1.0 }, 1.2);
+    assert!((plan.value.cost - 10.8).abs() < 1e-9);
+    assert_eq!(plan.value.makespan, HOUR * 8);
+    assert_eq!(
+        (plan.unit_price, plan.charges[0]),
+        (1.2, NodeSeconds(17_280))
+    );
+    let of = |service_units| {
+        let plan = dear(Wish::Budget { service_units }, 2.0);
+        (plan.value.cost, plan.value.makespan)
+    };
+    assert_eq!(of(18.0), (18.0, HOUR * 8));
+    assert_eq!(of(100.0), (30.0, HOUR * 7));
+}
+
 #[test]
 fn a_task_that_no_site_can_hold_is_named() {
     let wide = Application::new(vec![task(6, 1, &[])], vec![0]);
@@ -127,4 +154,104 @@ fn a_task_that_no_site_can_hold_is_named() {
         nodes: Nodes(6),
     };
     assert_eq!((plan.failure, plan.booked), (Some(failure), Vec::new()));
+}
+
+/// A machine of two nodes of a site that answers queries.
+fn two_nodes(jobs: &[Job], booked: (i64, i64)) -> ProviderSite {
+    let settings = ReplanningSettings {
+        admission: Admission::MovePrice,
+        ..ReplanningSettings::default()
+    };
+    let mut machine = ReplanningMachine::replanning(Nodes(2), settings);
+    machine.submit(jobs[..jobs.len() - 1].iter().cloned());
+    machine.advance(Seconds(1));
+    let mut site = ProviderSite::Planning(Box::new(PlanningSite {
+        machine,
+        provider: Provider::Queried,
+    }));
+    let booked = site.answer(SiteQuestion::Reserve {
+        id: RequestId(0),
+        start: Seconds(booked.0),
+        nodes: Nodes(2),
+        duration: Seconds(booked.1 - booked.0),
+        price: NodeSeconds(0),
+    });
+    assert_eq!(booked, SiteAnswer::Done);
+    site.submit(jobs[jobs.len() - 1..].iter().cloned());
+    site.advance(Seconds(1));
+    site
+}
+
+/// Where a job of a node and two hours is reserved, and at which hour, by α and the sites that it
+/// asks.
+fn reserved(alpha: f64, asked: Option<usize>) -> (usize, i64) {
+    let hour = HOUR.0;
+    // At A a job of both nodes waits for the end of the first. From 0 the slot pushes it behind
+    // what is booked, by 3 h; from 1 h it would collide with that.
+    let a = [job(0, 0, 1, hour), job(1, 0, 2, hour)];
+    // At B another waits for both nodes at 2.5 h. From 1 h the slot delays it by half an hour;
+    // whatever begins later collides with what is booked until 6 h.
+    let b = [
+        job(0, 0, 1, hour),
+        job(1, 0, 1, 5 * hour / 2),
+        job(2, 0, 2, hour / 2),
+    ];
+    let mut sites = [
+        two_nodes(&a, (2 * hour, 4 * hour)),
+        two_nodes(&b, (7 * hour / 2, 6 * hour)),
+    ];
+    let needs = ApplicationTask {
+        runtimes: vec![HOUR * 2; 2],
+        ..task(1, 2, &[])
+    };
+    let application = Application::new(vec![needs], vec![0]);
+    let mut offered = Vec::new();
+    for (site, offers) in sites.iter_mut().enumerate() {
+        let offers = offers.offers(Seconds::ZERO, Nodes(1), HOUR * 2).unwrap();
+        let hours = |offer: &Offer| (site, offer.start.0 / hour, offer.price.0 / hour);
+        offered.extend(offers.iter().map(hours));
+    }
+    assert_eq!(offered, [(0, 0, 6), (0, 4, 0), (1, 1, 1), (1, 6, 0)]);
+    let mut questions = Questions::new(async move |desk| {
+        let workloads = [workload(2, Vec::new()), workload(2, Vec::new())];
+        let (begin, nobody) = (Seconds::ZERO, Users::default());
+        let mut sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+        sites.asked = asked;
+        let wish = Wish::TradeOff { alpha };
+        greedy(&application, &mut sites, begin, wish, 0, &mut 1, None).await
+    });
+    let plan = loop {
+        match questions.go_on() {
+            Ok(plan) => break plan.unwrap(),
+            Err(next) => {
+                let answers = next.into_iter();
+                let answers = answers.map(|(site, question)| sites[site].answer(question));
+                questions.answered(answers.collect());
+            }
+        }
+    };
+    let placed = plan.placements[0];
+    (placed.site, placed.start.0 / hour)
+}
+
+/// Addendum S8. By eq. 20 with α = 0.5 the four offers are worth 0.5, 0.333, 0.167 and 0.5. With
+/// 0.75 the second and the third are both worth 0.167, and the earlier is taken.
+#[test]
+fn a_price_sensitive_job_chooses_among_the_offers_of_all_sites() {
+    assert_eq!(reserved(0.5, None), (1, 1));
+    let others = [0.0, 0.25, 0.75, 1.0].map(|alpha| reserved(alpha, None));
+    assert_eq!(others, [(0, 0), (1, 1), (1, 1), (0, 4)]);
+}
+
+/// Of two offers of one site, with α = 0.5 both are worth 0.5.
+#[test]
+fn a_job_that_asks_one_site_chooses_among_its_offers() {
+    assert_eq!(
+        [0.5, 0.75].map(|alpha| reserved(alpha, Some(0))),
+        [(0, 0), (0, 4)]
+    );
+    assert_eq!(
+        [0.5, 0.75].map(|alpha| reserved(alpha, Some(1))),
+        [(1, 1), (1, 6)]
+    );
 }

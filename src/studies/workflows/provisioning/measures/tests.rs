@@ -7,7 +7,7 @@ use bookahead_core::workload::workflows::{SyntheticSettings, synthetic};
 use super::*;
 use crate::provisioning::{
     ApplicationTask, Background, BestEffortOutcome, BoughtSlot, Dependency, FrontMember, Realised,
-    Refund, SiteWorkload,
+    Refund, SiteWorkload, Users,
 };
 
 /// Two tasks in a row, 2 nodes for 1 h and 4 nodes for 2 h: 10 SU, 3 h.
@@ -48,6 +48,7 @@ fn inputs() -> ProvisioningInputs {
         best_effort: Vec::new(),
         searched: None,
         parts: Vec::new(),
+        users: Users::default(),
         alone: Vec::new(),
         keep_prices: false,
     }
@@ -132,6 +133,7 @@ fn measured(settings: &ProvisioningSettings, outcomes: Vec<ProvisioningOutcome>)
         outcomes,
         effects: Vec::new(),
         started: Vec::new(),
+        utilisations: Vec::new(),
     };
     provisioning_measures(&inputs(), settings, &run)
 }
@@ -360,6 +362,7 @@ fn what_others_lose_is_a_mean_over_the_jobs_of_all_sites() {
         outcomes: vec![outcome()],
         effects: vec![effect(3, 1, 7_200, 3_600), effect(1, 1, 7_200, 0)],
         started: Vec::new(),
+        utilisations: Vec::new(),
     };
     let settings = settings(SearchMethod::Greedy, HALF);
     let measured = provisioning_measures(&inputs(), &settings, &run);

@@ -3,7 +3,7 @@
 use toml::Spanned;
 
 use crate::provisioning::{
-    AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice, WeightScale,
+    AfterFailure, AskedSites, EdgeSale, HoleSale, SearchMethod, SiteChoice, WeightScale,
 };
 use bookahead_core::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
@@ -73,7 +73,7 @@ section! {
     /// The application.
     WORKFLOW = "workflow", RawWorkflow {
         /// Where the application comes from.
-        source: Given<String> = one_of(|| vec!["synthetic", "cyber-shake", "file"])
+        source: Given<String> = one_of(|| vec!["synthetic", "cyber-shake", "file", "jobs"])
             .default_is("synthetic")
             .decides("AMB-17"),
         /// The file of the application.
@@ -82,6 +82,10 @@ section! {
         applications: Given<u32> = integer_within(1, 64)
             .note(": applications of this source that are submitted together")
             .default_is("1"),
+        /// How many of the sites' jobs are applications.
+        jobs_percent: Given<f64> = real().above(0.0).to(100.0)
+            .note(r#": how many of the jobs of all sites reserve, in the place of waiting in their queue, for source = "jobs"; a larger share contains the smaller one"#)
+            .default_is("10"),
         /// The files of the others.
         more_files: Given<Vec<String>> = texts(r#"a list of names of DAX files or WfCommons instances: an application each, submitted together with that of `file`, for source = "file""#),
         /// What becomes of negative values of a file.
@@ -228,6 +232,10 @@ section! {
             .note(r#": applications that one simulation submits, for commitment = "committed""#)
             .default_is("10")
             .decides("AMB-23"),
+        /// Which sites a single job asks.
+        asked_sites: Option<AskedSites> = named::<AskedSites>()
+            .note(r#": which sites a job asks for starts and prices, for source = "jobs""#)
+            .decides("Singh 2008 §5.3"),
         /// For how long tasks are booked.
         booking_factor: Given<f64> = real().from(1.0).to(1000.0)
             .note(": tasks are booked for so many times their run time")

@@ -3,14 +3,14 @@
 
 use super::{ProvisionedSettings, RelativeWish};
 use crate::provisioning::{
-    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, SiteWorkload, Wish,
-    best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
+    Application, Background, BestEffortRun, Genetic, ProvisioningSettings, SiteWorkload, Users,
+    Wish, best_effort, common_window, draw_instants, load_site, search_advertised, search_stream,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::random;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{
-    ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
+    ApplicationSource, Instances, Task, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use bookahead_core::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
 use bookahead_lab::study::SimulationSpec;
@@ -37,6 +37,17 @@ pub(super) struct SourcedWorkflow {
 
 pub(super) fn undrawable(error: WorkflowError) -> InputError {
     InputError::Workflow(error.to_string())
+}
+
+/// The task that a single job is, for drawings: what it needs is known of each user alone.
+fn a_job() -> Task {
+    Task {
+        name: "job".to_owned(),
+        module: "job".to_owned(),
+        nodes: Nodes(1),
+        seconds: 1.0,
+        seconds_by_resource: Vec::new(),
+    }
 }
 
 /// What simulations of provisioning share.
@@ -160,6 +171,14 @@ impl<'a> Made<'a> {
     ) -> Result<Arc<SourcedWorkflow>, Arc<InputError>> {
         let key = application_key(self.spec, about);
         self.shared.workflows.get(key, || {
+            if about.users_percent.is_some() {
+                let workflow = Workflow::new("jobs", vec![a_job()], Vec::new());
+                return Ok(SourcedWorkflow {
+                    workflow: Arc::new(workflow.map_err(undrawable)?),
+                    hash: None,
+                    parts: Vec::new(),
+                });
+            }
             let settings = &about.application;
             let number = settings.number();
             let first = instance(self.spec, about) * number;
@@ -213,6 +232,24 @@ impl<'a> Made<'a> {
         }
     }
 
+    /// The users of a simulation that begins at `begin`. Replications that begin at other instants
+    /// have other users of the same draws.
+    pub(super) fn users(
+        &self,
+        about: &ProvisionedSettings,
+        sites: &[SiteWorkload],
+        begin: Seconds,
+        most: u32,
+    ) -> Users {
+        let Some(percent) = about.users_percent else {
+            return Users::default();
+        };
+        Users::drawn(sites, percent, begin, most, |site| {
+            let source = self.inputs.source_key(&about.sites[site].workload);
+            random::stream(self.spec.seed, &source, site as u32, "users")
+        })
+    }
+
     pub(super) fn application(
         &self,
         about: &ProvisionedSettings,
@@ -229,7 +266,7 @@ impl<'a> Made<'a> {
     pub(super) fn background(
         &self,
         key: &str,
-        settings: &ProvisioningSettings,
+        (settings, about): (&ProvisioningSettings, &ProvisionedSettings),
         sites: &[SiteWorkload],
     ) -> Result<Arc<Background>, Arc<InputError>> {
         self.shared.backgrounds.get(key.to_owned(), || {
@@ -239,7 +276,8 @@ impl<'a> Made<'a> {
                         .to_owned(),
                 )
             })?;
-            let instants = draw_instants(window, self.spec.seed, instants_of(self.spec, settings));
+            let count = instants_of(self.spec, settings, about);
+            let instants = draw_instants(window, self.spec.seed, count);
             Ok(replay_beside_each_other(sites, settings, &instants))
         })
     }
@@ -324,8 +362,12 @@ pub(super) fn replay_beside_each_other(
 
 /// Instants that are prepared: as many as the sweep asks for, and at least those of this
 /// simulation.
-pub(super) fn instants_of(spec: &SimulationSpec, settings: &ProvisioningSettings) -> u32 {
-    let own = (spec.replication + 1).saturating_mul(settings.submissions());
+pub(super) fn instants_of(
+    spec: &SimulationSpec,
+    settings: &ProvisioningSettings,
+    about: &ProvisionedSettings,
+) -> u32 {
+    let own = (spec.replication + 1).saturating_mul(about.instants_each(settings));
     settings.instants.max(own)
 }
 
@@ -340,12 +382,15 @@ pub(super) fn background_key(
         canonical_text(&about.sites),
         canonical_text(&settings.provider),
         canonical_text(&settings.replanning),
-        instants_of(spec, settings)
+        instants_of(spec, settings, about)
     )
 }
 
 pub(super) fn application_key(spec: &SimulationSpec, about: &ProvisionedSettings) -> String {
     let instance = instance(spec, about);
+    if about.users_percent.is_some() {
+        return "jobs".to_owned();
+    }
     format!(
         "{}|{instance}|{}",
         spec.seed,

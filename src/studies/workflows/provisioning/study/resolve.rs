@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
-use super::resolve_application::{application, uncertainty};
+use super::resolve_application::{application, jobs_fit, uncertainty, users_percent};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
@@ -20,6 +20,7 @@ use bookahead_core::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
 use bookahead_lab::study::Asked;
 use bookahead_reservations::replanning::ReplanningSettings;
+use bookahead_reservations::replanning::study::reserved_unit_price;
 use bookahead_reservations::slots::SlotSource;
 use bookahead_reservations::slots::study::keys::RawSlots;
 use bookahead_reservations::slots::study::slot_study;
@@ -43,10 +44,11 @@ pub(super) fn resolve(
         .max()
         .unwrap_or(workload.nodes);
     let application = application(&own.workflow, largest, problems);
-    let settings = settings(own, asked.replications, problems);
+    let settings = settings(own, problems);
     let wish = wish(own, problems);
     let booking_factor = own.provisioning.booking_factor().or_default(problems);
     let uncertainty = uncertainty(&own.workflow, problems);
+    let users_percent = users_percent(&own.workflow, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
@@ -54,17 +56,26 @@ pub(super) fn resolve(
     let number = application.as_ref().map_or(1, ApplicationSettings::number);
     several_fit(own, &settings, number, problems)?;
     weights_fit(own, settings.search, problems)?;
-    Some(ProvisioningStudy {
-        settings,
-        about: ProvisionedSettings {
-            sites: sites?,
-            application: application?,
-            relative_wish: relative,
-            uncertainty: RuntimeUncertainty {
-                booking_factor: booking_factor?,
-                ..uncertainty?
-            },
+    let about = ProvisionedSettings {
+        sites: sites?,
+        application: application?,
+        relative_wish: relative,
+        users_percent: users_percent?,
+        uncertainty: RuntimeUncertainty {
+            booking_factor: booking_factor?,
+            ..uncertainty?
         },
+    };
+    jobs_fit(own, &settings, &about, problems)?;
+    let instants = asked
+        .replications
+        .saturating_mul(about.instants_each(&settings));
+    Some(ProvisioningStudy {
+        settings: ProvisioningSettings {
+            instants,
+            ..settings
+        },
+        about,
     })
 }
 
@@ -107,7 +118,7 @@ fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -
 }
 
 /// Refuses a deadline and a budget.
-fn no_bound(
+pub(super) fn no_bound(
     raw: &RawProvisioning,
     why: impl Fn() -> String,
     help: &str,
@@ -263,11 +274,7 @@ fn one_more(asked: &Asked<'_>, raw: &RawSite, problems: &mut Problems) -> Option
     })
 }
 
-fn settings(
-    own: &RawTables,
-    replications: u32,
-    problems: &mut Problems,
-) -> Option<ProvisioningSettings> {
+fn settings(own: &RawTables, problems: &mut Problems) -> Option<ProvisioningSettings> {
     let default = ProvisioningSettings::default();
     let (raw, planning) = (&own.provisioning, &own.planning);
     let search = raw.search.unwrap_or_default();
@@ -283,8 +290,9 @@ fn settings(
     let latency = raw.latency_seconds().or_default(problems);
     let replans = raw.replans().or_default(problems);
     let refund = refund(raw, problems);
+    let reserved_unit_price = charged(own, search, problems);
     submissions?;
-    let mut settings = ProvisioningSettings {
+    Some(ProvisioningSettings {
         provider: provider?,
         search,
         wish: default.wish,
@@ -299,15 +307,38 @@ fn settings(
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
         refund: refund?,
+        asked_sites: raw.asked_sites.unwrap_or_default(),
         replanning: ReplanningSettings {
             order: planning.order.unwrap_or_default(),
             backfilling: planning.backfilling.unwrap_or_default(),
+            reserved_unit_price: reserved_unit_price?,
             ..default.replanning
         },
         instants: 0,
-    };
-    settings.instants = replications.saturating_mul(settings.submissions());
-    Some(settings)
+    })
+}
+
+/// c of what is bought by queries; the inner `None` where it is that of best effort.
+fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Option<Option<f64>> {
+    let field = own.planning.reserved_unit_price();
+    let price = reserved_unit_price(&own.planning, problems)?;
+    match search {
+        SearchMethod::Greedy => Some(price),
+        SearchMethod::BestEffort => Some(None),
+        SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => {
+            if price.is_none() {
+                return Some(None);
+            }
+            problems.add(
+                ProblemKind::Conflict,
+                field.key.path,
+                field.place(),
+                "advertised slots have a price of their own",
+                "say `provisioning.slot_unit_price`, or `search = \"greedy\"`",
+            );
+            None
+        }
+    }
 }
 
 fn refund(raw: &RawProvisioning, problems: &mut Problems) -> Option<Refund> {

@@ -1,6 +1,9 @@
 //! From what the file says to the application that the study of provisioning provides for.
 
-use super::keys::RawWorkflow;
+use super::ProvisionedSettings;
+use super::keys::{RawTables, RawWorkflow};
+use super::resolve::no_bound;
+use crate::provisioning::{Commitment, ProvisioningSettings, SearchMethod};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{
     ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, RealRuntimes,
@@ -41,6 +44,14 @@ pub(super) fn application(
         further,
         further_files,
     })
+}
+
+/// How many of the sites' jobs are applications, in percent; the inner `None` where none are.
+pub(super) fn users_percent(raw: &RawWorkflow, problems: &mut Problems) -> Option<Option<f64>> {
+    let percent = raw.jobs_percent().or_default(problems)?;
+    let source = raw.source.as_ref();
+    let is_jobs = source.is_some_and(|source| source.get_ref() == "jobs");
+    Some(is_jobs.then_some(percent))
 }
 
 /// How long tasks really run.
@@ -154,4 +165,64 @@ fn network(raw: &RawWorkflow, problems: &mut Problems) -> Option<Network> {
         latency_seconds: latency?,
         mean: raw.transfer_mean.unwrap_or_default(),
     })
+}
+
+/// Single jobs reserve by queries at sites that go on, one after the other, and run as long as
+/// they say.
+pub(super) fn jobs_fit(
+    own: &RawTables,
+    settings: &ProvisioningSettings,
+    about: &ProvisionedSettings,
+    problems: &mut Problems,
+) -> Option<()> {
+    let raw = &own.provisioning;
+    let whole = about
+        .sites
+        .first()
+        .and_then(|site| site.workload.whole.as_ref());
+    let source = own.workflow.source();
+    let (key, place, message, help) = if about.users_percent.is_none() {
+        if raw.asked_sites.is_none() {
+            return Some(());
+        }
+        (
+            "provisioning.asked_sites",
+            source.place(),
+            "a workflow asks all sites: only single jobs choose among rules",
+            "say `workflow.source = \"jobs\"`, or leave it out",
+        )
+    } else if settings.search != SearchMethod::Greedy {
+        (
+            "provisioning.search",
+            source.place(),
+            "jobs reserve by asking for prices",
+            "say `search = \"greedy\"`",
+        )
+    } else if settings.commitment == Commitment::Discarded {
+        (
+            "provisioning.commitment",
+            raw.commitment().place(),
+            "jobs that reserve are there together, and each finds what the others booked",
+            "say `commitment = \"committed\"`, and how many they are in `submissions`",
+        )
+    } else if about.application.number() != 1 {
+        (
+            "workflow.applications",
+            own.workflow.applications().place(),
+            "each job is submitted when its trace says",
+            "leave it out; `provisioning.submissions` says how many jobs reserve",
+        )
+    } else if !whole.is_some_and(|whole| whole.exact_estimates) {
+        (
+            "workload.exact_estimates",
+            source.place(),
+            "jobs that reserve are booked for as long as they run",
+            "add `exact_estimates = true`",
+        )
+    } else {
+        let why = || "single jobs choose by price and start".to_owned();
+        return no_bound(raw, why, "say `requests.alpha`", problems);
+    };
+    problems.add(ProblemKind::Conflict, key, place, message, help);
+    None
 }

@@ -15,4 +15,8 @@ pub(super) fn hand(inputs: &ProvisioningInputs, handed: &mut Handed<'_>) {
     let instant = |at: &usize| inputs.background.instants.get(*at).map(|time| time.0);
     let instants: Vec<Option<i64>> = inputs.instants.iter().map(instant).collect();
     handed.request(&instants);
+    for user in inputs.users.list() {
+        let numbers = [user.home as i64, i64::from(user.job.0), user.drawn as i64];
+        handed.request(&numbers.map(Some));
+    }
 }

@@ -46,6 +46,10 @@ pub struct ProvisionedSettings {
     /// A wish that is a multiple of what the application needs, in the place of the settings' own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_wish: Option<RelativeWish>,
+    /// How many of the sites' jobs, in percent, are applications of one task each, in the place of
+    /// `application`; `None` where none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_percent: Option<f64>,
     /// How long its tasks really run, and are booked for.
     #[serde(default, skip_serializing_if = "RuntimeUncertainty::is_default")]
     pub uncertainty: RuntimeUncertainty,
@@ -77,6 +81,9 @@ impl ProvisionedSettings {
     /// Tasks of all applications, about, wide ones counted more than once: they have more places to
     /// choose from. Several are planned once more alone.
     pub(super) fn weight(&self) -> f64 {
+        if self.users_percent.is_some() {
+            return 1.0;
+        }
         let alone = if self.application.number() == 1 {
             1.0
         } else {
@@ -91,8 +98,19 @@ impl ProvisionedSettings {
         weight * alone
     }
 
+    /// How many instants one simulation begins or submits at: users come when their jobs do.
+    pub(super) fn instants_each(&self, settings: &ProvisioningSettings) -> u32 {
+        match self.users_percent {
+            Some(_) => 1,
+            None => settings.submissions(),
+        }
+    }
+
     /// Tasks of all applications, about.
     pub(super) fn tasks(&self) -> f64 {
+        if self.users_percent.is_some() {
+            return 1.0;
+        }
         let of_each = match &self.application.source {
             ApplicationSource::Synthetic(settings) => f64::from(settings.tasks),
             ApplicationSource::CyberShake(_) => 8_039.0,

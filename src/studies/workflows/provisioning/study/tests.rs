@@ -170,6 +170,32 @@ fn committed_plans_are_submitted_in_order_of_time_at_the_instants_of_their_repli
     }
 }
 
+/// As many instants as replications: users come when their jobs do.
+#[test]
+fn single_jobs_are_submitted_by_their_trace_after_the_instant_of_their_replication() {
+    let prepared = prepared();
+    let text = "source = \"jobs\"\njobs_percent = 30\n\
+        [provisioning]\ncommitment = \"committed\"\nsubmissions = 7\n\
+        [[axis]]\nkey = \"provisioning.asked_sites\"\nvalues = [\"all\", \"home\"]\n";
+    let specs = specs(text);
+    // One site has no other.
+    assert_eq!(specs.len(), 3);
+    for spec in &specs {
+        let inputs = inputs(&prepared, spec);
+        let begin = inputs.background.instants[spec.replication as usize];
+        assert_eq!(inputs.background.instants.len(), 3);
+        assert_eq!(inputs.submissions().len(), 7);
+        assert!(inputs.submissions().is_sorted());
+        assert!(inputs.submissions()[0] > begin);
+        assert!(inputs.best_effort.is_empty());
+        for user in inputs.users.list() {
+            let job = &inputs.sites[user.home].jobs[user.job.0 as usize];
+            let task = &user.application.tasks()[0];
+            assert_eq!((job.submit, job.nodes), (user.submitted, task.nodes));
+        }
+    }
+}
+
 #[test]
 fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
     let prepared = prepared();

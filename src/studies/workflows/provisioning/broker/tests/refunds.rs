@@ -269,6 +269,8 @@ fn what_is_paid_back_is_budget_again() {
     let plan = crate::provisioning::GreedyPlan {
         placements: vec![placed],
         externalities: vec![NodeSeconds(0)],
+        unit_price: 1.0,
+        charges: vec![NodeSeconds(6 * 3_600)],
         value: PlanValue {
             cost: 6.0,
             makespan: HOUR * 3,

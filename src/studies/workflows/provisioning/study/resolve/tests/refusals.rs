@@ -145,6 +145,48 @@ fn what_cannot_be_is_refused_with_its_key() {
             "committed",
         ),
         (
+            "[planning]\nreserved_unit_price = 1.2\n[provisioning]\nsearch = \"moga\"",
+            "planning.reserved_unit_price",
+            ProblemKind::Conflict,
+            "slot_unit_price",
+        ),
+        (
+            "[provisioning]\nasked_sites = \"home\"",
+            "provisioning.asked_sites",
+            ProblemKind::Conflict,
+            "only single jobs",
+        ),
+        (
+            "[workflow]\nsource = \"jobs\"",
+            "provisioning.commitment",
+            ProblemKind::Conflict,
+            "finds what the others booked",
+        ),
+        (
+            "[workflow]\nsource = \"jobs\"\n[provisioning]\nsearch = \"moga\"",
+            "provisioning.search",
+            ProblemKind::Conflict,
+            "asking for prices",
+        ),
+        (
+            "[workflow]\nsource = \"jobs\"\napplications = 2\n[provisioning]\ncommitment = \"committed\"",
+            "workflow.applications",
+            ProblemKind::Conflict,
+            "when its trace says",
+        ),
+        (
+            "[workflow]\nsource = \"jobs\"\n[provisioning]\ncommitment = \"committed\"\nbudget_su = 9",
+            "provisioning.budget_su",
+            ProblemKind::Conflict,
+            "by price and start",
+        ),
+        (
+            "[workflow]\nsource = \"jobs\"\njobs_percent = 0",
+            "workflow.jobs_percent",
+            OutOfRange,
+            "0 is impossible",
+        ),
+        (
             "[reservations]\nshare_percent = 10",
             "reservations.share_percent",
             OutOfRange,
