@@ -1,6 +1,6 @@
 //! Users who reserve for a single job, in the place of waiting in the queue of their site, and may
-//! go where a reservation is cheaper (Singh 2008, §5.3 and §8: differences of prices between sites are
-//! to balance their load).
+//! go where a reservation is cheaper (Singh 2008, §5.3 and §8: differences of prices between sites
+//! are to balance their load).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
