@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::keys::{RawProvisioning, RawSite, RawSites, RawTables};
-use super::resolve_application::{application, jobs_fit, uncertainty, users_percent};
+use super::resolve_application::{application, jobs_fit, no_bound, uncertainty, users_percent};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, Refund, SearchMethod, SlotTariff,
@@ -115,27 +115,6 @@ fn weights_fit(own: &RawTables, search: SearchMethod, problems: &mut Problems) -
     let why = || "the search by a weighted sum knows neither a deadline nor a budget".to_owned();
     let help = "say `requests.alpha`, the weight of the cost, or choose another search";
     no_bound(&own.provisioning, why, help, problems)
-}
-
-/// Refuses a deadline and a budget.
-pub(super) fn no_bound(
-    raw: &RawProvisioning,
-    why: impl Fn() -> String,
-    help: &str,
-    problems: &mut Problems,
-) -> Option<()> {
-    let bounds = [
-        raw.deadline_hours(),
-        raw.deadline_factor(),
-        raw.budget_su(),
-        raw.budget_factor(),
-    ];
-    let Some(bound) = bounds.into_iter().find(|bound| bound.given.is_some()) else {
-        return Some(());
-    };
-    let (path, place) = (bound.key.path, bound.place());
-    problems.add(ProblemKind::Conflict, path, place, why(), help);
-    None
 }
 
 /// Sites are whole traces, and their load is said in one way.

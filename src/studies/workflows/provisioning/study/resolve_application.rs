@@ -1,8 +1,7 @@
 //! From what the file says to the application that the study of provisioning provides for.
 
 use super::ProvisionedSettings;
-use super::keys::{RawTables, RawWorkflow};
-use super::resolve::no_bound;
+use super::keys::{RawProvisioning, RawTables, RawWorkflow};
 use crate::provisioning::{Commitment, ProvisioningSettings, SearchMethod};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::workflows::{
@@ -224,5 +223,26 @@ pub(super) fn jobs_fit(
         return no_bound(raw, why, "say `requests.alpha`", problems);
     };
     problems.add(ProblemKind::Conflict, key, place, message, help);
+    None
+}
+
+/// Refuses a deadline and a budget.
+pub(super) fn no_bound(
+    raw: &RawProvisioning,
+    why: impl Fn() -> String,
+    help: &str,
+    problems: &mut Problems,
+) -> Option<()> {
+    let bounds = [
+        raw.deadline_hours(),
+        raw.deadline_factor(),
+        raw.budget_su(),
+        raw.budget_factor(),
+    ];
+    let Some(bound) = bounds.into_iter().find(|bound| bound.given.is_some()) else {
+        return Some(());
+    };
+    let (path, place) = (bound.key.path, bound.place());
+    problems.add(ProblemKind::Conflict, path, place, why(), help);
     None
 }
