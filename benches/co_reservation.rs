@@ -56,6 +56,7 @@ fn request() -> CoRequest {
         duration: Seconds(7_200),
         parts: [512, 384, 256, 192, 160, 128].map(Nodes).to_vec(),
         preference: Preference::default(),
+        task: None,
     }
 }
 
