@@ -281,3 +281,38 @@ fn the_page_about_divided_clusters_gives_its_row_of_a_fifth_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_the_surcharge_gives_its_price_of_an_hour_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/surcharge.toml",
+        &[
+            ("[0.0, 0.1, 0.25, 0.5]", "[0.1]"),
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/surcharge.md";
+    let store = folder.path().join("it.db");
+    let found = rows(&store, &queries(page)[0], |row| {
+        let numbers: [f64; 4] = [
+            row.get("paid")?,
+            row.get("earlier")?,
+            row.get("price")?,
+            row.get("variance")?,
+        ];
+        Ok((row.get::<_, i64>("n")?, numbers))
+    });
+    let [(20, [paid, earlier, price, variance])] = found[..] else {
+        panic!("one row of twenty replications: {found:?}");
+    };
+    let half = 2.093 * variance.sqrt();
+    let row = format!("| RW3 | 0.1 | {paid:.0} | {earlier:.2} | {price:.0} ± {half:.0} |\n");
+    assert!(read(page).contains(&row), "{row}");
+}
