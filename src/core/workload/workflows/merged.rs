@@ -73,8 +73,8 @@ mod tests {
         Workflow::new(name, tasks, edges).unwrap()
     }
 
-    /// Singh 2008, §4.9: X is a task, Y a chain of two, all of 1 h. Ranks: Y1 2 h, X 1 h, Y2 1 h; of
-    /// equals the one with the lower number comes first.
+    /// Singh 2008, §4.9: X is a task, Y a chain of two, all of 1 h. Ranks: Y1 2 h, X 1 h, Y2 1 h;
+    /// of equals the one with the lower number comes first.
     #[test]
     fn merged_workflows_keep_their_tasks_and_edges_and_are_ranked_together() {
         let parts = [workflow("X", &["x"], 0), workflow("Y", &["1", "2"], 0)];
