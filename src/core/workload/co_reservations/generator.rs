@@ -58,6 +58,14 @@ pub fn generate_co_requests(
     };
     let templates: Vec<&Job> = clusters.iter().flat_map(|jobs| jobs.iter()).collect();
     check(settings, templates.len())?;
+    let shape = settings.kinds.as_ref().map(|kinds| &kinds.tasks);
+    if let (Some(WorkflowShape::File(file)), None) = (shape, workflow) {
+        return Err(WorkloadError::ImpossibleSetting {
+            key: "requests.workflow_file",
+            found: format!("{file} without its content"),
+            allowed: "a workflow that was read",
+        });
+    }
     let stream = |name: &str| random::stream(seed, workload_key, replication, name);
     let mut order: Vec<usize> = (0..templates.len()).collect();
     let mut orders = stream("co-requests");

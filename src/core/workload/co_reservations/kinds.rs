@@ -11,8 +11,7 @@ use crate::workload::workflows::{TaskId, Workflow, critical_path_seconds};
 pub const MOST_STAGES: u32 = 20;
 
 /// What a client asks a broker for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestKind {
     /// CPUs of one cluster.
     Single,
@@ -25,16 +24,6 @@ pub enum RequestKind {
 impl RequestKind {
     /// Every kind, in the order of tables.
     pub const ALL: [Self; 3] = [Self::Single, Self::CoReservation, Self::Workflow];
-
-    /// Its name in the store.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::CoReservation => "co-reservation",
-            Self::Workflow => "workflow",
-        }
-    }
 }
 
 /// The place of a request in a workflow. A task begins when those before it have ended.

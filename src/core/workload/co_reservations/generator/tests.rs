@@ -436,6 +436,9 @@ fn a_workflow_of_a_file_takes_as_long_as_the_request_and_its_tasks_leave_room_fo
     let mut settings = mixed(0.0, 100.0, 3);
     settings.kinds.as_mut().unwrap().tasks = WorkflowShape::File("diamond".to_owned());
     let workflow = diamond();
+    let without = generate_co_requests(&excerpts(1), MACHINE, &settings, None, 1, "trace=w", 0);
+    let error = without.unwrap_err().to_string();
+    assert!(error.contains("requests.workflow_file"), "{error}");
     let made = |workflow| {
         generate_co_requests(&excerpts(1), MACHINE, &settings, workflow, 1, "trace=w", 0).unwrap()
     };

@@ -121,7 +121,7 @@ impl Process {
         let plan = Plan::first(rules, &request);
         let is_possible =
             !plan.starts.is_empty() && has_room(rules, &request, &request.largest_first());
-        let mut process = Self::new(rules, now, request);
+        let mut process = Self::new(rules, now, request, &plan);
         if is_possible && rules.search.algorithm.row().queues {
             process.await_earliest(rules, now, effects);
         } else if is_possible {
@@ -132,11 +132,11 @@ impl Process {
         process
     }
 
-    /// A request for which nothing is done.
-    fn new(rules: &Rules, now: Seconds, request: CoRequest) -> Self {
+    /// A request for which nothing is done, with the plan of its first round.
+    fn new(rules: &Rules, now: Seconds, request: CoRequest, plan: &Plan) -> Self {
         let row = rules.search.algorithm.row();
         let places = request.largest_first();
-        let starts = Plan::first(rules, &request).starts.len();
+        let starts = plan.starts.len();
         Self {
             outcome: CoOutcome {
                 verdict: CoVerdict::Impossible,

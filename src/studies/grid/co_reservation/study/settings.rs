@@ -48,7 +48,7 @@ const PART_BYTES: f64 = 17.0;
 const CLUSTER_BYTES: f64 = 2_000.0;
 
 /// Tasks of a workflow that a file describes, about.
-const TASKS_OF_A_FILE: f64 = 50.0;
+const TASKS_OF_A_FILE: f64 = 30.0;
 
 /// How many requests a template becomes, about.
 fn mean_tasks(kinds: &RequestKinds) -> f64 {

@@ -20,7 +20,8 @@ pub(in super::super) enum News {
 impl Process {
     /// A task that is not sought, because another one of its workflow failed.
     pub(in super::super) fn abandoned(rules: &Rules, now: Seconds, request: CoRequest) -> Self {
-        let mut process = Self::new(rules, now, request);
+        let plan = Plan::first(rules, &request);
+        let mut process = Self::new(rules, now, request, &plan);
         process.outcome.verdict = CoVerdict::Abandoned;
         process
     }
