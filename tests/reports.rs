@@ -6,6 +6,7 @@
 mod any_run;
 mod batteries;
 mod calibration;
+mod courses;
 mod earned;
 mod grid;
 mod market;

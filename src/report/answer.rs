@@ -2,20 +2,19 @@
 //! study, how its first quantity changes.
 
 mod earning;
+mod lines;
 mod situation;
 
 pub(super) use self::situation::{SituationAnswer, by_situation};
 
 use self::earning::{EarningStrategies, situations};
+use self::lines::{headline, of_figures};
 use super::analysis::{Analysis, Combination};
-use super::figure::{Figure, Mark, Marks};
+use super::figure::Figure;
 use super::plots::drawn::{Drawn, drawn};
 use super::plots::paired::Pairs;
-use super::plots::words;
 use super::statistics::{Interval, Replicated};
-use super::svg::{place_name, short_number};
 use super::table::grouped;
-use super::table::short;
 use bookahead_lab::store::RunSummary;
 
 /// A question that a reader has, and what the run says to it.
@@ -124,7 +123,9 @@ pub(super) fn statements(
 ) -> Vec<Statement> {
     let sure = replications(run, analysis) + remark.unwrap_or_default();
     if !analysis.is_earning() {
-        return study(figures, sure);
+        let mut found = of_figures(figures);
+        found.push(Statement::new(Statement::SURE, sure));
+        return found;
     }
     let Some(earned) = drawn(analysis, &run.configuration_hash).into_iter().next() else {
         return Vec::new();
@@ -162,78 +163,6 @@ fn replications(run: &RunSummary, analysis: &Analysis) -> String {
         ),
     }
 }
-
-/// How the first quantity of a study changes along its lines.
-fn study(figures: &[Figure], sure: String) -> Vec<Statement> {
-    let sure = Statement::new(Statement::SURE, sure);
-    let Some(figure) = headline(figures) else {
-        return vec![sure];
-    };
-    let mut statement = of_figure(figure);
-    if !figure.given.is_empty() {
-        let situation = format!(" ({})", words(&figure.given));
-        statement.question.push_str(&situation);
-    }
-    vec![statement, sure]
-}
-
-/// How the quantity of a figure changes along its lines.
-fn of_figure(figure: &Figure) -> Statement {
-    let mut lines = ends_of_lines(figure);
-    let more = lines.len().saturating_sub(MOST_LINES);
-    lines.truncate(MOST_LINES);
-    if more > 0 {
-        lines.push(format!("{more} more in the figure"));
-    }
-    Statement::new(
-        format!("{} by {}", figure.y.title, short(&figure.x.title)),
-        format!("{}.", lines.join("; ")),
-    )
-}
-
-/// The figure that the answer of a study is read off.
-fn headline(figures: &[Figure]) -> Option<&Figure> {
-    let mut figures = figures.iter();
-    figures.find(|figure| !ends_of_lines(figure).is_empty())
-}
-
-/// The first and the last mark of every line, in words.
-fn ends_of_lines(figure: &Figure) -> Vec<String> {
-    let at = |mark: &Mark| {
-        let interval = if mark.high > mark.low {
-            format!(" [{}, {}]", short_number(mark.low), short_number(mark.high))
-        } else {
-            String::new()
-        };
-        format!(
-            "{}{interval} at {}",
-            short_number(mark.mean),
-            place_name(&figure.x, mark.x)
-        )
-    };
-    (figure.series.iter())
-        .filter_map(|series| {
-            let (Marks::Curve(marks) | Marks::Whiskers(marks) | Marks::Bars(marks)) = &series.marks
-            else {
-                return None;
-            };
-            let (first, last) = (marks.first()?, marks.last()?);
-            let label = if figure.series.len() == 1 {
-                String::new()
-            } else {
-                format!("{}: ", series.label)
-            };
-            Some(if marks.len() == 1 {
-                format!("{label}{}", at(first))
-            } else {
-                format!("{label}{}, {}", at(first), at(last))
-            })
-        })
-        .collect()
-}
-
-/// Lines of a figure that are put into words.
-const MOST_LINES: usize = 4;
 
 /// ` [1,200, 1,400]`, or nothing with a single replication.
 fn interval(interval: Option<Interval>) -> String {

@@ -195,6 +195,34 @@ pub struct Series {
     pub reference: Option<String>,
     /// What a paper published of it.
     pub published: Vec<PublishedMark>,
+    /// How its values change along it; `None` where the design of the run does not tell.
+    pub course: Option<Course>,
+}
+
+/// How the values of a line change from its first place to its last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// The values of the axes that tell the line from the others of its figure, `(key, value)`.
+    pub of: Vec<(String, String)>,
+    /// What they do.
+    pub change: Change,
+    /// Where a line that peaks or dips has its highest or lowest value; `None` of any other.
+    pub turn: Option<f64>,
+}
+
+/// What the values of a line do from its first place to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// The last one is higher than the first, and none between them beyond both.
+    Rises,
+    /// The last one is lower than the first, and none between them beyond both.
+    Falls,
+    /// One between them is higher than both.
+    Peaks,
+    /// One between them is lower than both.
+    Dips,
+    /// No such difference is significant.
+    Level,
 }
 
 impl Series {
@@ -206,6 +234,7 @@ impl Series {
             marks,
             reference: None,
             published: Vec::new(),
+            course: None,
         }
     }
 }

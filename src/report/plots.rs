@@ -2,6 +2,7 @@
 //! from the folded points.
 
 pub mod bars;
+mod course;
 mod curves;
 pub mod distributions;
 pub mod drawn;
@@ -45,10 +46,15 @@ const MOST_PANELS: usize = 24;
 /// Over the other axes fewer are worth looking at.
 const MOST_FURTHER_PANELS: usize = 3;
 
+/// Whether the values of an axis are numbers.
+fn is_ordered(analysis: &Analysis, axis: usize) -> bool {
+    let mut values = analysis.axes[axis].values.iter();
+    values.all(|value| number(value).is_some())
+}
+
 /// Whether curves are drawn over an axis.
 fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
-    let values = &analysis.axes[axis].values;
-    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
+    analysis.axes[axis].values.len() >= FEWEST_VALUES && is_ordered(analysis, axis)
 }
 
 /// The axes that curves are drawn over, the main one first.

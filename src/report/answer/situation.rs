@@ -1,7 +1,8 @@
 //! The answer of a run in each of its situations, for a page whose reader chooses one.
 
+use super::Statement;
 use super::earning::{EarningStrategies, situations};
-use super::{Statement, ends_of_lines, headline, of_figure};
+use super::lines::{of_figure, shown_first};
 use crate::analysis::Analysis;
 use crate::figure::Figure;
 use crate::plots::drawn::drawn;
@@ -67,15 +68,11 @@ fn of_earnings(analysis: &Analysis, pairs: &Pairs<'_>, run: &RunSummary) -> Vec<
 
 /// Of the figures that show what the answer is read off, in each situation.
 fn of_figures(figures: &[Figure]) -> Vec<SituationAnswer> {
-    let Some(first) = headline(figures) else {
-        return Vec::new();
-    };
-    let same = figures
-        .iter()
-        .filter(|figure| figure.is_of_quantity_of(first) && !ends_of_lines(figure).is_empty());
-    same.map(|figure| SituationAnswer {
-        given: figure.given.clone(),
-        statements: vec![of_figure(figure)],
-    })
-    .collect()
+    let shown = shown_first(figures).into_iter();
+    shown
+        .map(|figure| SituationAnswer {
+            given: figure.given.clone(),
+            statements: vec![of_figure(figure)],
+        })
+        .collect()
 }

@@ -8,10 +8,10 @@ use super::lines::{Lines, MOST_LINES, free_axes};
 use super::paired::{Line, Pairs};
 use super::{
     MOST_FIRST_PANELS, MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given,
-    horizontal, is_numeric, mark, number, spread, titled,
+    horizontal, is_numeric, is_ordered, mark, number, spread, titled,
 };
 use crate::analysis::{Analysis, Combination};
-use crate::figure::{Figure, Mark, Marks, Series};
+use crate::figure::{Course, Figure, Mark, Marks, Series};
 use crate::table::short;
 
 const NOTE: &str = "Means over replications with 95 % intervals.";
@@ -197,6 +197,7 @@ impl Layout {
                 Series {
                     reference: reference.map(|((_, label), _)| (*label).to_owned()),
                     published: pairs.published(quantity, analysis, line),
+                    course: self.course(analysis, (quantity, pairs), line),
                     ..self.series(quantity, (*label).to_owned(), *rank, marks)
                 }
             })
@@ -238,6 +239,27 @@ impl Layout {
             sql,
             given,
         }
+    }
+
+    /// How a line changes; `None` over names, which have no order.
+    fn course(
+        &self,
+        analysis: &Analysis,
+        (quantity, pairs): (&Drawn, &Pairs<'_>),
+        line: &[(Mark, &Combination)],
+    ) -> Option<Course> {
+        if !is_ordered(analysis, self.axis) {
+            return None;
+        }
+        let (_, first) = line.first()?;
+        let axes = &self.lines.axes;
+        let places: Vec<Option<u32>> = axes.iter().map(|axis| first.places[*axis]).collect();
+        let (change, turn) = pairs.change(quantity, line)?;
+        Some(Course {
+            of: given(analysis, axes, &places),
+            change,
+            turn,
+        })
     }
 
     fn series(&self, quantity: &Drawn, label: String, rank: usize, marks: Vec<Mark>) -> Series {
