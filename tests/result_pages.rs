@@ -8,6 +8,7 @@ mod overlap;
 mod refunds;
 mod reservations;
 mod several;
+mod slot_prices;
 mod test_jobs;
 mod users;
 mod weighted_sum;
