@@ -4,6 +4,7 @@
 //! [`LocalService`] is the interface that a broker uses, [`ReservationService`] the cluster behind
 //! it.
 
+mod accuracy;
 mod backlog;
 mod filters;
 mod partition;
@@ -21,7 +22,7 @@ pub use service::{
     OutageEvent, PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
 };
 pub use settings::{
-    AccuracySource, BacklogWork, HourEdge, LocalSettings, LookAhead, NextEventSource, ProbeFilters,
-    Tariff, TariffRow, WEEK,
+    AccuracySource, AccuracyWindow, BacklogWork, HourEdge, LocalSettings, LookAhead,
+    NextEventSource, ProbeFilters, Tariff, TariffRow, WEEK,
 };
 pub use tariff::TariffError;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::co_reservation::evaluation::co_reservation_measures;
+use crate::co_reservation::local::AccuracySource;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
     ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
@@ -225,6 +226,9 @@ impl Study for CoReservationStudy {
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
         let local = &mut settings.local;
+        if local.accuracy != AccuracySource::Category {
+            local.accuracy_window = default.local.accuracy_window;
+        }
         if local.partition.is_some() {
             // No job waits for the CPUs of parts.
             local.planned_visible = default.local.planned_visible;

@@ -13,7 +13,7 @@ use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{CoRequestId, Job, JobId};
 use bookahead_overbooking::registry;
 
-use super::backlog::LimitAccuracy;
+use super::accuracy::LimitAccuracy;
 use super::{
     BegunPart, ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent,
     PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
@@ -199,6 +199,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             cluster,
             machine,
             stop,
+            accuracy: LimitAccuracy::new(accuracy, &settings),
             settings,
             pof_max,
             arriving: VecDeque::new(),
@@ -217,7 +218,6 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             totals: LocalTotals::default(),
             first_submit: None,
             last_job_end: Seconds::ZERO,
-            accuracy: LimitAccuracy::new(accuracy),
             booked: 0,
         }
     }

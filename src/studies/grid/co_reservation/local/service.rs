@@ -52,6 +52,8 @@ pub struct OfferedPart {
 /// The answer to a [`Probe`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeAnswer {
+    /// When the cluster answered.
+    pub at: Seconds,
     /// What is admitted, in the order of (start, part).
     pub offered: Vec<OfferedPart>,
     /// How many candidates there were and why some are missing.

@@ -276,6 +276,11 @@ section! {
             .decides("Q9"),
         /// Where the accuracy of estimates comes from.
         accuracy: Option<AccuracySource> = named::<AccuracySource>().decides("Q10"),
+        /// The history that accuracies by category are read off.
+        accuracy_window: Given<u32> = integer_within(5, 1_000_000)
+            .note(": for accuracy = \"category\", so many jobs that ended last are its history")
+            .default_is("500")
+            .decides("Meltzer 2005 §4.4.5"),
         /// A factor on the accuracy of estimates.
         accuracy_factor: Given<f64> = real().from(0.0).to(100.0)
             .note(": a factor on the accuracy in backlog times")

@@ -11,7 +11,8 @@ use super::keys::{
 };
 use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{
-    LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
+    AccuracyWindow, LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods,
+    TariffError,
 };
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
@@ -318,6 +319,10 @@ fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSe
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
+    let accuracy_window = raw
+        .accuracy_window()
+        .or_default(problems)
+        .map(AccuracyWindow);
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
     let quota_periods = match &raw.quota_periods {
@@ -355,6 +360,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         planned_visible: raw.planned_visible().is_on(),
         backlog_work: raw.backlog_work.unwrap_or_default(),
         accuracy: raw.accuracy.unwrap_or_default(),
+        accuracy_window: accuracy_window?,
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         look_ahead: look_ahead?,

@@ -86,6 +86,7 @@ impl Process {
         if plan.purpose == Purpose::First {
             self.outcome.probes.push(ProbeCounts {
                 cluster: from,
+                at: answer.at,
                 counts: answer.counts,
                 backlog_now: answer.backlog_now,
                 backlog_earliest: answer.backlog_earliest,

@@ -234,6 +234,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "below 100",
         ),
         (
+            "[local]\naccuracy = \"category\"\naccuracy_window = 4",
+            "local.accuracy_window",
+            OutOfRange,
+            "5 to 1000000",
+        ),
+        (
+            "[local]\naccuracy = \"users\"",
+            "local.accuracy",
+            UnknownName,
+            "category",
+        ),
+        (
             "[local]\nlook_ahead = 0",
             "local.look_ahead",
             OutOfRange,
