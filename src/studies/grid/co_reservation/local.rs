@@ -7,6 +7,7 @@
 mod accuracy;
 mod backlog;
 mod filters;
+mod job_mix;
 mod partition;
 mod quota;
 mod reservation_service;
@@ -14,6 +15,7 @@ mod service;
 mod settings;
 mod tariff;
 
+pub use job_mix::JobMixSettings;
 pub use partition::Partition;
 pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};

@@ -256,6 +256,7 @@ impl Study for CoReservationStudy {
                 settings.renegotiate = false;
                 settings.second_thoughts = None;
                 settings.information = default.information;
+                settings.local.job_mix = default.local.job_mix;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
@@ -294,6 +295,9 @@ impl Study for CoReservationStudy {
                 let has_own_order = settings.search.sort_by != SortBy::Algorithm;
                 if row.order != Order::Value || has_own_order {
                     requests.preference = Preference::default();
+                }
+                if requests.preference.mix_weight == 0.0 {
+                    settings.local.job_mix = default.local.job_mix;
                 }
                 if row.repair != Repair::BestFirst {
                     settings.search.start_tolerance = default.search.start_tolerance;

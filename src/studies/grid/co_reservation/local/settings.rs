@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{Nodes, Seconds};
 
-use super::QuotaPeriod;
+use super::{JobMixSettings, QuotaPeriod};
 
 /// One week.
 pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
@@ -45,6 +45,9 @@ pub struct LocalSettings {
     /// others (Meltzer 2005, §7.1); `None` where both share all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<f64>,
+    /// What the mix of jobs is told by, where a broker asks for it (Meltzer 2005, §7.2).
+    #[serde(default, skip_serializing_if = "JobMixSettings::is_default")]
+    pub job_mix: JobMixSettings,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
@@ -70,6 +73,7 @@ impl Default for LocalSettings {
             quota: None,
             quota_periods: Vec::new(),
             partition: None,
+            job_mix: JobMixSettings::default(),
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
             calendar_origin: Seconds((2 * 24 + 18) * 3_600),

@@ -9,6 +9,7 @@ use super::{Open, ReservationService, booked, limit};
 use crate::co_reservation::local::accuracy::{CategoryMeans, Worth};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
 use crate::co_reservation::local::filters::{Availability, held, reservation_degree};
+use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, Probe,
     ProbeAnswer,
@@ -91,6 +92,11 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             counts,
             backlog_now,
             backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
+            large_share: if probe.job_mix {
+                self.large_share(now)
+            } else {
+                0.0
+            },
         }
     }
 
@@ -158,6 +164,14 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             job_work(means.of_job(job), limit(job), elapsed, job.nodes)
         })
         .sum()
+    }
+
+    /// The share of large jobs in what ran lately (Meltzer 2005, §7.2).
+    fn large_share(&self, now: Seconds) -> f64 {
+        let jobs = self.running();
+        let jobs = jobs.filter(|(job, _)| matches!(self.open.get(&job.id), Some(Open::Job(_))));
+        let runs = jobs.map(|(job, since)| Run::new(job.nodes, since, now));
+        self.job_mix.large_share(now, runs, self.settings.job_mix)
     }
 
     /// How far parts that are exempt from the backlog test may reach.

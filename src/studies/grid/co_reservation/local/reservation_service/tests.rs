@@ -8,6 +8,7 @@ use crate::co_reservation::local::{
 
 mod exempt;
 mod failures;
+mod mix;
 mod oracle;
 mod properties;
 mod quotas;
@@ -76,6 +77,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         starts: starts.iter().map(|&start| Seconds(start)).collect(),
         filters,
         degrees: true,
+        job_mix: false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
+mod local;
 mod refusals;
 
 use crate::co_reservation::local::BacklogWork;
@@ -176,19 +177,6 @@ fn a_cluster_that_looks_at_the_next_event_alone_is_specified_as_before_there_was
     assert_eq!(local("[local]\nlook_ahead = 1\n"), local(""));
     assert_eq!(local("").get("look_ahead"), None);
     assert_eq!(local("[local]\nlook_ahead = 4\n")["look_ahead"], 4);
-}
-
-#[test]
-fn the_history_of_accuracies_is_specified_where_they_are_by_category() {
-    let local = |keys: &str| {
-        let local = settings(&format!("[local]\n{keys}\n")).local;
-        serde_json::to_value(local).expect("JSON")
-    };
-    assert_eq!(local("accuracy_window = 50"), local(""));
-    assert_eq!(local("accuracy = \"running\"").get("accuracy_window"), None);
-    let category = |window: u32| format!("accuracy = \"category\"\naccuracy_window = {window}");
-    assert_eq!(local(&category(50))["accuracy_window"], 50);
-    assert_eq!(local(&category(500)).get("accuracy_window"), None);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::twin::{END, Message, Owner, Seen, Twin};
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, AccuracyWindow, BacklogWork, HourEdge, LookAhead, NextEventSource, QuotaPeriod,
-    Tariff,
+    AccuracySource, AccuracyWindow, BacklogWork, HourEdge, JobMixSettings, LookAhead,
+    NextEventSource, QuotaPeriod, Tariff,
 };
 
 /// Both machines, side by side, second by second.
@@ -295,6 +295,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     quota,
                     quota_periods,
                     partition: None,
+                    job_mix: JobMixSettings::default(),
                     tariff,
                     hour_edge: if inclusive {
                         HourEdge::Inclusive
