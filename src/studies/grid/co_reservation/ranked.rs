@@ -245,8 +245,8 @@ impl Ranked {
             .sort_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
     }
 
-    /// Where the mix of jobs counts (Meltzer 2005, §7.2), makes one value of it and of the cost, each
-    /// as a share of its range; returns whether it did.
+    /// Where the mix of jobs counts (Meltzer 2005, §7.2), makes one value of it and of the cost,
+    /// each as a share of its range; returns whether it did.
     fn weigh_mix(&mut self, open_candidates: &mut OpenCandidates) -> bool {
         let Valuation::Weighted(weights) = self.scale.valuation else {
             return false;
