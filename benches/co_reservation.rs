@@ -102,6 +102,7 @@ fn measure(name: &str, clusters: u16, order: Order, costs: Costs, preference: (f
         valuation: Valuation::Weighted(Preference {
             cost_weight: preference.0,
             start_weight: preference.1,
+            mix_weight: 0.0,
         }),
         start_tolerance: Seconds::ZERO,
         cost_tolerance: 0.0,

@@ -121,6 +121,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                     backfill: true,
                 },
                 degrees: false,
+                job_mix: false,
             };
             machine.settle(now);
             let answer = machine.probe(now, &probe);

@@ -113,6 +113,7 @@ fn pof(machine: &mut ReservationService, now: i64, order: &PartOrder) -> Option<
         starts: vec![order.start],
         filters: COUNTING,
         degrees: false,
+        job_mix: false,
     };
     let answer = machine.probe(Seconds(now), &probe);
     answer.offered.first().map(|offered| offered.pof)
@@ -196,6 +197,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         starts: vec![Seconds(600), Seconds(1_000)],
         filters: COUNTING,
         degrees: false,
+        job_mix: false,
     };
     let costs: Vec<f64> = cluster
         .probe(Seconds(250), &probe)
@@ -688,6 +690,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             starts: (0..20).map(|step| Seconds(now + 600 * step)).collect(),
             filters: COUNTING,
             degrees: false,
+            job_mix: false,
         };
         let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();
         promised.push(offer.map_or(0.0, |offer| offer.pof));

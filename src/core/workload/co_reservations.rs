@@ -52,14 +52,21 @@ pub struct CoRequest {
     pub task: Option<WorkflowTask>,
 }
 
-/// How a client weighs cost against an early start (Meltzer 2005, §4.7.4, eq. 2); both weights in
-/// `[0, 1]`.
+/// How a client weighs cost, an early start and the mix of jobs at the clusters (Meltzer 2005,
+/// §4.7.4, eq. 2, and §7.2); weights in `[0, 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preference {
     /// `k`, the weight of the cost.
     pub cost_weight: f64,
     /// `s`, the weight of the start.
     pub start_weight: f64,
+    /// The weight of the share of large jobs that ran lately at the clusters.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub mix_weight: f64,
+}
+
+fn is_nothing(weight: &f64) -> bool {
+    *weight == 0.0
 }
 
 impl Default for Preference {
@@ -68,6 +75,7 @@ impl Default for Preference {
         Self {
             cost_weight: 0.0,
             start_weight: 1.0,
+            mix_weight: 0.0,
         }
     }
 }

@@ -161,6 +161,7 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
         probes: (0..clusters)
             .map(|cluster| ProbeCounts {
                 cluster: ClusterId(cluster),
+                at: request.submit,
                 counts: FilterCounts {
                     unfiltered: 40,
                     counting: 10 * (id % 4),

@@ -29,7 +29,9 @@ pub fn clusters(
                 let nodes = workload.nodes;
                 let accuracy = match settings.local.accuracy {
                     AccuracySource::Work => accuracy_of_work(&workload.jobs),
-                    AccuracySource::History | AccuracySource::Running => workload.accuracy,
+                    AccuracySource::History
+                    | AccuracySource::Running
+                    | AccuracySource::Category => workload.accuracy,
                 };
                 let local = settings.local.clone();
                 let Some(risk) = &settings.risk else {

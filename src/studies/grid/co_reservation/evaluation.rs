@@ -3,6 +3,7 @@
 //! Where the thesis leaves something open, the choice is explained beside the value. Standard
 //! deviations are those of a sample. A value that is not defined (a mean over nothing) is left out.
 
+mod backlog;
 mod classes;
 mod clusters;
 mod information;
@@ -36,6 +37,7 @@ pub fn co_reservation_measures(
     messages(settings, run, &mut measured);
     information::measure(settings, inputs, run, &mut measured);
     fairness(run, &mut measured);
+    backlog::measure(settings, inputs, run, &mut measured);
     machine(settings, inputs, run, &mut measured);
     risk(settings, run, &mut measured);
     kinds::by_kind(run, &mut measured);

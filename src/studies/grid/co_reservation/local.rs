@@ -4,8 +4,10 @@
 //! [`LocalService`] is the interface that a broker uses, [`ReservationService`] the cluster behind
 //! it.
 
+mod accuracy;
 mod backlog;
 mod filters;
+mod job_mix;
 mod partition;
 mod quota;
 mod reservation_service;
@@ -13,6 +15,7 @@ mod service;
 mod settings;
 mod tariff;
 
+pub use job_mix::JobMixSettings;
 pub use partition::Partition;
 pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
@@ -21,7 +24,7 @@ pub use service::{
     OutageEvent, PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
 };
 pub use settings::{
-    AccuracySource, BacklogWork, HourEdge, LocalSettings, LookAhead, NextEventSource, ProbeFilters,
-    Tariff, TariffRow, WEEK,
+    AccuracySource, AccuracyWindow, BacklogWork, HourEdge, LocalSettings, LookAhead,
+    NextEventSource, ProbeFilters, Tariff, TariffRow, WEEK,
 };
 pub use tariff::TariffError;

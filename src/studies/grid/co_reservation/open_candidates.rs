@@ -1,6 +1,8 @@
 //! The candidates of a request that may still be tried. Given the parts that are placed, they tell
 //! whether the others fit at all, and what they cost at best.
 
+use std::ops::Range;
+
 use super::assignment::Assignment;
 use super::matching::Matching;
 use super::table::{Column, Entry, Table};
@@ -10,7 +12,7 @@ use super::table::{Column, Entry, Table};
 pub(super) struct Prefix {
     /// Numbers of clusters, in order of part.
     pub clusters: Vec<u16>,
-    /// Their cost, or expected cost, in total.
+    /// What they are ordered by beside their start, in total.
     pub cost: f64,
     /// Their risk in total: −ln(1 − PoF).
     pub risk: f64,
@@ -23,10 +25,14 @@ pub(super) enum Weight {
     Cost,
     /// Its cost, the highest total being the best.
     HighestCost,
-    /// Its expected cost.
-    Expected,
-    /// Its expected cost, the highest total being the best.
-    HighestExpected,
+    /// Its expected cost, with the mix of jobs where that counts ([`Table::weighed`]).
+    Weighed,
+    /// The same, the highest total being the best.
+    HighestWeighed,
+    /// The share of large jobs at its cluster.
+    LargeShare,
+    /// That share, the highest total being the best.
+    HighestLargeShare,
     /// Its risk.
     Risk,
 }
@@ -125,7 +131,7 @@ impl OpenCandidates {
     pub fn extended(&self, prefix: &Prefix, entry: Entry) -> Prefix {
         let mut longer = prefix.clone();
         longer.clusters.push(entry.cluster);
-        longer.cost += self.table.expected().at(entry.index);
+        longer.cost += self.table.weighed().at(entry.index);
         longer.risk += self.risk(entry.index);
         longer
     }
@@ -186,6 +192,22 @@ impl OpenCandidates {
         self.best_within_limit(start, prefix, weight, so_far)
     }
 
+    /// The least and the highest total of a weight over all complete candidates; empty where there
+    /// is none.
+    pub fn range(&mut self, least: Weight, most: Weight) -> Range<f64> {
+        let nothing = Prefix::default();
+        let mut range = f64::INFINITY..f64::NEG_INFINITY;
+        for start in 0..self.table.starts() {
+            if let Some(least) = self.best(start, &nothing, least, 0.0) {
+                range.start = range.start.min(least);
+            }
+            if let Some(most) = self.best(start, &nothing, most, 0.0) {
+                range.end = range.end.max(most);
+            }
+        }
+        range
+    }
+
     /// For every candidate of the next part that can be completed: the candidate and the least
     /// expected cost of a completion.
     pub fn children(&mut self, start: u32, prefix: &Prefix) -> Vec<(Entry, f64)> {
@@ -208,19 +230,19 @@ impl OpenCandidates {
             for entry in entries {
                 let longer = self.extended(prefix, entry);
                 let so_far = longer.cost;
-                if let Some(cost) = self.best(start, &longer, Weight::Expected, so_far) {
+                if let Some(cost) = self.best(start, &longer, Weight::Weighed, so_far) {
                     found.push((entry, cost));
                 }
             }
             return found;
         }
         // One solution for the parts after this one serves every cluster that it does not use.
-        self.load_from(part + 1, start, prefix, Weight::Expected);
+        self.load_from(part + 1, start, prefix, Weight::Weighed);
         if !self.assignment.solve() {
             return found;
         }
         for entry in entries {
-            let so_far = prefix.cost + self.table.expected().at(entry.index);
+            let so_far = prefix.cost + self.table.weighed().at(entry.index);
             let column = usize::from(entry.cluster);
             let add = |assignment: &Assignment| {
                 (0..self.table.parts() - part - 1).fold(so_far, |total, row| {
@@ -244,8 +266,10 @@ impl OpenCandidates {
         match weight {
             Weight::Cost => self.table.cost().at(index),
             Weight::HighestCost => -self.table.cost().at(index),
-            Weight::Expected => self.table.expected().at(index),
-            Weight::HighestExpected => -self.table.expected().at(index),
+            Weight::Weighed => self.table.weighed().at(index),
+            Weight::HighestWeighed => -self.table.weighed().at(index),
+            Weight::LargeShare => self.table.large_share().at(index),
+            Weight::HighestLargeShare => -self.table.large_share().at(index),
             Weight::Risk => self.risk(index),
         }
     }
@@ -273,7 +297,7 @@ impl OpenCandidates {
     fn total(&self, start: u32, prefix: &Prefix, weight: Weight, so_far: f64) -> f64 {
         let first = prefix.clusters.len();
         let sign = match weight {
-            Weight::HighestCost | Weight::HighestExpected => -1.0,
+            Weight::HighestCost | Weight::HighestWeighed | Weight::HighestLargeShare => -1.0,
             _ => 1.0,
         };
         (first..self.table.parts()).fold(so_far, |total, part| {
@@ -309,7 +333,7 @@ impl OpenCandidates {
             least[part] = (least[part + 1].0 + value, least[part + 1].1 + risk);
         }
         let sign = match weight {
-            Weight::HighestCost | Weight::HighestExpected => -1.0,
+            Weight::HighestCost | Weight::HighestWeighed | Weight::HighestLargeShare => -1.0,
             _ => 1.0,
         };
         let mut used = prefix.clusters.clone();

@@ -218,6 +218,8 @@ pub struct OfferBounds {
 pub struct ProbeCounts {
     /// The cluster.
     pub cluster: ClusterId,
+    /// When it answered.
+    pub at: Seconds,
     /// Candidates and why some are missing.
     pub counts: FilterCounts,
     /// Backlog time as of the query.

@@ -4,6 +4,7 @@
 mod children;
 
 use bookahead_core::units::Seconds;
+use bookahead_core::workload::Preference;
 
 use super::algorithm::{Repair, Valuation};
 use super::listed::Move;
@@ -206,24 +207,25 @@ impl Ranked {
         for (place, &index) in open_candidates.table.shuffled().iter().enumerate() {
             self.rank[index as usize] = place as u32;
         }
-        let same = open_candidates.table.expected().same().is_some();
+        let is_weighed = self.weigh_mix(open_candidates);
+        let same = open_candidates.table.weighed().same().is_some();
         let nothing = Prefix::default();
         let mut best = Vec::with_capacity(open_candidates.table.starts() as usize);
         let mut cost = (f64::INFINITY, f64::NEG_INFINITY);
         for start in 0..open_candidates.table.starts() {
-            let Some(least) = open_candidates.best(start, &nothing, Weight::Expected, 0.0) else {
+            let Some(least) = open_candidates.best(start, &nothing, Weight::Weighed, 0.0) else {
                 continue;
             };
             let most = if same {
                 Some(least)
             } else {
-                open_candidates.best(start, &nothing, Weight::HighestExpected, 0.0)
+                open_candidates.best(start, &nothing, Weight::HighestWeighed, 0.0)
             };
             cost = (cost.0.min(least), cost.1.max(most.unwrap_or(least)));
             best.push((least, start));
         }
         if let (Some(&(_, first)), Some(&(_, last))) = (best.first(), best.last()) {
-            self.scale.cost = cost;
+            self.scale.cost = if is_weighed { (0.0, 1.0) } else { cost };
             self.scale.start = (
                 open_candidates.table.start(first),
                 open_candidates.table.start(last),
@@ -241,6 +243,29 @@ impl Ranked {
         }
         self.unopened
             .sort_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
+    }
+
+    /// Where the mix of jobs counts (Meltzer 2005, §7.2), makes one value of it and of the cost,
+    /// each as a share of its range; returns whether it did.
+    fn weigh_mix(&mut self, open_candidates: &mut OpenCandidates) -> bool {
+        let Valuation::Weighted(weights) = self.scale.valuation else {
+            return false;
+        };
+        if weights.mix_weight <= 0.0 {
+            return false;
+        }
+        let mut range = |least, most| open_candidates.range(least, most);
+        let cost = range(Weight::Weighed, Weight::HighestWeighed);
+        let shares = range(Weight::LargeShare, Weight::HighestLargeShare);
+        let cost = (weights.cost_weight, cost);
+        let large_share = (weights.mix_weight, shares);
+        open_candidates.table.weigh(cost, large_share);
+        self.scale.valuation = Valuation::Weighted(Preference {
+            cost_weight: 1.0,
+            mix_weight: 0.0,
+            ..weights
+        });
+        true
     }
 
     /// The children of the part at which `level` parts are reserved, the best one last.

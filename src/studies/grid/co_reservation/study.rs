@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::co_reservation::evaluation::co_reservation_measures;
+use crate::co_reservation::local::AccuracySource;
 use crate::co_reservation::measures::ClusterSummary;
 use crate::co_reservation::{
     ClusterOutage, CoReservationInputs, CoReservationRun, CoReservationSettings, Order,
@@ -225,6 +226,9 @@ impl Study for CoReservationStudy {
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
         let local = &mut settings.local;
+        if local.accuracy != AccuracySource::Category {
+            local.accuracy_window = default.local.accuracy_window;
+        }
         if local.partition.is_some() {
             // No job waits for the CPUs of parts.
             local.planned_visible = default.local.planned_visible;
@@ -252,6 +256,7 @@ impl Study for CoReservationStudy {
                 settings.renegotiate = false;
                 settings.second_thoughts = None;
                 settings.information = default.information;
+                settings.local.job_mix = default.local.job_mix;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
@@ -290,6 +295,9 @@ impl Study for CoReservationStudy {
                 let has_own_order = settings.search.sort_by != SortBy::Algorithm;
                 if row.order != Order::Value || has_own_order {
                     requests.preference = Preference::default();
+                }
+                if requests.preference.mix_weight == 0.0 {
+                    settings.local.job_mix = default.local.job_mix;
                 }
                 if row.repair != Repair::BestFirst {
                     settings.search.start_tolerance = default.search.start_tolerance;

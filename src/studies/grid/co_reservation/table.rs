@@ -24,6 +24,9 @@ pub struct Candidate {
     pub pof: f64,
     /// What cost is weighed by: the cost, or cost + PoF × penalty.
     pub expected: f64,
+    /// The share of large jobs that ran lately at the cluster, in `[0, 1]` (Meltzer 2005, §7.2); 0
+    /// where it does not count.
+    pub large_share: f64,
 }
 
 impl Candidate {
@@ -37,6 +40,7 @@ impl Candidate {
             cost: 0.0,
             pof: 0.0,
             expected: 0.0,
+            large_share: 0.0,
         }
     }
 
@@ -51,6 +55,7 @@ impl Candidate {
             cost: offer.cost,
             pof: offer.pof,
             expected: offer.cost + offer.pof * penalty,
+            large_share: 0.0,
         }
     }
 }
@@ -69,8 +74,8 @@ pub(super) struct Entry {
     pub cluster: u16,
 }
 
-/// Every candidate of a request: 2 bytes each, and 8 more for each of cost, expected cost and risk
-/// that differs among them.
+/// Every candidate of a request: 2 bytes each, and 8 more for each of cost, expected cost, risk and
+/// mix of jobs that differs among them.
 #[derive(Debug)]
 pub(super) struct Table {
     /// Distinct clusters, rising.
@@ -86,6 +91,9 @@ pub(super) struct Table {
     pof: Column,
     /// `None` where it is the cost.
     expected: Option<Column>,
+    large_share: Column,
+    /// Expected cost and mix of jobs together; `None` where the mix does not count.
+    weighed: Option<Column>,
     /// The candidates of the first part in the order of the shuffled list.
     shuffled: Vec<u32>,
 }
@@ -202,6 +210,7 @@ impl Table {
             .iter()
             .any(|candidate| candidate.expected.to_bits() != candidate.cost.to_bits())
             .then(|| Column::of(&order, &candidates, |candidate| candidate.expected));
+        let large_share = Column::of(&order, &candidates, |candidate| candidate.large_share);
         Self {
             clusters,
             starts,
@@ -211,6 +220,8 @@ impl Table {
             cost,
             pof,
             expected,
+            large_share,
+            weighed: None,
             shuffled: first_part,
         }
     }
@@ -279,6 +290,37 @@ impl Table {
         self.expected.as_ref().unwrap_or(&self.cost)
     }
 
+    /// Shares of large jobs.
+    pub fn large_share(&self) -> &Column {
+        &self.large_share
+    }
+
+    /// What candidates are ordered by beside their start: expected cost, or, after [`Self::weigh`],
+    /// that and the mix of jobs together.
+    pub fn weighed(&self) -> &Column {
+        self.weighed.as_ref().unwrap_or(self.expected())
+    }
+
+    /// From now on candidates are ordered by expected cost and mix of jobs together, each with its
+    /// weight as a share of its range over the complete candidates. Both add up over the parts (the
+    /// mean of shares of large jobs is their sum over the number of parts), so that each part has
+    /// its piece of the value.
+    pub fn weigh(&mut self, cost: (f64, Range<f64>), large_share: (f64, Range<f64>)) {
+        let parts = self.parts.max(1) as f64;
+        let piece = |column: &Column, index: u32, (weight, range): &(f64, Range<f64>)| {
+            let span = range.end - range.start;
+            if span > 0.0 {
+                weight * (column.at(index) - range.start / parts) / span
+            } else {
+                0.0
+            }
+        };
+        let pieces = (0..self.len() as u32).map(|index| {
+            piece(self.expected(), index, &cost) + piece(&self.large_share, index, &large_share)
+        });
+        self.weighed = Some(Column::Each(pieces.collect()));
+    }
+
     /// Probabilities of failure.
     pub fn pof(&self) -> &Column {
         &self.pof
@@ -293,6 +335,7 @@ impl Table {
             cost: self.cost.at(entry.index),
             pof: self.pof.at(entry.index),
             expected: self.expected().at(entry.index),
+            large_share: self.large_share.at(entry.index),
         }
     }
 
@@ -305,6 +348,8 @@ impl Table {
             + self.cost.bytes()
             + self.pof.bytes()
             + self.expected.as_ref().map_or(0, Column::bytes)
+            + self.large_share.bytes()
+            + self.weighed.as_ref().map_or(0, Column::bytes)
     }
 }
 

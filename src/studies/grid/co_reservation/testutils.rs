@@ -80,6 +80,7 @@ pub fn situation(number: u64) -> Situation {
             preference: Preference {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
+                mix_weight: 0.0,
             },
             task: None,
         }

@@ -44,15 +44,8 @@ pub(super) fn values(
     promises: bool,
 ) -> Vec<ClusterValue> {
     let mut rows = Vec::new();
-    let mut rest = run.jobs.as_slice();
     for index in 0..inputs.clusters.len() {
-        // Ids go on from the cluster before.
-        let before = rest
-            .iter()
-            .position(|outcome| !inputs.holds(index, outcome))
-            .unwrap_or(rest.len());
-        let (jobs, others) = rest.split_at(before);
-        rest = others;
+        let jobs = jobs_of(inputs, run, index);
         let mut values = Values {
             cluster: cluster_id(index),
             rows: Vec::new(),
@@ -66,17 +59,24 @@ pub(super) fn values(
     rows
 }
 
-fn cluster_id(index: usize) -> ClusterId {
+pub(super) fn cluster_id(index: usize) -> ClusterId {
     ClusterId(u16::try_from(index).unwrap_or(u16::MAX))
 }
 
-impl CoReservationInputs {
-    fn holds(&self, index: usize, outcome: &JobOutcome) -> bool {
-        let jobs = &self.clusters[index].jobs;
-        jobs.first()
-            .zip(jobs.last())
-            .is_some_and(|(first, last)| (first.id..=last.id).contains(&outcome.job.id))
-    }
+/// The outcomes of a cluster's own jobs, in the order of their ids, which go on from the cluster
+/// before.
+pub(super) fn jobs_of<'r>(
+    inputs: &CoReservationInputs,
+    run: &'r CoReservationRun,
+    index: usize,
+) -> &'r [JobOutcome] {
+    let jobs = &inputs.clusters[index].jobs;
+    let Some((first, last)) = jobs.first().zip(jobs.last()) else {
+        return &[];
+    };
+    let from = run.jobs.partition_point(|it| it.job.id < first.id);
+    let until = run.jobs.partition_point(|it| it.job.id <= last.id);
+    &run.jobs[from..until]
 }
 
 fn cluster(
@@ -270,7 +270,7 @@ fn part_classes(
 }
 
 /// From when to when a part held its CPUs; empty where it was given back before its start.
-fn held_from_to(part: &PartOutcome) -> (Seconds, Seconds) {
+pub(super) fn held_from_to(part: &PartOutcome) -> (Seconds, Seconds) {
     let start = part.order.start;
     let end = start + part.order.duration;
     (start, part.gone.map_or(end, |gone| gone.clamp(start, end)))

@@ -1,5 +1,6 @@
 //! Measures of runs that are made by hand.
 
+mod backlog;
 mod parts;
 
 use std::sync::Arc;
@@ -423,6 +424,7 @@ fn filtering_counts_what_the_probe_discarded_of_what_a1_would_build() {
     run.parts.push(Vec::new());
     let probe = |cluster, unfiltered, counting, backlog, quota| ProbeCounts {
         cluster: ClusterId(cluster),
+        at: Seconds(0),
         counts: FilterCounts {
             unfiltered,
             counting,

@@ -1,57 +1,12 @@
 //! The backlog: the time in which a cluster will have run all its jobs (Meltzer 2005, §4.4).
 
 use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::Job;
 
-use super::{AccuracySource, BacklogWork, LocalSettings, PartOrder};
+use super::{BacklogWork, PartOrder};
 
 /// A backlog time that exceeds a whole second by less than this is that second: accuracies are not
 /// exact in binary.
 const ROUNDING: f64 = 1e-6;
-
-/// What wall-clock limits are worth: the mean of run time ÷ limit (Q10).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LimitAccuracy {
-    /// The constant of the cluster.
-    constant: f64,
-    /// Σ run time ÷ limit over the jobs that ended, and the constant as one of them.
-    sum: f64,
-    /// How many that are.
-    count: f64,
-}
-
-impl LimitAccuracy {
-    pub(super) fn new(constant: f64) -> Self {
-        Self {
-            constant,
-            sum: constant,
-            count: 1.0,
-        }
-    }
-
-    /// A job ended, and what its limit was worth is known.
-    pub(super) fn learn(&mut self, job: &Job) {
-        let run = job.runtime.min(job.estimate);
-        self.sum += if job.estimate > Seconds::ZERO {
-            run.0 as f64 / job.estimate.0 as f64
-        } else {
-            1.0
-        };
-        self.count += 1.0;
-    }
-
-    /// The accuracy that the backlog is reckoned with; 1 where limits are taken as they stand.
-    pub(super) fn by(&self, settings: &LocalSettings, exact_limits: bool) -> f64 {
-        if exact_limits {
-            return 1.0;
-        }
-        let known = match settings.accuracy {
-            AccuracySource::History | AccuracySource::Work => self.constant,
-            AccuracySource::Running => self.sum / self.count,
-        };
-        known * settings.accuracy_factor
-    }
-}
 
 /// CPU-seconds that one job is expected to need still, after `elapsed` of its limit (Q9).
 pub(super) fn job_work(accuracy: f64, limit: Seconds, elapsed: Seconds, nodes: Nodes) -> f64 {

@@ -74,6 +74,7 @@ impl LocalService for Partition {
         ProbeAnswer {
             backlog_now: told.backlog_now,
             backlog_earliest: told.backlog_earliest,
+            large_share: told.large_share,
             ..self.parts.probe(now, &of_parts)
         }
     }

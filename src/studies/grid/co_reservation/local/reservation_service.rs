@@ -13,7 +13,8 @@ use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{CoRequestId, Job, JobId};
 use bookahead_overbooking::registry;
 
-use super::backlog::LimitAccuracy;
+use super::accuracy::LimitAccuracy;
+use super::job_mix::JobMix;
 use super::{
     BegunPart, ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent,
     PartOrder, PartOutcome, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
@@ -76,6 +77,7 @@ pub struct ReservationService<P: Policy + ?Sized = dyn Policy> {
     last_job_end: Seconds,
     /// What limits are worth, by the jobs that ended.
     accuracy: LimitAccuracy,
+    job_mix: JobMix,
     /// Σ limit · CPUs of open jobs.
     booked: i64,
 }
@@ -199,6 +201,8 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             cluster,
             machine,
             stop,
+            accuracy: LimitAccuracy::new(accuracy, &settings),
+            job_mix: JobMix::default(),
             settings,
             pof_max,
             arriving: VecDeque::new(),
@@ -217,7 +221,6 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             totals: LocalTotals::default(),
             first_submit: None,
             last_job_end: Seconds::ZERO,
-            accuracy: LimitAccuracy::new(accuracy),
             booked: 0,
         }
     }

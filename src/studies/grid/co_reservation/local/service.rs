@@ -30,6 +30,8 @@ pub struct Probe {
     pub filters: ProbeFilters,
     /// Whether the answer says how far the cluster would be reserved.
     pub degrees: bool,
+    /// Whether it says which jobs ran lately.
+    pub job_mix: bool,
 }
 
 /// An admitted TR candidate: a part at a start on the cluster that answered (step 7).
@@ -52,6 +54,8 @@ pub struct OfferedPart {
 /// The answer to a [`Probe`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeAnswer {
+    /// When the cluster answered.
+    pub at: Seconds,
     /// What is admitted, in the order of (start, part).
     pub offered: Vec<OfferedPart>,
     /// How many candidates there were and why some are missing.
@@ -60,6 +64,9 @@ pub struct ProbeAnswer {
     pub backlog_now: Seconds,
     /// Backlog time as the filter uses it for the first candidate start (Q22, second reading).
     pub backlog_earliest: Seconds,
+    /// The share of large jobs in what ran lately, in `[0, 1]` (Meltzer 2005, §7.2); 0 where it was
+    /// not asked for.
+    pub large_share: f64,
 }
 
 /// The results of filtering the TR candidates of one request at one cluster (Meltzer 2005, §6.1).

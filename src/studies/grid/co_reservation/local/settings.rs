@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::scheduling::queue::Backfilling;
 use bookahead_core::units::{Nodes, Seconds};
 
-use super::QuotaPeriod;
+use super::{JobMixSettings, QuotaPeriod};
 
 /// One week.
 pub const WEEK: Seconds = Seconds(7 * 24 * 3_600);
@@ -24,6 +24,9 @@ pub struct LocalSettings {
     pub backlog_work: BacklogWork,
     /// Where the accuracy of wall-clock limits comes from (Q10).
     pub accuracy: AccuracySource,
+    /// How long the history is that accuracies by category are read off (Meltzer 2005, §4.4.5).
+    #[serde(default, skip_serializing_if = "AccuracyWindow::is_default")]
+    pub accuracy_window: AccuracyWindow,
     /// A factor on that accuracy: below 1 the backlog looks shorter (Meltzer 2005, §6.6.4).
     pub accuracy_factor: f64,
     /// What the next scheduling event is reckoned from (Q13).
@@ -42,6 +45,9 @@ pub struct LocalSettings {
     /// others (Meltzer 2005, §7.1); `None` where both share all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<f64>,
+    /// What the mix of jobs is told by, where a broker asks for it (Meltzer 2005, §7.2).
+    #[serde(default, skip_serializing_if = "JobMixSettings::is_default")]
+    pub job_mix: JobMixSettings,
     /// What CPU-hours cost.
     pub tariff: Tariff,
     /// Which hours are charged (Q8).
@@ -60,12 +66,14 @@ impl Default for LocalSettings {
             planned_visible: true,
             backlog_work: BacklogWork::Full,
             accuracy: AccuracySource::History,
+            accuracy_window: AccuracyWindow::default(),
             accuracy_factor: 1.0,
             next_event: NextEventSource::Estimate,
             look_ahead: LookAhead::default(),
             quota: None,
             quota_periods: Vec::new(),
             partition: None,
+            job_mix: JobMixSettings::default(),
             tariff: Tariff::DayNightCheapWeekends,
             hour_edge: HourEdge::HalfOpen,
             calendar_origin: Seconds((2 * 24 + 18) * 3_600),
@@ -111,6 +119,27 @@ pub enum AccuracySource {
     Work,
     /// A running mean over the jobs that ended, which begins with that constant as one job.
     Running,
+    /// By category of history (Meltzer 2005, §4.4.3): the mean over the last jobs that ended of the
+    /// same user with a limit of the same power of two, else of the same user, else of the cluster,
+    /// of five jobs at least; else that constant.
+    Category,
+}
+
+/// A number of jobs, those that ended last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccuracyWindow(pub u32);
+
+impl Default for AccuracyWindow {
+    fn default() -> Self {
+        Self(500)
+    }
+}
+
+impl AccuracyWindow {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What the next scheduling event is reckoned from (Q13).

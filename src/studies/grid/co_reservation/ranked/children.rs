@@ -57,6 +57,8 @@ impl Scale {
             Valuation::Weighted(Preference {
                 cost_weight,
                 start_weight,
+                // Part of what is passed as cost.
+                mix_weight: _,
             }) => cost_weight * cost + start_weight * start,
             // A start counts less than a band, and the highest cost belongs to the last one.
             Valuation::Staged => (cost * BANDS).floor().min(BANDS - 1.0) + start / 2.0,
@@ -105,7 +107,7 @@ pub(super) fn settle(
             }
             None => {
                 let longer = open_candidates.extended(prefix, child.entry);
-                open_candidates.best(child.entry.start, &longer, Weight::Expected, longer.cost)
+                open_candidates.best(child.entry.start, &longer, Weight::Weighed, longer.cost)
             }
         };
         if let Some(cost) = cost {

@@ -1,6 +1,7 @@
 //! The search against small worked examples and against trees that are really built.
 
 mod built_tree;
+mod mix;
 
 use bookahead_core::random::stream;
 use bookahead_core::workload::Preference;
@@ -13,6 +14,7 @@ fn weighted(cost_weight: f64, start_weight: f64) -> Valuation {
     Valuation::Weighted(Preference {
         cost_weight,
         start_weight,
+        mix_weight: 0.0,
     })
 }
 

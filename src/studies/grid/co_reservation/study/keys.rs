@@ -160,6 +160,11 @@ section! {
         start_weight: Given<f64> = real().from(0.0).to(1.0)
             .note(": s, what an early start counts for a5")
             .default_is("1"),
+        /// The weight of the mix of jobs.
+        mix_weight: Given<f64> = real().from(0.0).to(1.0)
+            .note(": what it counts for a5 that mostly small jobs ran lately at the clusters")
+            .default_is("0")
+            .decides("Meltzer 2005 §7.2"),
     }
 }
 
@@ -276,6 +281,11 @@ section! {
             .decides("Q9"),
         /// Where the accuracy of estimates comes from.
         accuracy: Option<AccuracySource> = named::<AccuracySource>().decides("Q10"),
+        /// The history that accuracies by category are read off.
+        accuracy_window: Given<u32> = integer_within(5, 1_000_000)
+            .note(": for accuracy = \"category\", so many jobs that ended last are its history")
+            .default_is("500")
+            .decides("Meltzer 2005 §4.4.5"),
         /// A factor on the accuracy of estimates.
         accuracy_factor: Given<f64> = real().from(0.0).to(100.0)
             .note(": a factor on the accuracy in backlog times")
@@ -300,6 +310,16 @@ section! {
             .words("0 (default) for CPUs that jobs and parts share, or to below 100: of each cluster, rounded, parts have so many CPUs to themselves, and jobs the others")
             .default_in_words("0")
             .decides("Meltzer 2005 §7.1"),
+        /// How far back jobs count for the mix of jobs.
+        mix_days: Given<f64> = real().above(0.0).to(10_000.0)
+            .note(" days: for requests.mix_weight, jobs count that started since")
+            .default_is("7")
+            .decides("Meltzer 2005 §7.2"),
+        /// Which jobs are large.
+        large_cpus: Given<u32> = integer_within(1, 10_000_000)
+            .note(": for requests.mix_weight, CPUs from which on a job is large")
+            .default_is("128")
+            .decides("Meltzer 2005 §7.2"),
         /// What CPU-hours cost.
         tariff: Given<String> = one_of(|| vec!["day-night-cheap-weekends", "day-night", "flat", "example"])
             .or_others()

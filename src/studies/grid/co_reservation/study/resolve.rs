@@ -11,14 +11,15 @@ use super::keys::{
 };
 use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{
-    LocalSettings, LookAhead, NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
+    AccuracyWindow, JobMixSettings, LocalSettings, LookAhead, NextEventSource, QuotaPeriodError,
+    QuotaPeriods, TariffError,
 };
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
     Patience, RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use bookahead_core::failures::FailureSource;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::{ClusterSettings, CoRequestSettings, Excerpts};
 use bookahead_lab::keys::declaration::Table;
 use bookahead_lab::keys::problem::{ProblemKind, Problems};
@@ -75,6 +76,14 @@ pub(super) fn resolve(
     {
         let why = format!("a request of {asked_for} parts needs as many clusters");
         raw.broker.probe_only().refuse(&why, problems);
+        return None;
+    }
+    let mix_counts = (requests.as_ref()).is_some_and(|it| it.preference.mix_weight > 0.0);
+    if mix_counts && settings.search.cost_tolerance > 0.0 {
+        raw.broker.cost_tolerance().refuse(
+            "it is in units of money, and with `requests.mix_weight` candidates are compared by cost and mix together: leave one of them out",
+            problems,
+        );
         return None;
     }
     if asked_for > known {
@@ -318,6 +327,10 @@ fn information(raw: &RawBroker, problems: &mut Problems) -> Option<InformationSe
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
+    let accuracy_window = raw
+        .accuracy_window()
+        .or_default(problems)
+        .map(AccuracyWindow);
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
     let quota_periods = match &raw.quota_periods {
@@ -346,6 +359,8 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         );
         return None;
     }
+    let mix_days = raw.mix_days().or_default(problems);
+    let large_cpus = raw.large_cpus().or_default(problems);
     let origin = raw.calendar_origin_hours().or_default(problems);
     let tariff = raw.tariff().text().parse();
     let tariff =
@@ -355,12 +370,17 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         planned_visible: raw.planned_visible().is_on(),
         backlog_work: raw.backlog_work.unwrap_or_default(),
         accuracy: raw.accuracy.unwrap_or_default(),
+        accuracy_window: accuracy_window?,
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         look_ahead: look_ahead?,
         quota: quota.map(|percent| percent / 100.0),
         quota_periods,
         partition: partition?,
+        job_mix: JobMixSettings {
+            window: Seconds::from_hours(mix_days? * 24.0).max(Seconds(1)),
+            large: Nodes(large_cpus?),
+        },
         tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),

@@ -147,10 +147,12 @@ fn preference(raw: &RawRequests, base: Preference, problems: &mut Problems) -> O
     ] {
         exclude((key, given), ("requests.alpha", &raw.alpha), problems)?;
     }
+    let mix_weight = raw.mix_weight().or(base.mix_weight, problems);
     if let Some(alpha) = raw.alpha().checked(problems)? {
         return Some(Preference {
             cost_weight: alpha,
             start_weight: 1.0 - alpha,
+            mix_weight: mix_weight?,
         });
     }
     let cost_weight = raw.cost_weight().or(base.cost_weight, problems);
@@ -158,6 +160,7 @@ fn preference(raw: &RawRequests, base: Preference, problems: &mut Problems) -> O
     Some(Preference {
         cost_weight: cost_weight?,
         start_weight: start_weight?,
+        mix_weight: mix_weight?,
     })
 }
 

@@ -234,6 +234,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
         let cheap = Preference {
             cost_weight: 1.0,
             start_weight: 0.0,
+            mix_weight: 0.0,
         };
         let cheapest = outcome(Algorithm::A5, cheap);
         if let (Some(bounds), Some(cost)) = (cheapest.bounds, cheapest.cost) {

@@ -117,6 +117,7 @@ impl Plan {
             starts: self.starts.clone(),
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
+            job_mix: request.preference.mix_weight > 0.0,
         }
     }
 
@@ -209,7 +210,12 @@ fn lead(rules: &Rules) -> Seconds {
 
 /// What a cluster offers, as the search sees it: ordered by price, by price + PoF × penalty where
 /// risk is weighed, or by how far the cluster would be reserved.
-pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart) -> Candidate {
+pub(super) fn candidate(
+    rules: &Rules,
+    cluster: ClusterId,
+    large_share: f64,
+    offered: OfferedPart,
+) -> Candidate {
     let OfferedPart {
         part,
         start,
@@ -231,6 +237,7 @@ pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart)
         cost,
         pof,
         expected,
+        large_share,
     }
 }
 
@@ -246,6 +253,7 @@ pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
     let least = Preference {
         cost_weight: 1.0,
         start_weight: 0.0,
+        mix_weight: 0.0,
     };
     SearchRules {
         order: if least_first { Order::Value } else { row.order },

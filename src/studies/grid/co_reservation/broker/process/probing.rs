@@ -86,6 +86,7 @@ impl Process {
         if plan.purpose == Purpose::First {
             self.outcome.probes.push(ProbeCounts {
                 cluster: from,
+                at: answer.at,
                 counts: answer.counts,
                 backlog_now: answer.backlog_now,
                 backlog_earliest: answer.backlog_earliest,
@@ -96,7 +97,8 @@ impl Process {
         offered.reserve(candidates.len() * (outstanding.len() + 1));
         offered.extend(candidates.map(|&part| {
             let cost = part.cost * factor;
-            plan::candidate(rules, from, OfferedPart { cost, ..part })
+            let offered = OfferedPart { cost, ..part };
+            plan::candidate(rules, from, answer.large_share, offered)
         }));
         if outstanding.is_empty() {
             self.search(rules, now, effects);

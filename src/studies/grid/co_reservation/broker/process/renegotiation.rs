@@ -116,6 +116,11 @@ impl Process {
             });
             (start, cost.sum::<f64>())
         };
+        let large_share = |parts: &[GrantedPart]| {
+            let shares = parts.iter().map(|it| it.candidate.large_share);
+            shares.sum::<f64>()
+        };
+        let shares = (large_share(one), large_share(other));
         let (one, other) = (value(one), value(other));
         let found = search_rules(rules, &self.outcome.request);
         match found.valuation {
@@ -124,11 +129,15 @@ impl Process {
             Valuation::Weighted(weights)
                 if rules.search.sort_by == SortBy::Algorithm && found.order == Order::Value =>
             {
+                let worse = |is_worse: bool, weight: f64| f64::from(u8::from(is_worse)) * weight;
                 let weighed = |it: (Seconds, f64), than: (Seconds, f64)| {
-                    let start = f64::from(u8::from(it.0 > than.0)) * weights.start_weight;
-                    start + f64::from(u8::from(it.1 > than.1)) * weights.cost_weight
+                    let start = worse(it.0 > than.0, weights.start_weight);
+                    start + worse(it.1 > than.1, weights.cost_weight)
                 };
-                weighed(one, other) < weighed(other, one)
+                let mix = weights.mix_weight;
+                let one_is_worse = weighed(one, other) + worse(shares.0 > shares.1, mix);
+                let other_is_worse = weighed(other, one) + worse(shares.1 > shares.0, mix);
+                one_is_worse < other_is_worse
             }
             Valuation::Weighted(_) => one < other,
         }

@@ -6,8 +6,10 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
 
 use super::{Open, ReservationService, booked, limit};
+use crate::co_reservation::local::accuracy::{CategoryMeans, Worth};
 use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
 use crate::co_reservation::local::filters::{Availability, held, reservation_degree};
+use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{
     BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, Probe,
     ProbeAnswer,
@@ -85,10 +87,16 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             }
         }
         ProbeAnswer {
+            at: now,
             offered,
             counts,
             backlog_now,
             backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
+            large_share: if probe.job_mix {
+                self.large_share(now)
+            } else {
+                0.0
+            },
         }
     }
 
@@ -114,23 +122,56 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 
     /// What jobs and parts in the system are expected to need (Meltzer 2005, §4.4; Q9, Q10).
     fn backlog(&self, now: Seconds, exact_limits: bool) -> Backlog {
-        let accuracy = self.accuracy.by(&self.settings, exact_limits);
         let rule = self.settings.backlog_work;
+        let jobs = match self.accuracy.by(&self.settings, exact_limits) {
+            Worth::OfAll(accuracy) => self.work_of_jobs(now, accuracy),
+            Worth::ByCategory(means) => self.work_by_category(now, &means),
+        };
+        let orders = self.orders();
+        let parts = orders.map(|order| PartWork::of(order, order.start <= now, rule, now));
+        let mut parts: Vec<PartWork> = parts.collect();
+        parts.sort_by_key(PartWork::start);
+        Backlog::new(jobs, parts, self.nodes())
+    }
+
+    /// CPU-seconds of jobs with one accuracy for all.
+    fn work_of_jobs(&self, now: Seconds, accuracy: f64) -> f64 {
         // Of what is booked, that of which only the rest counts.
         let (mut begun, mut rest) = (0, 0.0);
-        if rule == BacklogWork::Remaining {
+        if self.settings.backlog_work == BacklogWork::Remaining {
             let is_job = |job: &Job| matches!(self.open.get(&job.id), Some(Open::Job(_)));
             for (job, since) in self.running().filter(|(job, _)| is_job(job)) {
                 begun += booked(job);
                 rest += job_work(accuracy, limit(job), now - since, job.nodes);
             }
         }
-        let orders = self.orders();
-        let parts = orders.map(|order| PartWork::of(order, order.start <= now, rule, now));
-        let mut parts: Vec<PartWork> = parts.collect();
-        parts.sort_by_key(PartWork::start);
-        let jobs = (self.booked - begun) as f64 * accuracy + rest;
-        Backlog::new(jobs, parts, self.nodes())
+        (self.booked - begun) as f64 * accuracy + rest
+    }
+
+    /// CPU-seconds of jobs, each with the accuracy of its category (Meltzer 2005, §4.4.3).
+    fn work_by_category(&self, now: Seconds, means: &CategoryMeans) -> f64 {
+        let cluster = self.machine.cluster();
+        let jobs = self.open.iter().filter_map(|(&id, open)| match open {
+            Open::Job(_) => Some((id, cluster.job(id))),
+            Open::Part(_) => None,
+        });
+        jobs.map(|(id, job)| {
+            let since = match self.settings.backlog_work {
+                BacklogWork::Remaining => cluster.running_since(id),
+                BacklogWork::Full => None,
+            };
+            let elapsed = since.map_or(Seconds::ZERO, |since| now - since);
+            job_work(means.of_job(job), limit(job), elapsed, job.nodes)
+        })
+        .sum()
+    }
+
+    /// The share of large jobs in what ran lately (Meltzer 2005, §7.2).
+    fn large_share(&self, now: Seconds) -> f64 {
+        let jobs = self.running();
+        let jobs = jobs.filter(|(job, _)| matches!(self.open.get(&job.id), Some(Open::Job(_))));
+        let runs = jobs.map(|(job, since)| Run::new(job.nodes, since, now));
+        self.job_mix.large_share(now, runs, self.settings.job_mix)
     }
 
     /// How far parts that are exempt from the backlog test may reach.

@@ -5,6 +5,7 @@ use bookahead_core::units::Seconds;
 use bookahead_core::workload::JobId;
 
 use super::{Open, OrderKey, ReservationService, booked};
+use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{LostPart, PartOutcome, Refusal};
 
 impl<P: Policy + ?Sized> ReservationService<P> {
@@ -22,6 +23,9 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                 Some(Open::Job(_)) => {
                     self.metrics.busy += held(allocation.start, allocation.end);
                     self.totals.job_work += counted;
+                    let nodes = allocation.nodes.count();
+                    let run = Run::new(nodes, allocation.start, allocation.end);
+                    self.job_mix.ended(run, self.settings.job_mix);
                 }
                 Some(Open::Part(_)) => {
                     self.totals.part_work += counted;

@@ -3,11 +3,12 @@ use bookahead_core::scheduling::queue::Backfilling;
 
 use super::*;
 use crate::co_reservation::local::{
-    BacklogWork, FilterCounts, LookAhead, ProbeFilters, QuotaPeriod,
+    AccuracySource, AccuracyWindow, BacklogWork, FilterCounts, LookAhead, ProbeFilters, QuotaPeriod,
 };
 
 mod exempt;
 mod failures;
+mod mix;
 mod oracle;
 mod properties;
 mod quotas;
@@ -76,6 +77,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         starts: starts.iter().map(|&start| Seconds(start)).collect(),
         filters,
         degrees: true,
+        job_mix: false,
     }
 }
 
@@ -371,7 +373,7 @@ fn a_job_wider_than_the_cluster_is_dropped_and_a_limit_is_kept() {
 #[test]
 fn the_running_mean_of_accuracies_begins_with_the_constant() {
     let settings = LocalSettings {
-        accuracy: crate::co_reservation::local::AccuracySource::Running,
+        accuracy: AccuracySource::Running,
         accuracy_factor: 0.5,
         ..LocalSettings::default()
     };
@@ -411,5 +413,59 @@ fn running_jobs_and_active_parts_count_in_full_as_listing_4_sums_unless_what_is_
         machine.reserve(Seconds(0), &part(1, 10, 50, 4)).unwrap();
         let answer = machine.probe(Seconds(30), &query(1, &[1], &[30], BACKLOG));
         assert_eq!(answer.backlog_now, Seconds(expected), "{backlog_work:?}");
+    }
+}
+
+#[test]
+fn a_backlog_by_category_admits_a_start_that_one_mean_of_the_cluster_refuses() {
+    // Meltzer 2005, §4.4.3. 100 CPUs, two users with accuracies .9 and .1, .5 in the mean; of each
+    // a job waits: (3,600 s, 50 CPUs) and (7,200 s, 100 CPUs). By category (.9 · 3,600 · 50 + .1 ·
+    // 7,200 · 100) ÷ 100 = 2,340 s, by the cluster's mean 4,500 s.
+    let only_backlog = ProbeFilters {
+        counting: false,
+        ..BACKLOG
+    };
+    let of = |user, job: Job| Job {
+        user: Some(user),
+        ..job
+    };
+    for (accuracy, window, backlog, starts) in [
+        (
+            AccuracySource::Category,
+            500,
+            2_340,
+            [3_000, 4_500].as_slice(),
+        ),
+        (AccuracySource::History, 500, 4_500, &[4_500]),
+        // The five jobs that ended last are of the second user: the other has the mean of these.
+        (AccuracySource::Category, 5, 900, &[3_000, 4_500]),
+    ] {
+        let settings = LocalSettings {
+            accuracy,
+            accuracy_window: AccuracyWindow(window),
+            ..LocalSettings::default()
+        };
+        let mut machine = machine(100, settings);
+        // Which of them end last.
+        let run_of_first = if window == 5 { 90 } else { 900 };
+        let history = (0..10).map(|id| {
+            let (user, runtime) = if id < 5 { (1, run_of_first) } else { (2, 100) };
+            of(user, job(id, 0, 10, 1_000, runtime))
+        });
+        let history: Vec<Job> = history.collect();
+        machine.submit(&history);
+        machine.advance(Seconds(1_000));
+        let (first, count) = (0, 100);
+        machine.apply_outage(Seconds(1_000), OutageEvent::NodesDown { first, count });
+        machine.submit(&[
+            of(1, job(20, 1_000, 50, 3_600, 3_600)),
+            of(2, job(21, 1_000, 100, 7_200, 7_200)),
+        ]);
+        machine.advance(Seconds(1_001));
+        let probe = query(60, &[10], &[4_000, 5_500], only_backlog);
+        let answer = machine.probe(Seconds(1_000), &probe);
+        assert_eq!(answer.backlog_now, Seconds(backlog), "{accuracy:?}");
+        let admitted: Vec<i64> = offered(&answer).iter().map(|(at, _)| at - 1_000).collect();
+        assert_eq!(admitted, starts, "{accuracy:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
+mod local;
 mod refusals;
 
 use crate::co_reservation::local::BacklogWork;

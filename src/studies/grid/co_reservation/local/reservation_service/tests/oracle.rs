@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::twin::{END, Message, Owner, Seen, Twin};
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, BacklogWork, HourEdge, LookAhead, NextEventSource, QuotaPeriod, Tariff,
+    AccuracySource, AccuracyWindow, BacklogWork, HourEdge, JobMixSettings, LookAhead,
+    NextEventSource, QuotaPeriod, Tariff,
 };
 
 /// Both machines, side by side, second by second.
@@ -33,6 +34,7 @@ fn agree(
         void: BTreeSet::new(),
         lost: BTreeSet::new(),
         accuracies: vec![accuracy],
+        ended: Vec::new(),
         lives: Vec::new(),
         restarts: vec![0; 100],
         ended_parts: Vec::new(),
@@ -143,7 +145,11 @@ prop_compose! {
             .map(|(id, (submit, nodes, estimate, runtime))| {
                 // Wide jobs are rarer than narrow ones.
                 let nodes = if nodes < 9 { nodes.div_ceil(1 + id % 2) } else { nodes };
-                job(id, submit, nodes, estimate, runtime)
+                let user = (id % 3 > 0).then_some(i64::from(id / 8));
+                Job {
+                    user,
+                    ..job(id, submit, nodes, estimate, runtime)
+                }
             })
             .collect()
     }
@@ -243,7 +249,11 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
         (
             any::<bool>(),
             any::<bool>(),
-            any::<bool>(),
+            prop::sample::select(vec![
+                AccuracySource::History,
+                AccuracySource::Running,
+                AccuracySource::Category,
+            ]),
             any::<bool>(),
             any::<bool>(),
         ),
@@ -254,16 +264,16 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
             1_u32..5,
             prop::collection::vec(quota_period(), 0..3),
         ),
-        0_i64..WEEK_SECONDS,
+        (0_i64..WEEK_SECONDS, 5_u32..9),
     )
         .prop_map(
             |(
                 backfilling,
-                (visible, full, running, true_ends, inclusive),
+                (visible, full, accuracy, true_ends, inclusive),
                 factor,
                 quota,
                 (tariff, events, quota_periods),
-                origin,
+                (origin, window),
             )| {
                 LocalSettings {
                     backfilling,
@@ -273,11 +283,8 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     } else {
                         BacklogWork::Remaining
                     },
-                    accuracy: if running {
-                        AccuracySource::Running
-                    } else {
-                        AccuracySource::History
-                    },
+                    accuracy,
+                    accuracy_window: AccuracyWindow(window),
                     accuracy_factor: factor,
                     next_event: if true_ends {
                         NextEventSource::Oracle
@@ -288,6 +295,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                     quota,
                     quota_periods,
                     partition: None,
+                    job_mix: JobMixSettings::default(),
                     tariff,
                     hour_edge: if inclusive {
                         HourEdge::Inclusive

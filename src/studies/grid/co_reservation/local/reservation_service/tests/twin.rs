@@ -48,6 +48,8 @@ pub(super) struct Twin {
     pub(super) void: BTreeSet<u32>,
     pub(super) lost: BTreeSet<u32>,
     pub(super) accuracies: Vec<f64>,
+    /// Jobs in the order in which they ended.
+    pub(super) ended: Vec<Job>,
     /// `(job, start, end, restarts)`.
     pub(super) lives: Vec<(u32, i64, i64, u32)>,
     pub(super) restarts: Vec<u32>,
@@ -137,6 +139,7 @@ impl Twin {
             for (job, start) in ended {
                 let run = job.runtime.0.min(job.estimate.0);
                 self.accuracies.push(run as f64 / job.estimate.0 as f64);
+                self.ended.push(job.clone());
                 self.let_go(Owner::Job(job.id.0));
                 let restarts = self.restarts[job.id.0 as usize];
                 self.lives.push((job.id.0, start, now, restarts));
@@ -260,6 +263,7 @@ impl Twin {
             )
             .min();
         let mut answer = ProbeAnswer {
+            at: Seconds(self.now),
             backlog_now: Seconds(self.backlog(exact, |_, active| active).ceil() as i64),
             ..ProbeAnswer::default()
         };

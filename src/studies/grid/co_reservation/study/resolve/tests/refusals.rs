@@ -234,6 +234,42 @@ fn what_cannot_be_is_refused_with_its_key() {
             "below 100",
         ),
         (
+            "[local]\naccuracy = \"category\"\naccuracy_window = 4",
+            "local.accuracy_window",
+            OutOfRange,
+            "5 to 1000000",
+        ),
+        (
+            "[local]\naccuracy = \"users\"",
+            "local.accuracy",
+            UnknownName,
+            "category",
+        ),
+        (
+            "[requests]\nmix_weight = 1.5",
+            "requests.mix_weight",
+            OutOfRange,
+            "0 to 1",
+        ),
+        (
+            "[local]\nmix_days = 0",
+            "local.mix_days",
+            OutOfRange,
+            "10000",
+        ),
+        (
+            "[local]\nlarge_cpus = 0",
+            "local.large_cpus",
+            OutOfRange,
+            "1 to 10000000",
+        ),
+        (
+            "[requests]\nmix_weight = 0.5\n[broker]\nalgorithm = \"a5\"\ncost_tolerance = 1.0",
+            "broker.cost_tolerance",
+            OutOfRange,
+            "leave one of them out",
+        ),
+        (
             "[local]\nlook_ahead = 0",
             "local.look_ahead",
             OutOfRange,

@@ -47,29 +47,52 @@ impl Twin {
         })
     }
 
+    /// The mean over the jobs that ended last of the same user and power of two, else of the same
+    /// user, else of all, of five at least; else the constant.
+    fn accuracy_of_category(&self, job: &Job) -> f64 {
+        let window = self.settings.accuracy_window.0 as usize;
+        let from = self.ended.len().saturating_sub(window);
+        let last = &self.ended[from..];
+        let power = |job: &Job| (0..).find(|power| job.estimate.0 < 1 << power);
+        let is_user = |other: &Job| job.user.is_some() && other.user == job.user;
+        let is_category = |other: &Job| is_user(other) && power(other) == power(job);
+        let categories: [&dyn Fn(&Job) -> bool; 3] = [&is_category, &is_user, &|_| true];
+        for category in categories {
+            let of_it = || last.iter().filter(|other| category(other));
+            let ratio =
+                |job: &Job| job.runtime.0.min(job.estimate.0) as f64 / job.estimate.0 as f64;
+            if of_it().count() >= 5 {
+                return of_it().map(ratio).sum::<f64>() / of_it().count() as f64;
+            }
+        }
+        self.accuracies[0]
+    }
+
     /// CPU-seconds of jobs, and of the parts that `counts`, over the size; less what binary
     /// fractions may be off.
     pub(super) fn backlog(&self, exact: bool, counts: impl Fn(&PartOrder, bool) -> bool) -> f64 {
-        let accuracy = if exact {
-            1.0
-        } else {
+        let accuracy = |job: &Job| {
+            if exact {
+                return 1.0;
+            }
             let known = match self.settings.accuracy {
                 AccuracySource::History | AccuracySource::Work => self.accuracies[0],
                 AccuracySource::Running => {
                     self.accuracies.iter().sum::<f64>() / self.accuracies.len() as f64
                 }
+                AccuracySource::Category => self.accuracy_of_category(job),
             };
             known * self.settings.accuracy_factor
         };
         let full = self.settings.backlog_work == BacklogWork::Full;
-        let area = |job: &Job| job.estimate.0 * i64::from(job.nodes.0);
-        let waiting = self.queue.iter().map(area).sum::<i64>() as f64 * accuracy;
+        let area = |job: &Job| (job.estimate.0 * i64::from(job.nodes.0)) as f64 * accuracy(job);
+        let waiting = self.queue.iter().map(area).sum::<f64>();
         let running = if full {
-            self.running.iter().map(|(job, _)| area(job)).sum::<i64>() as f64 * accuracy
+            self.running.iter().map(|(job, _)| area(job)).sum::<f64>()
         } else {
             let mut sum = 0.0;
             for (job, start) in &self.running {
-                let left = accuracy * job.estimate.0 as f64 - (self.now - start) as f64;
+                let left = accuracy(job) * job.estimate.0 as f64 - (self.now - start) as f64;
                 sum += left.max(0.0) * f64::from(job.nodes.0);
             }
             sum

@@ -1,0 +1,39 @@
+//! Keys of clusters that only some algorithms and rules read.
+
+use super::*;
+
+#[test]
+fn the_history_of_accuracies_is_specified_where_they_are_by_category() {
+    let local = |keys: &str| {
+        let local = settings(&format!("[local]\n{keys}\n")).local;
+        serde_json::to_value(local).expect("JSON")
+    };
+    assert_eq!(local("accuracy_window = 50"), local(""));
+    assert_eq!(local("accuracy = \"running\"").get("accuracy_window"), None);
+    let category = |window: u32| format!("accuracy = \"category\"\naccuracy_window = {window}");
+    assert_eq!(local(&category(50))["accuracy_window"], 50);
+    assert_eq!(local(&category(500)).get("accuracy_window"), None);
+}
+
+#[test]
+fn the_mix_of_jobs_is_specified_where_a5_weighs_it() {
+    let with = |algorithm: &str, keys: &str, local: &str| {
+        let broker = format!("[broker]\nalgorithm = \"{algorithm}\"\n[local]\n{local}\n");
+        spec(&format!("[requests]\n{keys}\n{broker}"))
+    };
+    let local = "mix_days = 1\nlarge_cpus = 64";
+    assert_eq!(with("a5", "", local), with("a5", "", ""));
+    assert_eq!(with("a4", "mix_weight = 0.5", local), with("a4", "", ""));
+    let stored = serde_json::to_value(with("a5", "mix_weight = 0.5", local)).expect("JSON");
+    assert_eq!(stored["co_requests"]["preference"]["mix_weight"], 0.5);
+    let mix = stored.pointer("/study/local/job_mix").expect("settings");
+    assert_eq!(
+        canonical_json(mix).unwrap(),
+        r#"{"large":64,"window":86400}"#
+    );
+    let week = serde_json::to_value(with("a5", "mix_weight = 0.5", "")).expect("JSON");
+    assert_eq!(week.pointer("/study/local/job_mix"), None);
+    let alpha = with("a5", "alpha = 0.25\nmix_weight = 0.5", "");
+    let weights = "cost_weight = 0.25\nstart_weight = 0.75\nmix_weight = 0.5";
+    assert_eq!(alpha, with("a5", weights, ""));
+}
