@@ -1,12 +1,14 @@
 //! The pages of results: each says what its design can show, its queries fit the store, and small
 //! experiments give their numbers again.
 
+mod brokers;
 mod co_reservations;
 mod double_execution;
 mod kinds;
 mod overlap;
 mod refunds;
 mod reservations;
+mod setting;
 mod several;
 mod slot_prices;
 mod test_jobs;

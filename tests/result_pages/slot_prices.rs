@@ -1,74 +1,7 @@
 //! Pages about what reserved hours cost, and who looks at it.
 
+use super::setting::{Setting, has_traces};
 use super::*;
-
-/// What a query gives of one setting: of each measure the mean, the paired difference from the
-/// reference, and the variance of that.
-struct Setting(Vec<(String, [f64; 3])>);
-
-impl Setting {
-    /// The setting of a query's rows whose columns have these values.
-    fn of(store: &Path, query: &str, n: i64, columns: &[(&str, &str)]) -> Self {
-        let found = rows(store, query, |row| {
-            let is_here = columns.iter().try_fold(true, |is_here, (column, value)| {
-                let found: rusqlite::types::Value = row.get(*column)?;
-                let found = match found {
-                    rusqlite::types::Value::Text(text) => text,
-                    rusqlite::types::Value::Integer(number) => number.to_string(),
-                    rusqlite::types::Value::Real(number) => number.to_string(),
-                    _ => String::new(),
-                };
-                Ok::<bool, rusqlite::Error>(is_here && found == *value)
-            })?;
-            let numbers = [row.get("mean")?, row.get("more")?, row.get("variance")?];
-            Ok((
-                is_here,
-                row.get::<_, i64>("n")?,
-                row.get("measure")?,
-                numbers,
-            ))
-        });
-        let here = found.into_iter().filter(|row| row.0);
-        Self(
-            here.map(|(_, count, measure, numbers)| {
-                assert_eq!(count, n, "{measure}");
-                (measure, numbers)
-            })
-            .collect(),
-        )
-    }
-
-    fn numbers(&self, measure: &str) -> [f64; 3] {
-        let row = self.0.iter().find(|row| row.0 == measure);
-        row.expect("a row of the query").1
-    }
-
-    fn mean(&self, measure: &str) -> f64 {
-        self.numbers(measure)[0]
-    }
-
-    /// `+0.64 ± 0.56`, bold where the interval leaves 0 out.
-    fn difference(&self, measure: &str, quantile: f64, digits: usize) -> String {
-        let [_, more, variance] = self.numbers(measure);
-        let half = quantile * variance.max(0.0).sqrt();
-        let sign = if more < 0.0 { "−" } else { "+" };
-        let size = more.abs();
-        let text = format!("{sign}{size:.digits$} ± {half:.digits$}");
-        match size > half {
-            true => format!("**{text}**"),
-            false => text,
-        }
-    }
-}
-
-/// Whether the logs are there.
-fn has_traces() -> bool {
-    let is_set = std::env::var_os("BOOKAHEAD_TRACES").is_some();
-    if !is_set {
-        println!("skipped: needs the folder that BOOKAHEAD_TRACES names");
-    }
-    is_set
-}
 
 #[test]
 fn the_page_about_jobs_that_look_at_prices_gives_its_row_of_even_weights_again() {
