@@ -1,6 +1,7 @@
 //! The closed form of the expected makespan against the runs of one node that fails; rules of
 //! events and starts on small scenes.
 
+mod backfilling_at_risk;
 mod double_execution;
 mod events;
 mod excluded;
