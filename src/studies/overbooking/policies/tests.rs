@@ -5,6 +5,7 @@ mod backfilling_at_risk;
 mod double_execution;
 mod events;
 mod excluded;
+mod late_offers;
 mod overlap;
 mod starts;
 
