@@ -114,8 +114,8 @@ pub fn point(id: &str, axes: &[(&str, AxisValue)], replication: u32, ratio: f64)
     }
 }
 
-/// A plausible outcome of every kind in turn, but for jobs whose customers leave: their number is no
-/// column of the store.
+/// A plausible outcome of every kind in turn, but for jobs whose customers leave: their number is
+/// no column of the store.
 pub fn outcome(id: u32) -> JobOutcome {
     let kinds = Verdict::ALL.len() - 1;
     let verdict = Verdict::ALL[id as usize % kinds];

@@ -185,8 +185,8 @@ impl Cluster {
         }
     }
 
-    /// Offers the customer of a flexible job a slot that ends at `end`: whether it is taken. If not,
-    /// the job is over, and nothing may be promised.
+    /// Offers the customer of a flexible job a slot that ends at `end`: whether it is taken. If
+    /// not, the job is over, and nothing may be promised.
     pub fn offer(&mut self, job: JobId, end: Seconds) -> bool {
         let customers = self.customers.as_ref();
         let refused = customers.is_some_and(|customers| customers.refuse(self.job(job), end));

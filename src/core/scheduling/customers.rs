@@ -1,10 +1,15 @@
 //! Customers who leave a provider that offers them a late end (Birkenheuer 2012, §5.1.1).
 //!
-//! The thesis gives each job a deadline at twice its estimate, and says that a customer would rather
-//! go elsewhere than wait for a late end; it prints no rule. Here an offer that ends at `e`, made at
-//! `o` for a job of estimate `x` and deadline `d`, is refused with probability
-//! `(e − o − x) / (d − o − x)`: never if it ends as early as the job can, always if it ends at the
-//! deadline. Each customer has one number, drawn beforehand, so that all policies meet the same ones.
+//! The thesis gives each job a deadline at twice its estimate, and says that a customer would
+//! rather go elsewhere than wait for a late end; it prints no rule. Here an offer that ends at `e`,
+//! made at `o` for a job of estimate `x` and deadline `d`, is refused with probability
+//!
+//! ```text
+//! (e − o − x) / (d − o − x)
+//! ```
+//!
+//! so never if it ends as early as the job can, always if it ends at the deadline. Each customer
+//! has one number, drawn beforehand, so that all policies meet the same ones.
 
 use std::sync::Arc;
 

@@ -24,8 +24,8 @@ pub struct Strategy {
     pub security_factor: f64,
     /// The strategy that additional gain is measured against (docs/model.md, "What is measured").
     pub baseline: Option<&'static str>,
-    /// A queue in which jobs pass the first one where that is not delayed; so it reads how sure that
-    /// must be ([`PolicySpec::backfill_risk`]).
+    /// A queue in which jobs pass the first one where that is not delayed; so it reads how sure
+    /// that must be ([`PolicySpec::backfill_risk`]).
     pub backfills: bool,
     /// What it plans with; so also which settings of a specification it reads.
     pub plan: PlanKind,

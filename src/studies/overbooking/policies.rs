@@ -1,5 +1,6 @@
 //! The policies that plan a cluster: node by node, by the number of free nodes, and with shortened
-//! durations; each with and without overbooking. And a queue whose jobs pass the first one at a risk.
+//! durations; each with and without overbooking. And a queue whose jobs pass the first one at a
+//! risk.
 
 mod comprehensive;
 mod disabled;

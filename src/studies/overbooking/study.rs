@@ -229,8 +229,9 @@ impl Study for OverbookingStudy {
 
     /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
     /// rule of time does not test slots of full length. A strategy that does not overbook reads no
-    /// time step, and no estimates unless it backfills at a risk; acceptance only where full-length slots are tested too, the
-    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
+    /// time step, and no estimates unless it backfills at a risk; acceptance only where full-length
+    /// slots are tested too, the planner's reliability only there and where the placing compares
+    /// probabilities, and 1/μ where
     /// [`DownHorizon::Mttr`](bookahead_core::scheduling::DownHorizon::Mttr) asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
         self.requests = self

@@ -23,7 +23,8 @@ pub struct ClientSettings {
     /// for each job from an exponential distribution. `None` (default): for ever.
     pub patience: Option<Seconds>,
     /// Whether users leave who are offered a late end ([`bookahead_core::scheduling::Customers`];
-    /// default no). Left out where it is the default, so that who does not leave keeps his identity.
+    /// default no). Left out where it is the default, so that who does not leave keeps his
+    /// identity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refuses_late_offers: bool,
 }

@@ -301,8 +301,8 @@ pub fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliabili
     })
 }
 
-/// Whether a policy reads how much of their estimates jobs use: to overbook, or to let jobs pass the
-/// first of a queue.
+/// Whether a policy reads how much of their estimates jobs use: to overbook, or to let jobs pass
+/// the first of a queue.
 pub(super) fn reads_estimates(strategy: Option<&Strategy>, policy: &PolicySpec) -> bool {
     strategy.is_none_or(|strategy| {
         strategy.overbooks || (strategy.backfills && policy.backfill_risk > 0.0)

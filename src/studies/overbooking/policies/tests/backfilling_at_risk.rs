@@ -64,7 +64,8 @@ fn hole_of_four(ran: i64) -> [Job; 3] {
 
 #[test]
 fn a_job_passes_the_first_if_it_probably_ends_in_the_hole_in_front_of_it() {
-    // The hole is half of its estimate: it outlasts it with probability 0.2, which is not below 0.2.
+    // The hole is half of its estimate: it outlasts it with probability 0.2, which is not below
+    // 0.2.
     assert_eq!(starts(0.0, &hole_of_four(4)), [0, 4, 8]);
     assert_eq!(starts(0.05, &hole_of_four(4)), [0, 4, 8]);
     assert_eq!(starts(0.2, &hole_of_four(4)), [0, 4, 8]);
