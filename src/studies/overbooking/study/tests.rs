@@ -32,11 +32,14 @@ fn batteries_that_are_learned_from_and_places_that_are_compared_cost_their_time(
 /// What an experiment comes to, or its refusal.
 fn sweep(strategy: &str, more: &str) -> Result<Vec<SimulationSpec>, String> {
     let text = format!(
-        "[experiment]\nname = \"test\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\nload.value = 2.0\n\
+        "[experiment]\nname = \"test\"\nreplications = 1\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\nload.value = 2.0\n\
          [scheduling]\nstrategy = \"{strategy}\"\n{more}"
     );
     let experiment = Experiment::parse(STUDIES, "test.toml", &text, None);
-    let experiment = experiment.map_err(|problems| problems.to_string())?;
+    let experiment = experiment.map_err(|error| {
+        let problems = error.problems().iter();
+        problems.map(ToString::to_string).collect::<String>()
+    })?;
     Ok(experiment.sweep.simulations.iter().collect())
 }
 
