@@ -30,5 +30,5 @@ newton AS (
     SELECT name, load, laxity, risk, quantity, n, base, more, variance, step + 1, (root + max(variance, 0) / root) / 2
     FROM newton WHERE step < 80
 )
-SELECT name, load, laxity, risk, quantity, n, round(base, 2) AS base, round(more, 2) AS more, round(2.093 * root, 2) AS half_width
+SELECT name, load, laxity, risk, quantity, n, round(base, 4) AS base, round(more, 4) AS more, round(2.093 * root, 4) AS half_width
 FROM newton WHERE step = 80 ORDER BY name, load, laxity, risk, quantity
