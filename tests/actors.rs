@@ -49,6 +49,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             .expect("a registered strategy");
         let inputs = PolicySimulation {
             clients: None,
+            customers: None,
             best_effort: None,
             before: Vec::new(),
             nodes: Nodes(4),

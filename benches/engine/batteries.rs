@@ -85,6 +85,7 @@ fn inputs(strategy: &str) -> PolicySimulation {
     PolicySimulation {
         best_effort: None,
         clients: None,
+        customers: None,
         before: Vec::new(),
         nodes: NODES,
         strategy: registry::strategy(strategy),

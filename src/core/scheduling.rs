@@ -10,6 +10,7 @@ mod acceptance;
 mod bandwidth;
 mod checkpoint;
 mod cluster;
+mod customers;
 mod double_execution;
 mod hardware;
 mod learned;
@@ -26,6 +27,7 @@ mod simulation;
 mod spec;
 pub mod stream;
 pub mod victims;
+mod work;
 
 pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE, Tested};
 pub use checkpoint::{
@@ -36,12 +38,13 @@ pub use checkpoint::{
 pub use cluster::{
     Allocation, Awaited, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
+pub use customers::{Customers, refusal};
 pub use double_execution::{DoubleExecution, DoubleTotals};
 pub use hardware::Hardware;
 pub use learned::Learned;
 pub use outcome::{
-    JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
-    bounded_slowdown, fixed_measures, measure_intervals,
+    JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, bounded_slowdown,
+    fixed_measures, measure_intervals,
 };
 pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{JobQuoter, Policy, QueueForecast, WindowQuote, WindowSeller};
@@ -58,3 +61,4 @@ pub use settings::{
 };
 pub use simulation::{outcomes_by_job, simulate_policy, with_failures, with_jobs};
 pub use spec::PolicySpec;
+pub use work::WorkCounters;

@@ -145,6 +145,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                 accepted: number("accepted")?,
                 dropped: number("dropped")?,
                 dropped_too_wide: number("dropped_too_wide")?,
+                dropped_by_customer: 0,
                 overbooked: number("overbooked")?,
                 successful: number("successful")?,
                 failed: number("failed")?,
@@ -170,6 +171,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                     convolutions: number("convolutions")?,
                     replans: number("replans")?,
                     moves: number("moves")?,
+                    ..WorkCounters::default()
                 },
             })
         })

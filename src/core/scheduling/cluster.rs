@@ -25,8 +25,10 @@ pub use self::moved::MovedJob;
 use self::progress::RunEnd;
 use super::bandwidth::SharedBandwidth;
 use super::checkpoint::Checkpointing;
-use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
+use super::customers::Customers;
+use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict};
 use super::penalty::PenaltySettings;
+use super::work::WorkCounters;
 use crate::kernel::Agenda;
 use crate::plan::NodeSet;
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -64,6 +66,8 @@ pub struct Cluster {
     penalty: Option<PenaltySettings>,
     /// Jobs that are stopped at the end of their window before they have finished wait again.
     requeues_stopped: bool,
+    /// Who may refuse a late end; `None` where nobody does.
+    customers: Option<Customers>,
 }
 
 /// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one
@@ -104,6 +108,7 @@ impl Cluster {
             bandwidth: None,
             penalty: None,
             requeues_stopped: false,
+            customers: None,
         }
     }
 
@@ -178,6 +183,17 @@ impl Cluster {
             Some(checkpointing) => record.progress.need(checkpointing, &record.job),
             None => record.longest_run(),
         }
+    }
+
+    /// Offers the customer of a flexible job a slot that ends at `end`: whether it is taken. If
+    /// not, the job is over, and nothing may be promised.
+    pub fn offer(&mut self, job: JobId, end: Seconds) -> bool {
+        let customers = self.customers.as_ref();
+        let refused = customers.is_some_and(|customers| customers.refuse(self.job(job), end));
+        if refused {
+            self.drop(job, Verdict::DroppedByCustomer);
+        }
+        !refused
     }
 
     /// Records the promise given to a job, and the estimate class that was used for it.

@@ -225,6 +225,9 @@ fn run_end(verdict: Verdict) -> Option<RunEnd> {
         Verdict::SuccessfulFinished => Some(RunEnd::Finished),
         Verdict::SuccessfulFullGrant => Some(RunEnd::AtEstimate),
         Verdict::FailedOverbooked | Verdict::FailedNodes => Some(RunEnd::Cut),
-        Verdict::FailedUnstartable | Verdict::DroppedNoSlot | Verdict::DroppedTooWide => None,
+        Verdict::FailedUnstartable
+        | Verdict::DroppedNoSlot
+        | Verdict::DroppedTooWide
+        | Verdict::DroppedByCustomer => None,
     }
 }

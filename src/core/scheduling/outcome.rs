@@ -7,6 +7,7 @@ use super::checkpoint::{CheckpointTotals, Execution};
 use super::double_execution::DoubleTotals;
 use super::penalty::{Late, LateTotals};
 use super::promising::is_default;
+use super::work::WorkCounters;
 use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
@@ -200,16 +201,21 @@ pub enum Verdict {
     FailedNodes,
     /// Could not start in time because nodes were down or still held. The penalty is due.
     FailedUnstartable,
+    /// Rejected by its customer, who was offered too late an end. No fee, no penalty.
+    DroppedByCustomer,
 }
 
 impl Verdict {
     /// Every verdict, in the order of the codes in the store.
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// The job was rejected at submission.
+    /// The job was rejected at submission, by the cluster or by its customer.
     #[must_use]
     pub fn is_dropped(self) -> bool {
-        matches!(self, Self::DroppedNoSlot | Self::DroppedTooWide)
+        matches!(
+            self,
+            Self::DroppedNoSlot | Self::DroppedTooWide | Self::DroppedByCustomer
+        )
     }
 
     /// The SLA was fulfilled.
@@ -231,21 +237,6 @@ impl Verdict {
     }
 }
 
-/// How much work a policy did, for the run-time comparisons of Birkenheuer 2012, §6.7.3, and for
-/// profiling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorkCounters {
-    /// Probabilities of failure that were evaluated in full.
-    pub pof_evaluations: u64,
-    /// Completion-time distributions that jobs were given, each a convolution of a joint with a
-    /// runtime distribution (computed when it is needed).
-    pub convolutions: u64,
-    /// Times the plan was rebuilt.
-    pub replans: u64,
-    /// Planned jobs that moved to an earlier start.
-    pub moves: u64,
-}
-
 /// Totals of one simulation, independent of the penalty ratio.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimulationMetrics {
@@ -257,6 +248,9 @@ pub struct SimulationMetrics {
     pub dropped: u64,
     /// Of those, jobs wider than the machine.
     pub dropped_too_wide: u64,
+    /// Of those, jobs whose customers refused the end that they were offered.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dropped_by_customer: u64,
     /// Accepted jobs whose slot was shorter than the estimate.
     pub overbooked: u64,
     /// Accepted jobs whose SLA was fulfilled.
@@ -325,6 +319,7 @@ impl SimulationMetrics {
             accepted: self.accepted + other.accepted,
             dropped: self.dropped + other.dropped,
             dropped_too_wide: self.dropped_too_wide + other.dropped_too_wide,
+            dropped_by_customer: self.dropped_by_customer + other.dropped_by_customer,
             overbooked: self.overbooked + other.overbooked,
             successful: self.successful + other.successful,
             failed: self.failed + other.failed,
@@ -345,12 +340,7 @@ impl SimulationMetrics {
             checkpoints: self.checkpoints.beside(&other.checkpoints),
             late: self.late.beside(&other.late),
             double: self.double.beside(&other.double),
-            work: WorkCounters {
-                pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
-                convolutions: self.work.convolutions + other.work.convolutions,
-                replans: self.work.replans + other.work.replans,
-                moves: self.work.moves + other.work.moves,
-            },
+            work: self.work.beside(&other.work),
         }
     }
 
@@ -375,6 +365,7 @@ impl SimulationMetrics {
         match outcome.verdict {
             Verdict::DroppedNoSlot => {}
             Verdict::DroppedTooWide => self.dropped_too_wide += 1,
+            Verdict::DroppedByCustomer => self.dropped_by_customer += 1,
             Verdict::SuccessfulFinished | Verdict::SuccessfulFullGrant => {
                 self.fees += fee;
                 if let Some(late) = &outcome.late {

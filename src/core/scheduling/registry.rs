@@ -24,6 +24,9 @@ pub struct Strategy {
     pub security_factor: f64,
     /// The strategy that additional gain is measured against (docs/model.md, "What is measured").
     pub baseline: Option<&'static str>,
+    /// A queue in which jobs pass the first one where that is not delayed; so it reads how sure
+    /// that must be ([`PolicySpec::backfill_risk`]).
+    pub backfills: bool,
     /// What it plans with; so also which settings of a specification it reads.
     pub plan: PlanKind,
     /// Makes the policy for one cluster.
@@ -38,6 +41,7 @@ impl Strategy {
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        backfills: false,
         plan: PlanKind::Queue,
         build: |_, spec, _| Box::new(Queue::of(Backfilling::None, spec.into())),
     };
@@ -57,5 +61,5 @@ pub enum PlanKind {
 }
 
 /// Makes a policy for a cluster of so many nodes, with what it reads of a specification; estimates
-/// are there when the strategy overbooks.
+/// are there when the strategy overbooks, or backfills at a risk.
 pub type Build = fn(Nodes, &PolicySpec, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;

@@ -101,6 +101,11 @@ pub struct PolicySpec {
     /// (Birkenheuer 2012, §2.2.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub double_execution: Option<DoubleExecution>,
+    /// θ: a queue with backfilling lets a job pass the first one, whatever its estimate, if the
+    /// probability that it still runs when that one is to start lies below θ; 0 where only
+    /// estimates count (Birkenheuer 2012, §2.4.2).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub backfill_risk: f64,
 }
 
 impl PolicySpec {
@@ -179,6 +184,7 @@ impl Default for PolicySpec {
             penalty: None,
             overlap: OverlapRule::None,
             double_execution: None,
+            backfill_risk: 0.0,
         }
     }
 }

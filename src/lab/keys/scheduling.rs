@@ -62,6 +62,11 @@ section! {
         node_hour_price: Given<f64> = real().from(0.0)
             .note(" virtual coins that a node-hour earns elsewhere: a second run must raise the expected profit by more")
             .default_is("0.5"),
+        /// How probably a job that passes the first of a queue may still run when that is to start.
+        backfill_risk: Given<f64> = real().from(0.0).to(1.0)
+            .words("a probability from 0 to 1, below which easy-backfilling lets a job pass the first of the queue that may outlast its hole; 0: only estimates count")
+            .default_is("0")
+            .decides("Birkenheuer 2012 §2.4.2"),
         /// Whether planned jobs start early.
         early_start: Option<EarlyStart> = named::<EarlyStart>()
             .decides("Birkenheuer 2012 §3.6, §5.2"),

@@ -30,6 +30,7 @@ const fn policy(name: &'static str, overbooks: bool) -> registry::Strategy {
         overbooks,
         security_factor: 1.0,
         baseline: None,
+        backfills: false,
         plan: PlanKind::Queue,
         build: |_, spec, _| Box::new(Queue::of(Backfilling::None, spec.into())),
     }

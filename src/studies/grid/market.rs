@@ -22,7 +22,8 @@
 //! ```
 //!
 //! where `p` is the PoF that the broker believes. It delegates to the highest score above 0; among
-//! equal scores to the earliest planned end, and among those to one drawn at random.
+//! equal scores to the earliest planned end, and among those to one drawn at random. Another rule
+//! takes the least `p`, whatever the price and the score.
 //!
 //! # What it believes
 //!
@@ -347,11 +348,14 @@ fn choose(offers: &[Offer], rule: DelegationRule, ties: &mut Stream) -> Option<O
         DelegationRule::Cheapest => {
             (other.contract.price.total_cmp(&one.contract.price)).then(other.end.cmp(&one.end))
         }
+        DelegationRule::MostReliable => {
+            (other.believed.total_cmp(&one.believed)).then(other.end.cmp(&one.end))
+        }
         DelegationRule::Random => std::cmp::Ordering::Equal,
     };
     let is_wanted = |offer: &&Offer| match rule {
         DelegationRule::Reputation | DelegationRule::Promised => offer.score > 0.0,
-        DelegationRule::Cheapest | DelegationRule::Random => true,
+        DelegationRule::Cheapest | DelegationRule::Random | DelegationRule::MostReliable => true,
     };
     let mut best: Vec<&Offer> = Vec::new();
     for offer in offers.iter().filter(is_wanted) {

@@ -9,7 +9,8 @@ use bookahead_overbooking::study::policy_read;
 /// What a policy of this name reads of `[scheduling]`, `[checkpoint]` and `[penalty]`; `None` where
 /// that is nothing but defaults. Its name, its acceptance test and its reliability are those of the
 /// study, and what calibrates promises needs batteries that were run before: they are the defaults
-/// here. No job of theirs runs twice.
+/// here. No job of theirs runs twice, and
+/// none passes the first of a queue at a risk.
 pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Option<PolicySpec> {
     let default = PolicySpec::default();
     let given = PolicySpec {
@@ -19,6 +20,7 @@ pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Opt
         calibration: default.calibration,
         adapt_security_factor: default.adapt_security_factor,
         double_execution: default.double_execution,
+        backfill_risk: default.backfill_risk,
         ..common.scheduling.clone()
     };
     if given == default {

@@ -5,7 +5,7 @@ use bookahead_core::units::Nodes;
 
 pub use bookahead_core::scheduling::registry::{Build, PlanKind, Strategy};
 
-use crate::policies::{Comprehensive, Heuristic, Shortening};
+use crate::policies::{Comprehensive, Heuristic, ProbabilisticBackfilling, Shortening};
 
 /// All policies, in the order in which tables show them.
 pub const STRATEGIES: &[Strategy] = &[
@@ -17,7 +17,14 @@ pub const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "easy-backfilling",
         summary: "queue with aggressive backfilling behind one reservation; promises nothing",
-        build: |_, spec, _| Box::new(Queue::of(Backfilling::Aggressive, spec.into())),
+        backfills: true,
+        build: |_, spec, estimates| match estimates {
+            Some(estimates) if spec.backfill_risk > 0.0 => {
+                let policy = ProbabilisticBackfilling::new(spec.backfill_risk, estimates);
+                Box::new(Queue::of(policy, spec.into()))
+            }
+            _ => Box::new(Queue::of(Backfilling::Aggressive, spec.into())),
+        },
         ..Strategy::QUEUE
     },
     Strategy {
@@ -26,6 +33,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        backfills: false,
         plan: PlanKind::Mapped,
         build: |nodes, spec, _| Box::new(Comprehensive::backfilling(nodes, spec.into())),
     },
@@ -35,6 +43,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        backfills: false,
         plan: PlanKind::Counted,
         build: |nodes, spec, _| Box::new(Heuristic::planning(nodes, spec.into())),
     },
@@ -44,6 +53,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 4.0,
         baseline: Some("conservative-backfilling"),
+        backfills: false,
         plan: PlanKind::Mapped,
         build: |nodes, spec, estimates| {
             Box::new(Comprehensive::overbooking(nodes, spec.into(), estimates))
@@ -55,6 +65,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 2.0,
         baseline: Some("heuristic-planning"),
+        backfills: false,
         plan: PlanKind::Counted,
         build: |nodes, spec, estimates| {
             Box::new(Heuristic::overbooking(nodes, spec.into(), estimates))
@@ -66,6 +77,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 1.0,
         baseline: Some("conservative-backfilling"),
+        backfills: false,
         plan: PlanKind::Shortened,
         build: |nodes, spec, estimates| Box::new(Shortening::new(nodes, spec.into(), estimates)),
     },

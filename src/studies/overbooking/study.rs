@@ -3,6 +3,7 @@
 mod keys;
 pub mod measures;
 mod node_rates;
+mod prepared;
 mod resolve;
 mod settings;
 mod tables;
@@ -13,28 +14,29 @@ pub mod view;
 use std::sync::Arc;
 
 pub use self::measures::MEASURES;
+use self::prepared::{failures, with_inputs};
 use self::resolve::{best_effort, client, releases};
-use self::settings::per_job;
 pub use self::settings::*;
+use self::settings::{per_job, reads_estimates};
 pub use self::tables::BestEffortRows as Rows;
 use crate::best_effort::{BestEffortMachine, BestEffortSettings};
 use crate::{
-    ClientTies, ClosedLoop, ClusterRun, Dependencies, Work, best_effort_scene, cluster_scene,
-    registry, replay, replay_beside_best_effort, with_learned,
+    ClosedLoop, ClusterRun, Work, best_effort_scene, cluster_scene, registry, replay,
+    replay_beside_best_effort, with_learned,
 };
 use bookahead_core::estimates::EstimateModel;
 use bookahead_core::failures::FailureTrace;
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::scheduling::{
-    ClusterMachine, PolicySpec, PromisedStart, fixed_measures, measure_intervals, promise_measures,
+    ClusterMachine, Customers, PolicySpec, PromisedStart, fixed_measures, measure_intervals,
+    promise_measures,
 };
-use bookahead_core::units::{Nodes, Seconds};
-use bookahead_core::workload::battery::battery_before;
-use bookahead_core::workload::{Job, ReleaseSettings};
+use bookahead_core::units::Nodes;
+use bookahead_core::workload::Job;
 use bookahead_lab::actors::{Player, SimulationError};
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
-use bookahead_lab::study::inputs::{Handed, InputError, Inputs, PreparedWorkload, latest_work};
+use bookahead_lab::study::inputs::{Handed, InputError, Inputs, latest_work};
 use bookahead_lab::study::{
     Asked, CommonSettings, JOB_BYTES, NodeReplay, ReplayFailure, Simulation, SimulationResult,
     Starter, Strategy, Study, StudyRows,
@@ -66,6 +68,8 @@ pub struct PolicySimulation {
     /// Users whose submissions follow from what becomes of them; `None` where the jobs are
     /// submitted as they are listed.
     pub clients: Option<ClosedLoop>,
+    /// Users who may refuse a late end; `None` where nobody does.
+    pub customers: Option<Customers>,
     /// How jobs run that are promised nothing, and how many of the jobs, those with the lowest ids,
     /// are promised their slots; `None` where all are.
     pub best_effort: Option<(BestEffortSettings, u32)>,
@@ -75,7 +79,11 @@ impl PolicySimulation {
     /// The cluster, whose policy has learned what it learns beforehand.
     fn machine(&self, strategy: &registry::Strategy) -> ClusterMachine {
         let make = || (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
-        with_learned(make, self.nodes, &self.before)
+        let mut machine = with_learned(make, self.nodes, &self.before);
+        if let Some(customers) = &self.customers {
+            machine.serve(customers.clone());
+        }
+        machine
     }
 
     /// Plays the simulation with this machine, which has learned what it learns beforehand.
@@ -107,7 +115,9 @@ impl PolicySimulation {
         let name = &self.policy.strategy;
         match self.strategy {
             None => Err(SimulationError::UnknownStrategy(name.clone())),
-            Some(strategy) if strategy.overbooks && self.estimates.is_none() => {
+            Some(strategy)
+                if reads_estimates(Some(strategy), &self.policy) && self.estimates.is_none() =>
+            {
                 Err(SimulationError::NoEstimates(name.clone()))
             }
             Some(strategy) => Ok(strategy),
@@ -134,6 +144,18 @@ impl Simulation for PolicySimulation {
         measured.extend(&run.metrics.checkpoints.measures());
         measured.extend(&run.metrics.late.measures());
         measured.extend(&run.metrics.double.measures());
+        if self.policy.backfill_risk > 0.0 {
+            measured.extend(&run.metrics.work.measures());
+        }
+        if self.customers.is_some() {
+            let (refused, submitted) = (run.metrics.dropped_by_customer, run.metrics.submitted);
+            measured.add("late_offers_refused", refused as f64);
+            measured.add_ratio(
+                "late_offers_refused_percent",
+                100.0 * refused as f64,
+                submitted as f64,
+            );
+        }
         let accepted = run.metrics.accepted as usize;
         let promised: Vec<PromisedStart> = run
             .outcomes
@@ -207,8 +229,9 @@ impl Study for OverbookingStudy {
 
     /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a
     /// rule of time does not test slots of full length. A strategy that does not overbook reads no
-    /// estimates and no time step; acceptance only where full-length slots are tested too, the
-    /// planner's reliability only there and where the placing compares probabilities, and 1/μ where
+    /// time step, and no estimates unless it backfills at a risk; acceptance only where full-length
+    /// slots are tested too, the planner's reliability only there and where the placing compares
+    /// probabilities, and 1/μ where
     /// [`DownHorizon::Mttr`](bookahead_core::scheduling::DownHorizon::Mttr) asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
         self.requests = self
@@ -220,7 +243,10 @@ impl Study for OverbookingStudy {
         self.best_effort = self.best_effort.filter(|jobs| jobs.share_percent != 0.0);
         let given = std::mem::take(common.scheduling);
         let strategy = common.studies.policy(&given.strategy);
-        if !strategy.is_none_or(|strategy| strategy.overbooks) {
+        // A queue offers no end.
+        self.client.refuses_late_offers &=
+            strategy.is_none_or(|strategy| strategy.plan != registry::PlanKind::Queue);
+        if !reads_estimates(strategy, &given) {
             *common.estimates = None;
         }
         if let Some(estimates) = common.estimates {
@@ -308,173 +334,4 @@ impl Study for OverbookingStudy {
             allocations: replay.allocations,
         }))
     }
-}
-
-/// The most batteries that are run before the simulated one: what `learning_batteries` and
-/// `calibration_batteries` allow.
-const MOST_BATTERIES_BEFORE: u32 = 20;
-
-/// The batteries that a policy learns from before its own, the earliest first, each with its
-/// failures: those of the replications before, and, for what promises are worth, before the first
-/// one the end of what estimates are learned from. No replication is before a fresh one.
-fn batteries_before(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-) -> Result<Vec<Battery>, Arc<InputError>> {
-    let mut batteries = Vec::new();
-    let replications = OverbookingStudy::replications_before(spec);
-    for back in (1..=OverbookingStudy::batteries_before(spec)).rev() {
-        let (jobs, replication) = match replications.checked_sub(back) {
-            Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
-            None => {
-                let beyond = back - replications;
-                let jobs = battery_before(
-                    &workload.learning,
-                    spec.workload.battery_jobs,
-                    beyond as usize,
-                    workload.first_factor,
-                );
-                // Drawn failures of their own, too: no replication has so high a number.
-                let own = spec.workload.workload_of(spec.replication);
-                let place = own.wrapping_mul(MOST_BATTERIES_BEFORE + 1) + beyond;
-                (jobs, u32::MAX - place)
-            }
-        };
-        if let Some(jobs) = jobs {
-            let failures = inputs.failures_with(spec, &jobs, replication)?;
-            let jobs = match &study.best_effort {
-                None => jobs,
-                Some(settings) => promised_only(settings, spec, inputs, &jobs),
-            };
-            let failures = node_rates::renumbered(spec, inputs, failures)?;
-            batteries.push((jobs, failures));
-        }
-    }
-    Ok(batteries)
-}
-
-/// Policies take reservations as jobs with a fixed window.
-fn jobs(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    workload: &PreparedWorkload,
-) -> Result<Arc<[Job]>, Arc<InputError>> {
-    let jobs = inputs.battery(workload, spec)?;
-    let jobs: Arc<[Job]> = match &study.requests {
-        None => jobs,
-        Some(requests) => inputs
-            .jobs_and_requests(spec, requests, &jobs)
-            .into_jobs()
-            .into(),
-    };
-    Ok(match &study.releases {
-        None => jobs,
-        Some(releases) => {
-            let mut draws = inputs.seed(spec).stream(ReleaseSettings::STREAM);
-            releases.applied(&jobs, &mut draws)
-        }
-    })
-}
-
-fn failures(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-    let workload = inputs.workload(spec)?;
-    let jobs = jobs(study, spec, inputs, &workload)?;
-    let ties = ties(study, spec, inputs, &jobs)?;
-    failures_of(study, spec, inputs, &jobs, ties.as_deref())
-}
-
-/// The failures that a battery meets, which may last longer where jobs are submitted later than
-/// they are listed.
-fn failures_of(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    jobs: &[Job],
-    ties: Option<&ClientTies>,
-) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-    let Some(ties) = ties else {
-        return inputs.failures_with(spec, jobs, spec.replication);
-    };
-    let listed = jobs.iter().map(|job| job.deadline).max();
-    let later = ties.latest_end(&study.client, jobs) - listed.unwrap_or(Seconds::ZERO);
-    inputs.failures_for(spec, jobs, spec.replication, later.max(Seconds::ZERO))
-}
-
-/// What ties the jobs of a closed loop together; `None` where the loop is open.
-fn ties(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    jobs: &[Job],
-) -> Result<Option<Arc<ClientTies>>, Arc<InputError>> {
-    let client = &study.client;
-    if client.is_open_loop() {
-        return Ok(None);
-    }
-    let log = match client.dependencies {
-        Dependencies::None => Arc::default(),
-        Dependencies::Trace | Dependencies::Sessions => inputs.job_log(spec)?,
-    };
-    let mut stream = inputs.seed(spec).stream(ClientTies::STREAM);
-    let ties = ClientTies::new(client, jobs, &log, &mut stream);
-    Ok(Some(Arc::new(ties)))
-}
-
-fn with_inputs(
-    study: &OverbookingStudy,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-) -> Result<PolicySimulation, Arc<InputError>> {
-    let workload = inputs.workload(spec)?;
-    let jobs = jobs(study, spec, inputs, &workload)?;
-    let ties = ties(study, spec, inputs, &jobs)?;
-    let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
-    let (jobs, best_effort) = match study.best_effort {
-        None => (jobs, None),
-        Some(settings) => {
-            let (jobs, promised) = split(&settings, spec, inputs, &jobs);
-            (jobs.into(), Some((settings, promised)))
-        }
-    };
-    Ok(PolicySimulation {
-        nodes: spec.workload.nodes,
-        strategy: inputs.studies().policy(&spec.scheduling.strategy),
-        policy: node_rates::knowing_nodes(spec, inputs)?,
-        before: batteries_before(study, spec, inputs, &workload)?,
-        failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
-        recorded,
-        clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
-        jobs,
-        best_effort,
-        estimates: inputs.estimates(spec)?,
-    })
-}
-
-/// The jobs, those that ask for promises with the lowest ids, and how many these are.
-fn split(
-    settings: &BestEffortSettings,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    jobs: &[Job],
-) -> (Vec<Job>, u32) {
-    let mut draws = inputs.seed(spec).stream(BestEffortSettings::STREAM);
-    settings.split(jobs, &mut draws)
-}
-
-/// The jobs of a battery that ask for promises: nothing is learned from others.
-fn promised_only(
-    settings: &BestEffortSettings,
-    spec: &SimulationSpec,
-    inputs: &Inputs,
-    jobs: &[Job],
-) -> Arc<[Job]> {
-    let (jobs, promised) = split(settings, spec, inputs, jobs);
-    jobs.into_iter().filter(|job| job.id.0 < promised).collect()
 }

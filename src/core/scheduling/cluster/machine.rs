@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::{Allocation, Cluster, Event};
 use crate::failures::NodeEvent;
 use crate::kernel::{Machine, NoService, REACTION, Step, Stopwatch};
+use crate::scheduling::customers::Customers;
 use crate::scheduling::learned::Learned;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
 use crate::scheduling::policy::Policy;
@@ -101,6 +102,11 @@ impl<P: Policy + ?Sized> ClusterMachine<P> {
     /// is submitted.
     pub fn time_decisions(&mut self, stopwatch: &Stopwatch) {
         self.stopwatch = stopwatch.clone();
+    }
+
+    /// From now on these are the customers of its jobs, who may refuse a late end.
+    pub fn serve(&mut self, customers: Customers) {
+        self.cluster.customers = Some(customers);
     }
 
     /// Records from now on which nodes jobs hold and when: [`ClusterMachine::take_allocations`].

@@ -25,8 +25,9 @@ use crate::scheduling::outcome::Verdict;
 use crate::scheduling::policy::{Policy, WindowQuote, WindowSeller};
 use crate::scheduling::settings::Reliability;
 use crate::scheduling::spec::PolicySpec;
+use crate::scheduling::work::WorkCounters;
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::JobId;
+use crate::workload::{Job, JobId};
 
 /// A policy that only picks which of the waiting jobs start now.
 pub trait QueuePolicy: Send {
@@ -100,8 +101,12 @@ impl Jobs {
         self.ends.insert(until, nodes.0);
     }
 
+    fn place_of_running(&self, job: JobId) -> Result<usize, usize> {
+        self.running.binary_search_by_key(&job, |other| other.job)
+    }
+
     fn stop(&mut self, job: JobId) {
-        if let Ok(place) = self.running.binary_search_by_key(&job, |other| other.job) {
+        if let Ok(place) = self.place_of_running(job) {
             let Running { until, nodes, .. } = self.running.remove(place);
             self.ends.remove(until, nodes.0);
         }
@@ -146,6 +151,23 @@ impl QueuePass<'_> {
     #[must_use]
     pub fn idle(&self) -> Nodes {
         self.cluster.idle().count()
+    }
+
+    /// A waiting job as it was submitted. A policy must not read its `runtime`.
+    #[must_use]
+    pub fn job(&self, waiting: &Waiting) -> &Job {
+        self.cluster.job(waiting.job)
+    }
+
+    /// Whether a job runs.
+    #[must_use]
+    pub fn runs(&self, job: JobId) -> bool {
+        self.jobs.place_of_running(job).is_ok()
+    }
+
+    /// What the policy did to get there.
+    pub fn work(&mut self) -> &mut WorkCounters {
+        &mut self.cluster.work
     }
 
     /// Whether a job may start now: its nodes are idle, and for its whole estimate it leaves alone
@@ -240,6 +262,21 @@ impl QueuePass<'_> {
         let end = start + waiting.estimate;
         let nodes = waiting.nodes.0;
         self.free().reserve(start, end, nodes);
+    }
+
+    /// The nodes that are up and free from now on if these running jobs end at these times, and all
+    /// others take their estimates.
+    #[must_use]
+    pub fn free_if(&mut self, ends: &[(JobId, Seconds)]) -> Profile {
+        let now = self.now();
+        let mut free = self.free().clone();
+        for &(job, end) in ends {
+            if let Ok(place) = self.jobs.place_of_running(job) {
+                let Running { until, nodes, .. } = self.jobs.running[place];
+                free.release(end.max(now).min(until), until, nodes.0);
+            }
+        }
+        free
     }
 
     /// Whether there is a promised window that has not begun.
@@ -448,46 +485,4 @@ impl<P: QueuePolicy> WindowSeller for Queue<P> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::failures::FailureTrace;
-    use crate::scheduling::queue::PlannedQueue;
-    use crate::scheduling::simulate_policy;
-    use crate::workload::Job;
-
-    const NODES: Nodes = Nodes(8);
-
-    fn starts(policy: Box<dyn Policy>, jobs: &[Job]) -> Vec<(JobId, Option<Seconds>)> {
-        let (_, outcomes) = simulate_policy(NODES, policy, jobs, &FailureTrace::default());
-        let starts = outcomes
-            .iter()
-            .map(|outcome| (outcome.job.id, outcome.start));
-        let mut starts: Vec<_> = starts.collect();
-        starts.sort_unstable();
-        starts
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_the_backfilling_a_queue_of_the_registry_starts_whom_the_whole_plan_starts(
-            drawn in prop::collection::vec((0_i64..30, 1..=NODES.0, 1_i64..60, 1_i64..60), 1..40),
-        ) {
-            let mut now = Seconds::ZERO;
-            let drawn = (0..).zip(drawn).map(|(id, (gap, nodes, estimate, runtime))| {
-                now += Seconds(gap);
-                Job::rigid(JobId(id), now, Nodes(nodes), Seconds(estimate))
-                    .running_for(Seconds(runtime.min(estimate)))
-                    .numbered(id.into())
-            });
-            let jobs: Vec<Job> = drawn.collect();
-            for rule in [Backfilling::None, Backfilling::Aggressive, Backfilling::Conservative] {
-                let queue = Queue::of(rule, QueueSettings::default());
-                let planned = PlannedQueue::new(NODES, rule, false);
-                let starts = [starts(Box::new(queue), &jobs), starts(Box::new(planned), &jobs)];
-                prop_assert_eq!(&starts[0], &starts[1], "{:?}", rule);
-            }
-        }
-    }
-}
+mod tests;

@@ -313,6 +313,7 @@ mod tests {
             "failed-overbooked",
             "failed-nodes",
             "failed-unstartable",
+            "dropped-by-customer",
         ];
         assert!(names.eq(by_code));
     }

@@ -47,6 +47,7 @@ pub(crate) fn policy(
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
+    let backfill_risk = raw.backfill_risk().or_default(problems);
     let overlap = overlap(raw, checkpoint, problems);
     let double = double_execution(raw, checkpoint, ratio, problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
@@ -83,6 +84,7 @@ pub(crate) fn policy(
         penalty: penalty?,
         overlap: overlap?,
         double_execution: double?,
+        backfill_risk: backfill_risk?,
     };
     Some((policy, ratio?))
 }

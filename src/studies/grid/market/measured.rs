@@ -6,10 +6,7 @@ use bookahead_core::scheduling::measures::{Measured, jain};
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::workload::JobId;
 
-use super::{
-    Broker, Delegation, DelegationRule, MarketCluster, MarketRun, Provider, ProviderResult,
-    migration,
-};
+use super::{Broker, Delegation, MarketCluster, MarketRun, Provider, ProviderResult, migration};
 
 /// How near the broker's belief must be to the truth to count as knowledge.
 const KNOWN_WITHIN: f64 = 0.02;
@@ -106,7 +103,7 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
             sum(|result| result.broken as f64),
             jobs,
         );
-        if settings.rule == DelegationRule::Reputation {
+        if settings.rule.learns() {
             let known: Vec<f64> = of_kind
                 .iter()
                 .filter_map(|result| result.known_after(KNOWN_WITHIN))

@@ -54,6 +54,8 @@ pub(super) struct Offer {
     pub(super) provider: usize,
     pub(super) contract: Contract,
     pub(super) score: f64,
+    /// The PoF that the broker believes.
+    pub(super) believed: f64,
     pub(super) start: Seconds,
     pub(super) end: Seconds,
     /// Whether the slot is shorter than the estimate.
@@ -117,6 +119,7 @@ impl Provider {
             provider,
             contract,
             score: (1.0 - believed) * kept + believed * broken,
+            believed,
             start: quote.start,
             end: quote.end,
             overbooked: quote.overbooked,
@@ -166,11 +169,10 @@ impl Provider {
 
     /// What the broker believes where it says this.
     pub(super) fn believed(&self, promised: f64, rule: DelegationRule) -> f64 {
-        match rule {
-            DelegationRule::Reputation => self.reputation.believed(promised),
-            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
-                promised
-            }
+        if rule.learns() {
+            self.reputation.believed(promised)
+        } else {
+            promised
         }
     }
 

@@ -20,6 +20,19 @@ pub enum DelegationRule {
     Cheapest,
     /// Any that quotes, drawn at random.
     Random,
+    /// The least PoF by what it believes of each provider, whatever the price.
+    MostReliable,
+}
+
+impl DelegationRule {
+    /// Whether the broker learns how true the word of each provider is, and believes accordingly.
+    #[must_use]
+    pub fn learns(self) -> bool {
+        match self {
+            Self::Reputation | Self::MostReliable => true,
+            Self::Promised | Self::Cheapest | Self::Random => false,
+        }
+    }
 }
 
 /// What determines a market, beside jobs, statistics and failures.

@@ -222,7 +222,7 @@ impl Study for MarketStudy {
             // Prices and planned ends decide, and no price is discounted.
             (settings.rule, settings.discount) = (DelegationRule::Cheapest, 0.0);
         }
-        if settings.rule != DelegationRule::Reputation {
+        if !settings.rule.learns() {
             (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);
         }
         if settings.clusters == 1 {

@@ -181,12 +181,55 @@ fn scores_are_those_of_the_formula_by_hand() {
 }
 
 #[test]
+fn the_most_reliable_provider_is_taken_whatever_it_costs() {
+    let settings = settings(DelegationRule::MostReliable);
+    let job = Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(100));
+    let quote = |pof, end| JobQuote {
+        start: Seconds(0),
+        end: Seconds(end),
+        overbooked: true,
+        pof,
+    };
+    let mut liar = Provider::new(&settings, Nodes(NODES), 0.2);
+    let honest = Provider::new(&settings, Nodes(NODES), 1.0);
+    let mut ties = random::stream(1, "market", 0, "ties");
+    let mut taken = |liar: &Provider, of_honest: &JobQuote| {
+        let offers = [
+            liar.offer(0, &job, &quote(0.5, 90), (&settings, None))
+                .unwrap(),
+            honest.offer(1, &job, of_honest, (&settings, None)).unwrap(),
+        ];
+        choose(&offers, settings.rule, &mut ties).unwrap().provider
+    };
+    // It says 0.1; of equal risks the earlier end is taken.
+    assert_eq!(taken(&liar, &quote(0.2, 90)), 0);
+    assert_eq!(taken(&liar, &quote(0.05, 90)), 1);
+    assert_eq!(taken(&liar, &quote(0.1, 80)), 1);
+    assert_eq!(taken(&liar, &quote(0.1, 95)), 0);
+    // Found out, it is believed to fail with min(1, 0.1 · (1 + 4) / (1 + 0.8)), and is worth
+    // nothing; the honest one is taken although its quote is worth nothing either.
+    for job in 0..8 {
+        liar.reputation.decided(0.1, job < 4);
+    }
+    assert_eq!(taken(&liar, &quote(0.27, 90)), 1);
+    assert_eq!(taken(&liar, &quote(0.28, 90)), 0);
+    let hopeless = honest
+        .offer(1, &job, &quote(0.9, 90), (&settings, None))
+        .unwrap();
+    assert!(hopeless.score < 0.0);
+    let chosen = choose(&[hopeless], settings.rule, &mut ties);
+    assert!(chosen.is_some());
+    assert!(choose(&[hopeless], DelegationRule::Reputation, &mut ties).is_none());
+}
+
+#[test]
 fn gains_add_up_to_what_the_promises_were_worth() {
     for rule in [
         DelegationRule::Reputation,
         DelegationRule::Promised,
         DelegationRule::Cheapest,
         DelegationRule::Random,
+        DelegationRule::MostReliable,
     ] {
         let settings = settings(rule);
         let run = run(&settings, 3);

@@ -22,6 +22,11 @@ pub struct ClientSettings {
     /// The mean time that a user waits for the first start of a job before taking it back; drawn
     /// for each job from an exponential distribution. `None` (default): for ever.
     pub patience: Option<Seconds>,
+    /// Whether users leave who are offered a late end ([`bookahead_core::scheduling::Customers`];
+    /// default no). Left out where it is the default, so that who does not leave keeps his
+    /// identity.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub refuses_late_offers: bool,
 }
 
 /// Whose end a job waits for before it is submitted.
@@ -48,6 +53,7 @@ impl Default for ClientSettings {
             dependencies: Dependencies::default(),
             session_gap: Seconds(20 * 60),
             patience: None,
+            refuses_late_offers: false,
         }
     }
 }
@@ -56,6 +62,16 @@ impl ClientSettings {
     /// Whether nothing that becomes of a job changes what is submitted.
     #[must_use]
     pub fn is_open_loop(&self) -> bool {
+        let reacts = Self {
+            refuses_late_offers: false,
+            ..self.clone()
+        };
+        reacts.is_default()
+    }
+
+    /// Whether users do nothing beside submitting their jobs.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 

@@ -464,6 +464,7 @@ proptest! {
             dependencies: if sessions { Dependencies::Sessions } else { Dependencies::None },
             session_gap: Seconds(gap),
             patience: None,
+            refuses_late_offers: false,
         };
         let read = given.clone().normalised();
         prop_assert_eq!(read.is_open_loop(), rejected + failed == 0 && !sessions);

@@ -260,6 +260,9 @@ impl Policy for Comprehensive {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
+        if !cluster.offer(id, slot.end) {
+            return;
+        }
         let class = own.as_ref().map(|own| own.class);
         let ratios = own.as_ref().map(|own| own.ratios);
         cluster.promise(

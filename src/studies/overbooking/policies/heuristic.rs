@@ -251,6 +251,9 @@ impl Policy for Heuristic {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
+        if !cluster.offer(id, slot.end) {
+            return;
+        }
         let own = own.or_else(|| self.own_ratios(cluster.job(id)));
         cluster.promise(
             id,

@@ -309,6 +309,9 @@ impl Policy for Shortening {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
+        if !cluster.offer(id, slot.placement.end) {
+            return;
+        }
         let overbooked = slot.placement.kind.is_overbooked();
         cluster.promise(
             id,

@@ -1,9 +1,11 @@
 //! The closed form of the expected makespan against the runs of one node that fails; rules of
 //! events and starts on small scenes.
 
+mod backfilling_at_risk;
 mod double_execution;
 mod events;
 mod excluded;
+mod late_offers;
 mod overlap;
 mod starts;
 

@@ -2,7 +2,7 @@
 
 use crate::Dependencies;
 use crate::best_effort::{BestEffortStart, WhenStopped};
-use bookahead_lab::keys::declaration::{Given, integer_within, named, real};
+use bookahead_lab::keys::declaration::{Given, flag, integer_within, named, real};
 use bookahead_lab::{section, tables};
 
 tables! {
@@ -49,6 +49,9 @@ section! {
         /// How long users wait for a start.
         patience_hours: Given<f64> = real().above(0.0)
             .note(" hours in the mean that a user waits for the first start before taking a job back (default: for ever)"),
+        /// Whether users leave who are offered a late end: the more probably, the more of the time
+        /// until the deadline it uses.
+        refuses_late_offers: Option<bool> = flag("false").decides("Birkenheuer 2012 §5.1.1"),
     }
 }
 

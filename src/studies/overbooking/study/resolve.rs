@@ -34,14 +34,31 @@ pub(super) fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientS
         .or_default(problems);
     let patience = raw.patience_hours().limited(|hours| hours <= 1e6);
     let minutes = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
-    Some(ClientSettings {
+    let settings = ClientSettings {
         resubmit_rejected: raw.resubmit_rejected().or_default(problems)?,
         resubmit_failed: raw.resubmit_failed().or_default(problems)?,
         resubmit_after: minutes(after?),
         dependencies: raw.dependencies.unwrap_or_default(),
         session_gap: minutes(gap?),
         patience: patience.checked(problems)?.map(Seconds::from_hours),
-    })
+        refuses_late_offers: raw.refuses_late_offers().is_on(),
+    };
+    if settings.refuses_late_offers && !settings.clone().normalised().is_open_loop() {
+        let places = [
+            raw.resubmit_rejected().place(),
+            raw.resubmit_failed().place(),
+        ];
+        let places = places.into_iter().chain([raw.patience_hours().place()]);
+        problems.add(
+            ProblemKind::Conflict,
+            "client.refuses_late_offers",
+            places.max_by_key(|place| place.end).unwrap_or_default(),
+            "a user who leaves when offered a late end neither asks again nor waits for others",
+            "leave out `refuses_late_offers` or the other keys of `[client]`",
+        );
+        return None;
+    }
+    Some(settings)
 }
 
 pub(super) fn best_effort(
@@ -64,13 +81,13 @@ pub(super) fn best_effort(
     let is_none = settings.share_percent == 0.0;
     if let Some(share) = raw.share_percent.as_ref()
         && !is_none
-        && !clients.is_open_loop()
+        && !clients.is_default()
     {
         problems.add(
             ProblemKind::Conflict,
             "best_effort.share_percent",
             share.span(),
-            "jobs without promises are submitted as they are listed, and `[client]` submits jobs by what becomes of others",
+            "jobs without promises are submitted as they are listed, and `[client]` submits jobs by what becomes of others or lets users leave",
             "leave out one of the two tables",
         );
         return None;

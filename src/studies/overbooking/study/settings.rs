@@ -34,7 +34,7 @@ pub struct OverbookingStudy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub releases: Option<ReleaseSettings>,
     /// How users react to what becomes of their jobs.
-    #[serde(default, skip_serializing_if = "ClientSettings::is_open_loop")]
+    #[serde(default, skip_serializing_if = "ClientSettings::is_default")]
     pub client: ClientSettings,
     /// Jobs that are promised nothing and run where the others leave nodes; `None` where all are
     /// promised their slots.
@@ -208,6 +208,11 @@ fn read_by(strategy: &Strategy, policy: PolicySpec) -> PolicySpec {
         },
     };
     let policy = PolicySpec {
+        backfill_risk: if strategy.backfills {
+            policy.backfill_risk
+        } else {
+            default.backfill_risk
+        },
         checkpoint: policy.checkpoint.map(CheckpointSettings::normalised),
         ..policy
     };
@@ -293,6 +298,14 @@ pub fn believed(common: &CommonSettings<'_>, strategy: &str) -> Option<Reliabili
             ..common.scheduling.reliability.clone()
         };
         on_the_failure_clock(believed, common.failures)
+    })
+}
+
+/// Whether a policy reads how much of their estimates jobs use: to overbook, or to let jobs pass
+/// the first of a queue.
+pub(super) fn reads_estimates(strategy: Option<&Strategy>, policy: &PolicySpec) -> bool {
+    strategy.is_none_or(|strategy| {
+        strategy.overbooks || (strategy.backfills && policy.backfill_risk > 0.0)
     })
 }
 
