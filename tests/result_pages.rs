@@ -11,6 +11,7 @@ mod reservations;
 mod setting;
 mod several;
 mod slot_prices;
+mod small_rules;
 mod test_jobs;
 mod users;
 mod weighted_sum;

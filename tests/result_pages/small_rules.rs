@@ -1,0 +1,138 @@
+//! Pages about jobs that pass the first of a queue, customers who refuse late ends, and a broker
+//! that looks at risk alone (Birkenheuer 2012, §2.4.2, §5.1.1, §1.2.1).
+
+use super::setting::has_traces;
+use super::*;
+
+/// A row of a query with paired differences: its names in the order of `columns`, the mean of the
+/// reference, the mean difference, and the half-width of its interval.
+type Difference = (Vec<String>, [f64; 3]);
+
+/// The rows of a query beside an experiment.
+fn differences(store: &Path, query: &str, columns: &[&str]) -> Vec<Difference> {
+    let query = fs::read_to_string(project().join("configs").join(query)).expect("a query");
+    rows(store, &query, |row| {
+        let names = columns.iter().map(|column| {
+            let name: rusqlite::types::Value = row.get(*column)?;
+            Ok(match name {
+                rusqlite::types::Value::Text(text) => text,
+                rusqlite::types::Value::Real(number) => number.to_string(),
+                other => format!("{other:?}"),
+            })
+        });
+        let names = names.collect::<rusqlite::Result<Vec<String>>>()?;
+        assert_eq!(row.get::<_, i64>("n")?, 20);
+        Ok((
+            names,
+            [row.get("base")?, row.get("more")?, row.get("half_width")?],
+        ))
+    })
+}
+
+/// The numbers of the row with these names.
+fn of(found: &[Difference], names: &[&str]) -> [f64; 3] {
+    let row = found.iter().find(|(known, _)| known.iter().eq(names));
+    row.expect("a row of the query").1
+}
+
+/// `**−1.12 ± 0.75**`, bold where the interval leaves 0 out.
+fn said([_, more, half]: [f64; 3], digits: usize) -> String {
+    let sign = if more < 0.0 { "−" } else { "+" };
+    let size = more.abs();
+    let text = format!("{sign}{size:.digits$} ± {half:.digits$}");
+    match size > half {
+        true => format!("**{text}**"),
+        false => text,
+    }
+}
+
+#[test]
+fn the_page_about_passing_at_a_risk_gives_its_row_of_long_queues_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "backfill-risk/sdsc-sp2.toml",
+        &[("[0.8, 2.0]", "[2.0]"), ("[2.0, 20.0]", "[20.0]")],
+    );
+    run(folder.path(), part);
+    let store = folder.path().join("it.db");
+    let found = differences(&store, "backfill-risk/paired.sql", &["risk", "quantity"]);
+    let at = |risk| of(&found, &[risk, "wait"]);
+    let row = format!(
+        "| SDSC SP2 | 2.0 | 20 | {:.2} | {} | {} | {} |",
+        at("0.5")[0],
+        said(at("0.05"), 2),
+        said(at("0.2"), 2),
+        said(at("0.5"), 2)
+    );
+    assert!(
+        read("measurements/backfill-risk.md").contains(&row),
+        "{row}"
+    );
+}
+
+#[test]
+fn the_page_about_late_offers_gives_the_surplus_on_sdsc_sp2_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "late-offers/sdsc-sp2.toml",
+        &[(r#", "heuristic-planning", "heuristic-overbooking"]"#, "]")],
+    );
+    run(folder.path(), part);
+    let store = folder.path().join("it.db");
+    let columns = ["what", "strategy", "quantity"];
+    let found = differences(&store, "late-offers/paired.sql", &columns);
+    let at = |what| said(of(&found, &[what, "comprehensive-overbooking", "gain"]), 0);
+    let row = format!(
+        "| SDSC SP2 | comprehensive-overbooking | {} | {} | {} |",
+        at("surplus, customers take"),
+        at("surplus, customers refuse"),
+        at("surplus lost")
+    );
+    assert!(read("measurements/late-offers.md").contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_the_most_reliable_provider_gives_its_row_of_heuristic_clusters_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "market/ctc-reliable.toml",
+        &[
+            (
+                r#"["heuristic-overbooking", "comprehensive-overbooking"]"#,
+                r#"["heuristic-overbooking"]"#,
+            ),
+            (r#""promised", "cheapest", "random", "#, ""),
+        ],
+    );
+    run(folder.path(), part);
+    let store = folder.path().join("it.db");
+    let found = differences(&store, "market/reliable.sql", &["rule", "measure"]);
+    let cell = |measure| {
+        let numbers = of(&found, &["most-reliable", measure]);
+        format!("{} ({:.1})", said(numbers, 1), numbers[0])
+    };
+    let row = format!(
+        "| heuristic | most-reliable | {} | {} | {} | {} | {} |",
+        cell("market_provider_gain_percent"),
+        cell("market_customer_gain_percent"),
+        cell("market_delegated_percent"),
+        cell("market_kept_percent"),
+        cell("market_optimistic_share_percent")
+    );
+    assert!(
+        read("measurements/most-reliable.md").contains(&row),
+        "{row}"
+    );
+}
