@@ -306,13 +306,7 @@ mod tests {
                 title: "y".to_owned(),
                 kind: ScaleKind::Linear,
             },
-            series: vec![Series {
-                label: "a & b".to_owned(),
-                rank: 1,
-                marks,
-                reference: None,
-                published: Vec::new(),
-            }],
+            series: vec![Series::new("a & b", 1, marks)],
             note: String::new(),
             sql: String::new(),
         }
