@@ -9,8 +9,7 @@ use bookahead_overbooking::study::policy_read;
 /// What a policy of this name reads of `[scheduling]`, `[checkpoint]` and `[penalty]`; `None` where
 /// that is nothing but defaults. Its name, its acceptance test and its reliability are those of the
 /// study, and what calibrates promises needs batteries that were run before: they are the defaults
-/// here. No job of theirs runs twice, and
-/// none passes the first of a queue at a risk.
+/// here. No job of theirs runs twice, and none passes the first of a queue at a risk.
 pub(crate) fn cluster_policy(common: &CommonSettings<'_>, strategy: &str) -> Option<PolicySpec> {
     let default = PolicySpec::default();
     let given = PolicySpec {
