@@ -111,33 +111,21 @@ fn of_line(figure: &Figure, series: &Series) -> Option<String> {
     if marks.len() == 1 {
         return Some(format!("{label}{}", at(first)));
     }
-    let turn = series.course.as_ref().and_then(|course| course.turn);
-    let turn = turn.and_then(|place| marks.iter().find(|mark| mark.x == place));
-    let ends = (at(first), at(last));
-    Some(
-        match (
-            series.course.as_ref().map(|course| course.change),
-            turn,
-            ends,
-        ) {
-            (Some(Change::Peaks), Some(turn), (first, last)) => {
-                format!(
-                    "{label}{first}, rising to {} and falling to {last}",
-                    at(turn)
-                )
-            }
-            (Some(Change::Dips), Some(turn), (first, last)) => {
-                format!(
-                    "{label}{first}, falling to {} and rising to {last}",
-                    at(turn)
-                )
-            }
-            (Some(Change::Level), _, (first, last)) => {
-                format!("{label}{first}, {last} (no significant difference)")
-            }
-            (_, _, (first, last)) => format!("{label}{first}, {last}"),
-        },
-    )
+    let course = series.course.as_ref();
+    let turn = course.and_then(|course| marks.iter().find(|mark| Some(mark.x) == course.turn));
+    let (first, turn, last) = (at(first), turn.map(at), at(last));
+    Some(match (course.map(|course| course.change), turn) {
+        (Some(Change::Peaks), Some(turn)) => {
+            format!("{label}{first}, rising to {turn} and falling to {last}")
+        }
+        (Some(Change::Dips), Some(turn)) => {
+            format!("{label}{first}, falling to {turn} and rising to {last}")
+        }
+        (Some(Change::Level), _) => {
+            format!("{label}{first}, {last} (no significant difference)")
+        }
+        _ => format!("{label}{first}, {last}"),
+    })
 }
 
 /// A line in a situation and what it does there.
