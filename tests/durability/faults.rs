@@ -122,16 +122,19 @@ const KINDS: [Kind; 8] = [
 pub(super) fn library() -> Option<&'static Path> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| {
-        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults.so");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let library = folder.join("faults.so");
+        // Renamed when it is whole: other programs may be running with it in front of them.
+        let compiling = folder.join(format!("faults-{}.so", std::process::id()));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/durability/faults.c");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-O1", "-o"])
-            .arg(&library)
+            .arg(&compiling)
             .args([source, "-ldl"])
             .status();
-        compiled
-            .is_ok_and(|status| status.success())
-            .then_some(library)
+        let is_there = compiled.is_ok_and(|status| status.success())
+            && fs::rename(&compiling, &library).is_ok();
+        is_there.then_some(library)
     });
     if library.is_none() {
         println!("skipped: there is no C compiler");
