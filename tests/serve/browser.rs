@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use super::client::Server;
 use super::{long_run, two_runs};
 use crate::support::browser::Browser;
+use crate::support::program::PATIENCE;
 
 /// Waits until an expression in the page is true.
 fn wait_for(browser: &Browser, expression: &str) {
     let began = Instant::now();
     while browser.ask(expression) != json!(true) {
-        assert!(began.elapsed() < Duration::from_secs(60), "{expression}");
+        assert!(began.elapsed() < PATIENCE, "{expression}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
