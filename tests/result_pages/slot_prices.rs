@@ -95,3 +95,35 @@ fn the_page_about_limits_on_padded_jobs_gives_its_row_of_five_hours_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_one_slot_gives_its_row_of_the_cheapest_slot_of_a_deep_workflow_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "single-slot/ctc.toml",
+        &[("[3, 10, 50]", "[50]"), ("[0.0, 0.5, 1.0]", "[1.0]")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/single-slot.md";
+    let store = folder.path().join("it.db");
+    let of = |search| {
+        let here = [("depth", "50"), ("alpha", "1"), ("search", search)];
+        Setting::of(&store, &queries(page)[0], 40, &here)
+    };
+    let (each, one) = (of("greedy"), of("single-slot"));
+    let row = format!(
+        "| 50 | 1 | {:.2} | {} | {:.3} | {} | {:.0} | {:.0} | {} |",
+        each.mean("wf_makespan_hours"),
+        one.difference("wf_makespan_hours", 2.023, 2),
+        each.mean("wf_cost_ratio"),
+        one.difference("wf_cost_ratio", 2.023, 3),
+        one.mean("wf_idle_su"),
+        each.mean("wf_externality_su"),
+        one.difference("wf_externality_su", 2.023, 0),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}

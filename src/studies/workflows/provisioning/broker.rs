@@ -27,6 +27,7 @@ mod effect;
 mod giving_back;
 mod in_turn;
 mod just_in_time;
+mod one_slot;
 mod outlasting;
 
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its
@@ -170,11 +171,15 @@ impl Broker<'_> {
         tasks: &[usize],
         offers: Option<Offers>,
     ) -> Result<bool, BrokerError> {
-        if self.settings.is_genetic() {
-            self.provide_genetically(state, planned, tasks, offers)
-                .await
-        } else {
-            self.provide_greedily(state, planned, tasks).await
+        match self.settings.search {
+            SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => {
+                self.provide_genetically(state, planned, tasks, offers)
+                    .await
+            }
+            SearchMethod::SingleSlot => self.provide_in_one_slot(state, planned, tasks).await,
+            SearchMethod::Greedy | SearchMethod::BestEffort => {
+                self.provide_greedily(state, planned, tasks).await
+            }
         }
     }
 

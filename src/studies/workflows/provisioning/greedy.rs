@@ -1,6 +1,10 @@
 //! Greedy provisioning with queries: task after task, the start that the user likes best (ALG-7:
 //! Singh 2008, §7.1, Figure 51), and two relatives that keep a deadline or a budget.
 
+mod single_slot;
+
+pub(super) use single_slot::ask_for_one_slot;
+
 use serde::{Deserialize, Serialize};
 
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
@@ -59,6 +63,44 @@ impl Wish {
             }
         }
     }
+
+    /// The best of bookings with these costs, in processor-seconds, and ends: by α, or the cheapest
+    /// that ends by `latest` of the deadline, else the earliest, or the earliest that costs no more
+    /// than `affordable` of the budget, else the cheapest.
+    fn best(
+        self,
+        values: &[(f64, f64)],
+        latest: impl FnOnce(Seconds) -> Seconds,
+        affordable: impl FnOnce(f64) -> f64,
+    ) -> Option<usize> {
+        match self {
+            Self::TradeOff { alpha } => selection::choose(values.iter().copied(), alpha),
+            Self::Deadline { after } => {
+                let latest = latest(after).0 as f64;
+                within(values, |(_, end)| *end <= latest, 1.0, 0.0)
+            }
+            Self::Budget { service_units } => {
+                let affordable = affordable(service_units);
+                within(values, |(cost, _)| *cost <= affordable, 0.0, 1.0)
+            }
+        }
+    }
+}
+
+/// The best by `alpha` of those that fit, else the best by `otherwise` of all.
+fn within(
+    values: &[(f64, f64)],
+    fits: impl Fn(&(f64, f64)) -> bool,
+    alpha: f64,
+    otherwise: f64,
+) -> Option<usize> {
+    let fitting: Vec<usize> = (0..values.len())
+        .filter(|&index| fits(&values[index]))
+        .collect();
+    if fitting.is_empty() {
+        return selection::choose(values.iter().copied(), otherwise);
+    }
+    selection::choose(fitting.iter().map(|&index| values[index]), alpha).map(|place| fitting[place])
 }
 
 /// A plan with one slot a task, booked.
@@ -171,20 +213,14 @@ pub(super) async fn greedy(
             .iter()
             .map(|choice| (cost(choice).0 as f64, end(choice).0 as f64))
             .collect();
-        let chosen = match wish {
-            Wish::TradeOff { alpha } => selection::choose(values.iter().copied(), alpha),
-            Wish::Deadline { after } => {
-                let latest = (submitted + after - tails[task]).0 as f64;
-                within(&values, |(_, end)| *end <= latest, 1.0, 0.0)
-            }
-            Wish::Budget { service_units } => {
-                let own = least(needs.nodes, &needs.runtimes);
-                let spare = service_units * 3_600.0 - (spent + charge(work_ahead)).0 as f64;
-                let share = own.0 as f64 / work_ahead.0.max(1) as f64;
-                let affordable = charge(own).0 as f64 + spare.max(0.0) * share;
-                within(&values, |(cost, _)| *cost <= affordable, 0.0, 1.0)
-            }
+        let latest = |after| submitted + after - tails[task];
+        let affordable = |service_units: f64| {
+            let own = least(needs.nodes, &needs.runtimes);
+            let spare = service_units * 3_600.0 - (spent + charge(work_ahead)).0 as f64;
+            let share = own.0 as f64 / work_ahead.0.max(1) as f64;
+            charge(own).0 as f64 + spare.max(0.0) * share
         };
+        let chosen = wish.best(&values, latest, affordable);
         let Some(chosen) = chosen else {
             plan.failure = Some(PlanFailure::TooWide {
                 task,
@@ -254,22 +290,6 @@ impl GreedyPlan {
             failure: None,
         }
     }
-}
-
-/// The best by `alpha` of those that fit, else the best by `otherwise` of all.
-fn within(
-    values: &[(f64, f64)],
-    fits: impl Fn(&(f64, f64)) -> bool,
-    alpha: f64,
-    otherwise: f64,
-) -> Option<usize> {
-    let fitting: Vec<usize> = (0..values.len())
-        .filter(|&index| fits(&values[index]))
-        .collect();
-    if fitting.is_empty() {
-        return selection::choose(values.iter().copied(), otherwise);
-    }
-    selection::choose(fitting.iter().map(|&index| values[index]), alpha).map(|place| fitting[place])
 }
 
 fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {

@@ -88,6 +88,8 @@ pub(super) struct Purchase {
     tasks: Vec<usize>,
     /// The number under which it is booked.
     pub(super) id: RequestId,
+    /// What of its price pays for the delay of others.
+    pub(super) externality: NodeSeconds,
 }
 
 impl Ledger {
@@ -100,7 +102,7 @@ impl Ledger {
         }
     }
 
-    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of
+    /// Enters a plan over slots that hold several tasks, booked in full. `purchases` are those of
     /// [`purchases`].
     pub(super) fn enter_shares(
         &mut self,
@@ -138,7 +140,7 @@ impl Ledger {
                     site,
                     slot,
                     cost: paid.coins().0 * slot.unit_price + slot.fixed_price,
-                    externality: NodeSeconds(0),
+                    externality: purchase.externality,
                 });
             }
             let Some(slot) = paid_as[purchase.slot] else {
@@ -437,6 +439,7 @@ pub(super) fn purchases(
         piece,
         tasks,
         id: number(),
+        externality: NodeSeconds(0),
     });
     numbered.collect()
 }

@@ -121,6 +121,8 @@ pub enum SearchMethod {
     /// Task after task, by queries (ALG-7).
     #[default]
     Greedy,
+    /// One slot for all tasks, by queries (Singh 2008, chapter 7).
+    SingleSlot,
 }
 
 /// Which site takes a task, among those on which it fits (AMB-9); the first of equals.
@@ -185,7 +187,7 @@ impl ProvisioningSettings {
     pub fn is_genetic(&self) -> bool {
         match self.search {
             SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => true,
-            SearchMethod::BestEffort | SearchMethod::Greedy => false,
+            SearchMethod::BestEffort | SearchMethod::Greedy | SearchMethod::SingleSlot => false,
         }
     }
 

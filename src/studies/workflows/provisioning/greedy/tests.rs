@@ -1,4 +1,6 @@
-use bookahead_core::kernel::Questions;
+use std::collections::BTreeSet;
+
+use bookahead_core::kernel::{Questions, ServiceChannel};
 use bookahead_reservations::replanning::{Admission, ReplanningMachine, ReplanningSettings};
 
 use super::super::{ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer};
@@ -60,24 +62,52 @@ fn plan(application: &Application, wish: Wish) -> GreedyPlan {
 }
 
 fn plan_at(application: &Application, wish: Wish, price: Option<f64>) -> GreedyPlan {
-    let mut site = section_12_4();
     let application = application.clone();
-    let mut questions = Questions::new(async move |desk| {
+    let answered = at_section_12_4(async move |desk| {
         let workloads = [workload(5, Vec::new())];
         let (begin, nobody) = (Seconds::ZERO, Users::default());
         let mut sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
         sites.charges.reserved_unit_price = price;
         greedy(&application, &mut sites, begin, wish, 0, &mut 1, None).await
     });
+    answered.unwrap()
+}
+
+/// What a broker finds that asks that machine.
+fn at_section_12_4<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    asks: impl FnOnce(ServiceChannel<ProviderSite>) -> F + Send + 'static,
+) -> T {
+    let mut site = section_12_4();
+    let mut questions = Questions::new(asks);
     loop {
         match questions.go_on() {
-            Ok(plan) => return plan.unwrap(),
+            Ok(answer) => return answer,
             Err(next) => {
                 let answers = next.into_iter().map(|(_, question)| site.answer(question));
                 questions.answered(answers.collect());
             }
         }
     }
+}
+
+/// The slot that is best for the application by this wish: nodes, hour of its start, hours, f.
+fn one_slot(application: Application, wish: Wish) -> (u32, i64, i64, f64) {
+    let asked = at_section_12_4(async move |desk| {
+        let workloads = [workload(5, Vec::new())];
+        let (begin, nobody) = (Seconds::ZERO, Users::default());
+        let sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+        ask_for_one_slot(&application, &sites, begin, wish, None).await
+    });
+    let asked = asked.unwrap();
+    let slot = asked.best.unwrap().slot;
+    assert_eq!(asked.externality.coins().0, slot.fixed_price);
+    let hours = |time: Seconds| time.0 / HOUR.0;
+    (
+        slot.nodes.0,
+        hours(slot.start),
+        hours(slot.duration()),
+        slot.fixed_price,
+    )
 }
 
 fn planned(wish: Wish) -> (Vec<i64>, Vec<i64>, PlanValue) {
@@ -107,6 +137,40 @@ fn section_12_5_is_planned_as_it_says_for_every_alpha() {
         assert_eq!((starts, prices), (vec![1, 4, 7], vec![0, 0, 0]));
         assert_eq!((value.cost, value.makespan), (9.0, HOUR * 8));
     }
+}
+
+/// Addendum S10: the chain takes 2 processors for 6 hours. At 1 it pushes others back by 12
+/// node-hours, 24 SU and 7 h in all; from 5 on by none, 12 SU and 11 h.
+#[test]
+fn one_slot_for_the_whole_of_section_12_5_costs_what_the_addendum_says() {
+    let of = |wish| one_slot(application(), wish);
+    let (early, late) = ((2, 1, 6, 12.0), (2, 5, 6, 0.0));
+    assert_eq!(of(Wish::TradeOff { alpha: 0.0 }), early);
+    assert_eq!(of(Wish::TradeOff { alpha: 1.0 }), late);
+    assert_eq!(of(Wish::Deadline { after: HOUR * 7 }), early);
+    assert_eq!(of(Wish::Deadline { after: HOUR * 11 }), late);
+    let budget = |service_units| of(Wish::Budget { service_units });
+    assert_eq!((budget(24.0), budget(12.0)), (early, late));
+}
+
+/// Two tasks of a node, of 2 and 1 hours: on one node they take 3 hours, on two 2, and on more
+/// nothing less.
+#[test]
+fn widths_that_make_an_application_no_shorter_are_not_asked_for() {
+    let application = Application::new(vec![task(1, 2, &[]), task(1, 1, &[])], vec![0, 1]);
+    let asked = at_section_12_4(async move |desk| {
+        let workloads = [workload(5, Vec::new())];
+        let (begin, nobody) = (Seconds::ZERO, Users::default());
+        let sites = Environment::new(desk, (&workloads, &nobody), begin, Seconds::ZERO);
+        let mut prices = Vec::new();
+        let wish = Wish::TradeOff { alpha: 0.0 };
+        let asked = ask_for_one_slot(&application, &sites, begin, wish, Some(&mut prices)).await;
+        let shapes = prices
+            .iter()
+            .map(|sample| (sample.nodes.0, sample.duration.0 / HOUR.0));
+        (asked.unwrap().queries, shapes.collect::<BTreeSet<_>>())
+    });
+    assert_eq!(asked, (2, BTreeSet::from([(1, 3), (2, 2)])));
 }
 
 #[test]

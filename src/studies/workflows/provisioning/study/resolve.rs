@@ -302,7 +302,7 @@ fn charged(own: &RawTables, search: SearchMethod, problems: &mut Problems) -> Op
     let field = own.planning.reserved_unit_price();
     let price = reserved_unit_price(&own.planning, problems)?;
     match search {
-        SearchMethod::Greedy => Some(price),
+        SearchMethod::Greedy | SearchMethod::SingleSlot => Some(price),
         SearchMethod::BestEffort => Some(None),
         SearchMethod::Moga | SearchMethod::Nsga2 | SearchMethod::WeightedSum => {
             if price.is_none() {
@@ -367,9 +367,9 @@ fn provider(
             Some("advertised"),
             "genetic searches choose from advertised slots",
         ),
-        SearchMethod::Greedy => (
+        SearchMethod::Greedy | SearchMethod::SingleSlot => (
             Some("queried"),
-            "the greedy search asks for the price of every start",
+            "searches by queries ask for the price of every start",
         ),
         SearchMethod::BestEffort => (None, ""),
     };

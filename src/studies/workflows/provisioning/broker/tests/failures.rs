@@ -9,6 +9,8 @@ fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twi
     // On free rectangles what is given back is a hole of its own, too short for the task.
     let kinds = [
         (queried(), SearchMethod::Greedy, 3),
+        // One slot has begun for all three, and lasts until 4 h.
+        (queried(), SearchMethod::SingleSlot, 4),
         (rectangles(), SearchMethod::Moga, 4),
     ];
     for (provider, search, again) in kinds {
