@@ -91,7 +91,7 @@ fn the_page_has_the_windows_of_the_search_and_what_merging_saves() {
         let began = Instant::now();
         let merged = cut(jobs, &seven(most));
         let took = began.elapsed();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        assert!(took < Duration::from_secs(60), "{took:?}");
         let single = ClusterSettings {
             merging: false,
             ..seven(most)

@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use super::penalty::PenaltySettings;
+use crate::plan::Profile;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -161,6 +162,12 @@ pub trait WindowSeller: Policy {
     /// What becomes of the waiting jobs by their estimates if nobody else comes; `None` where the
     /// policy plans them otherwise than as a queue. Asking changes nothing.
     fn forecast(&self, _cluster: &Cluster) -> Option<Box<dyn QueueForecast>> {
+        None
+    }
+
+    /// The nodes that windows may take over time if these had not been sold; `None` where the
+    /// policy plans no such profile. Asking changes nothing.
+    fn room_without(&self, _cluster: &Cluster, _windows: &[JobId]) -> Option<Profile> {
         None
     }
 

@@ -175,6 +175,8 @@ fn outcome(request: &CoRequest, clusters: u16, granted: bool) -> CoOutcome {
             .collect(),
         waiting_before: 4,
         waiting_after: id % 5,
+        class: RequestClass::Fixed,
+        displacements: 0,
         lost_parts: u32::from(granted && id == 0),
         replaced_parts: 0,
         first_start: None,

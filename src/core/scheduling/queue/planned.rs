@@ -118,16 +118,22 @@ impl PlannedQueue {
         if self.visible.as_ref().is_some_and(|(at, _)| *at != now) {
             self.visible = None;
         }
-        let found = self.visible.get_or_insert_with(|| {
-            let mut profile = self.fixed.clone();
+        if self.visible.is_none() {
+            self.visible = Some((now, self.with_reserved(now, self.fixed.clone())));
+        }
+        self.visible.as_ref().map_or(&self.fixed, |found| &found.1)
+    }
+
+    /// What is fixed, and what is reserved for waiting jobs beside it, if windows see it.
+    fn with_reserved(&self, now: Seconds, mut fixed: Profile) -> Profile {
+        if self.planned_visible && !self.queue.is_empty() {
             let reserved = match self.backfilling {
                 Backfilling::Conservative => &self.queue[..],
                 Backfilling::Aggressive | Backfilling::None => &self.queue[..1],
             };
-            plan_queue(&mut profile, now, reserved, Backfilling::Conservative);
-            (now, profile)
-        });
-        &found.1
+            plan_queue(&mut fixed, now, reserved, Backfilling::Conservative);
+        }
+        fixed
     }
 
     /// The fewest nodes that windows may take at any time in `[start, end)`.
@@ -291,6 +297,15 @@ impl WindowSeller for PlannedQueue {
             survives: 1.0,
         };
         (free >= nodes.0 as i32).then(|| WindowQuote::free(certain, false))
+    }
+
+    fn room_without(&self, cluster: &Cluster, windows: &[JobId]) -> Option<Profile> {
+        let now = cluster.now();
+        let mut fixed = self.fixed.clone();
+        for place in windows.iter().filter_map(|window| self.places.get(window)) {
+            fixed.release(place.start.max(now), place.end, place.nodes.0);
+        }
+        Some(self.with_reserved(now, fixed))
     }
 
     fn forecast(&self, cluster: &Cluster) -> Option<Box<dyn QueueForecast>> {

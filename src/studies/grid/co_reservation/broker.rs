@@ -11,6 +11,8 @@ mod workflows;
 
 use std::collections::BTreeMap;
 
+use rand::RngExt;
+
 use bookahead_core::kernel::{Begun, Decision, Stopwatch};
 use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{Nodes, Seconds};
@@ -20,7 +22,9 @@ use self::process::Process;
 use self::workflows::Workflows;
 use super::information::Information;
 use super::messages::{Answer, Instruction};
-use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings, SecondThoughts};
+use super::{
+    CoOutcome, CoReservationSettings, RequestClass, RiskSettings, SearchSettings, SecondThoughts,
+};
 use crate::co_reservation::local::ClusterId;
 
 /// What the broker wants done.
@@ -80,6 +84,29 @@ impl Rules {
     fn known(&self) -> impl Iterator<Item = (ClusterId, Nodes)> {
         let clusters = (0..).map(ClusterId).zip(self.sizes.iter().copied());
         clusters.filter(|(cluster, _)| self.information.covers(*cluster))
+    }
+
+    /// The class of a request, drawn from streams of its own, so that a larger share contains the
+    /// smaller one. Tasks of workflows are placed by each other and stay.
+    fn class(&self, request: &CoRequest) -> RequestClass {
+        let Some(settings) = &self.second_thoughts else {
+            return RequestClass::Fixed;
+        };
+        if request.task.is_some() {
+            return RequestClass::Fixed;
+        }
+        let is_below = |percent: f64, name: &str| {
+            let name = format!("co-request {} {name}", request.id.0);
+            let drawn: f64 = self.seed.stream(&name).random_range(0.0..100.0);
+            drawn < percent
+        };
+        if settings.priority_percent > 0.0 && is_below(settings.priority_percent, "priority") {
+            RequestClass::Priority
+        } else if is_below(settings.share_percent, "class") {
+            RequestClass::Renegotiable
+        } else {
+            RequestClass::Fixed
+        }
     }
 }
 

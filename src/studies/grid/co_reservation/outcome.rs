@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::CoRequest;
 
+use crate::co_reservation::RequestClass;
 use crate::co_reservation::local::{ClusterId, FilterCounts, Refusal};
 
 /// The outcome of one request.
@@ -45,8 +46,13 @@ pub struct CoOutcome {
     pub waiting_before: u32,
     /// Those of them still waiting when its parts start (`warte_noch`).
     pub waiting_after: u32,
-    /// Parts that a cluster lost.
+    /// Whether it gives way to others, or they to it.
+    pub class: RequestClass,
+    /// Parts that a cluster lost, those that others took included.
     pub lost_parts: u32,
+    /// How often others took a part, so that the whole request was issued anew; then the cost is
+    /// what it pays in the end, nothing if nothing was found.
+    pub displacements: u32,
     /// Parts that were found elsewhere after they were lost.
     pub replaced_parts: u32,
     /// The common start that was granted first; `None` where it was not granted, or is negotiated
@@ -95,6 +101,8 @@ pub enum AttemptFate {
     Cancelled,
     /// It was reserved, and the cluster lost it.
     Lost,
+    /// It was reserved, and another part took its CPUs.
+    Displaced,
     /// No answer came in time, or a queued part did not begin; it was taken back.
     TimedOut,
     /// The cluster refused it.
@@ -103,7 +111,7 @@ pub enum AttemptFate {
 
 impl AttemptFate {
     /// Every fate, in the order of tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Reserved,
         Self::Cancelled,
         Self::Lost,
@@ -112,6 +120,7 @@ impl AttemptFate {
         Self::Refused(Refusal::Past),
         Self::Refused(Refusal::Quota),
         Self::Refused(Refusal::Cancelled),
+        Self::Displaced,
     ];
 
     /// Its name in the store.
@@ -121,6 +130,7 @@ impl AttemptFate {
             Self::Reserved => "reserved",
             Self::Cancelled => "cancelled",
             Self::Lost => "lost",
+            Self::Displaced => "displaced",
             Self::TimedOut => "timed-out",
             Self::Refused(Refusal::Occupied) => "refused-occupied",
             Self::Refused(Refusal::Past) => "refused-past",

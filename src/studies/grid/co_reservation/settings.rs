@@ -7,7 +7,7 @@ use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::CoRequest;
 
 use super::{Algorithm, InformationSettings};
-use crate::co_reservation::local::LocalSettings;
+use crate::co_reservation::local::{LocalSettings, Precedence};
 
 /// A study of co-reservation: broker, clusters, network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,7 +38,8 @@ pub struct CoReservationSettings {
 
 /// Requests of two classes (Meltzer 2005, §7.3): most are negotiated once; a renegotiable one is
 /// issued anew every so often until what it holds starts, and the worse of two reservations is
-/// given back.
+/// given back. Where some requests have priority, these may take the CPUs of renegotiable ones that
+/// have not started, which are then issued anew.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondThoughts {
     /// How many requests are renegotiable, in percent: each is drawn on its own with this
@@ -46,10 +47,38 @@ pub struct SecondThoughts {
     pub share_percent: f64,
     /// How long after one negotiation the next one begins.
     pub every: Seconds,
+    /// How many requests have priority, in percent: each is drawn on its own with this probability,
+    /// before it is drawn whether it is renegotiable.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub priority_percent: f64,
     /// How much more a renegotiable request pays than the tariff, as a share of it (Meltzer 2005,
     /// §7.3).
     #[serde(default, skip_serializing_if = "is_default")]
     pub surcharge: f64,
+}
+
+/// Whose request gives way, and to whom (Meltzer 2005, §7.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RequestClass {
+    /// It is negotiated once.
+    #[default]
+    Fixed,
+    /// It is issued anew, and gives way to priority.
+    Renegotiable,
+    /// It is negotiated once, and may take the CPUs of renegotiable ones.
+    Priority,
+}
+
+impl RequestClass {
+    /// What its parts may take from others, and they from it.
+    #[must_use]
+    pub fn precedence(self) -> Precedence {
+        match self {
+            Self::Fixed => Precedence::Fixed,
+            Self::Renegotiable => Precedence::Yields,
+            Self::Priority => Precedence::Displaces,
+        }
+    }
 }
 
 /// How candidates are made and searched (Meltzer 2005, §4).

@@ -5,5 +5,6 @@ mod barrier;
 mod information;
 mod interleaving;
 mod partition;
+mod priority;
 mod whole_run;
 mod workflows;

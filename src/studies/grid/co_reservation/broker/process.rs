@@ -49,6 +49,10 @@ pub(super) struct Process {
     news: Option<News>,
     /// Whether tasks were sought that begin when it ends.
     is_followed: bool,
+    /// Whether others took a part, and the request was not issued anew since.
+    is_displaced: bool,
+    /// When it is issued anew for something better.
+    thinks_again: Option<Seconds>,
 }
 
 /// A part that a cluster has granted.
@@ -158,7 +162,9 @@ impl Process {
                 probes: Vec::new(),
                 waiting_before: 0,
                 waiting_after: 0,
+                class: rules.class(&request),
                 lost_parts: 0,
+                displacements: 0,
                 replaced_parts: 0,
                 first_start: None,
                 renegotiations: 0,
@@ -176,6 +182,8 @@ impl Process {
             lost_early: BTreeSet::new(),
             news: None,
             is_followed: false,
+            is_displaced: false,
+            thinks_again: None,
         }
     }
 
@@ -406,7 +414,14 @@ impl Process {
                 }
             }
             Purpose::Anew => {
-                if is_complete {
+                let was_displaced = self.outcome.displacements > 0;
+                if is_complete && was_displaced {
+                    self.outcome.replaced_parts = self.outcome.lost_parts;
+                    self.promise(rules, &held);
+                    self.go_on_thinking(rules, now, effects);
+                } else if was_displaced {
+                    self.outcome.cost = None;
+                } else if is_complete {
                     self.begin = held.first().map(|held| held.candidate.start);
                     self.promised = held.into_iter().map(Some).collect();
                     self.outcome.replaced_parts = self.outcome.lost_parts;

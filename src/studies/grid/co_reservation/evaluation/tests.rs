@@ -10,9 +10,12 @@ use bookahead_core::units::NodeSeconds;
 use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use super::*;
-use crate::co_reservation::local::{ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome};
+use crate::co_reservation::local::{
+    ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Precedence,
+};
 use crate::co_reservation::{
-    ClusterWorkload, MessageCounts, OfferBounds, ProbeCounts, RiskChoice, RiskSettings,
+    ClusterWorkload, MessageCounts, OfferBounds, ProbeCounts, RequestClass, RiskChoice,
+    RiskSettings,
 };
 
 fn ran(job: &Job, start: i64) -> JobOutcome {
@@ -65,6 +68,8 @@ fn outcome(request: CoRequest, verdict: CoVerdict, start: Option<i64>) -> CoOutc
         probes: Vec::new(),
         waiting_before: 0,
         waiting_after: 0,
+        class: RequestClass::Fixed,
+        displacements: 0,
         lost_parts: 0,
         replaced_parts: 0,
         first_start: None,
@@ -87,6 +92,7 @@ fn held(request: &CoRequest, part: u16, start: i64) -> PartOutcome {
             start: Seconds(start),
             duration: request.duration,
             pof_limit: 0.0,
+            precedence: Precedence::Fixed,
         },
         gone: None,
         lost: false,

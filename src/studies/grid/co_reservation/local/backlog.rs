@@ -103,6 +103,7 @@ mod tests {
     use bookahead_core::workload::CoRequestId;
 
     use super::*;
+    use crate::co_reservation::local::Precedence;
 
     fn order(start: i64, duration: i64, nodes: u32) -> PartOrder {
         PartOrder {
@@ -113,6 +114,7 @@ mod tests {
             start: Seconds(start),
             duration: Seconds(duration),
             pof_limit: 0.0,
+            precedence: Precedence::Fixed,
         }
     }
 

@@ -2,6 +2,7 @@
 //! that it promises to a broker (Meltzer 2005, §4.1).
 
 mod answers;
+mod displacing;
 mod queued;
 mod records;
 
@@ -38,6 +39,9 @@ use super::{
 /// the plan has all CPUs free needs no test. If at its start the jobs in front have not made room,
 /// it is lost and the jobs go on: nothing that was promised to a job is broken for it. With a
 /// maximum of 0 it is the policy's fixed reservation ([`bookahead_core::scheduling::Policy`]).
+///
+/// A part that displaces others is also offered and reserved where it would have its CPUs without
+/// parts that yield and have not begun (Meltzer 2005, §7.3). Those that it takes them from are lost.
 ///
 /// # The order of an instant (Q49)
 ///
@@ -323,15 +327,8 @@ impl<P: Policy + ?Sized> LocalService for ReservationService<P> {
         if order.start < now {
             return Err(Refusal::Past);
         }
-        let end = order.start + order.duration;
         let limit = order.pof_limit.min(self.pof_max.unwrap_or(0.0));
-        let quote = self.machine.quote_window(order.nodes, order.start, end);
-        if !self.is_up || !quote.is_some_and(|quote| quote.is_within(limit)) {
-            return Err(Refusal::Occupied);
-        }
-        if !self.is_within_quota(order.nodes, order.start, order.duration) {
-            return Err(Refusal::Quota);
-        }
+        self.make_room(order, limit)?;
         let id = JobId(self.next_id);
         let part = Job::rigid(id, now, order.nodes, order.duration)
             .numbered(order.request.0.into())

@@ -32,6 +32,20 @@ pub struct Probe {
     pub degrees: bool,
     /// Whether it says which jobs ran lately.
     pub job_mix: bool,
+    /// What the parts may take from others.
+    pub precedence: Precedence,
+}
+
+/// Whose CPUs a part may take, and who may take its own (Meltzer 2005, §7.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precedence {
+    /// Nobody's: it takes nothing from others, and stays.
+    #[default]
+    Fixed,
+    /// Until it begins, parts that displace others may take its CPUs.
+    Yields,
+    /// It may take those of parts that yield.
+    Displaces,
 }
 
 /// An admitted TR candidate: a part at a start on the cluster that answered (step 7).
@@ -101,6 +115,8 @@ pub struct PartOrder {
     pub duration: Seconds,
     /// The highest PoF at which the part is still wanted; 0 asks for free CPUs.
     pub pof_limit: f64,
+    /// What it may take from others, and they from it.
+    pub precedence: Precedence,
 }
 
 /// An order to put a part into the queue, where it waits like a job and then for its request's
@@ -178,6 +194,8 @@ pub struct LostPart {
     pub order: u32,
     /// Whether it was running.
     pub running: bool,
+    /// Whether another part has taken its CPUs.
+    pub displaced: bool,
 }
 
 /// The outcome of a promised part.

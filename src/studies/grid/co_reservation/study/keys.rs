@@ -229,6 +229,11 @@ section! {
             .note(" minutes from one negotiation of a renegotiable request to the next")
             .default_is("60")
             .decides("Meltzer 2005 §7.3"),
+        /// How many requests have priority.
+        priority_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": requests that may take the CPUs of renegotiable ones that have not started, which are then issued anew")
+            .default_is("0")
+            .decides("Meltzer 2005 §7.3"),
         /// What it costs to be renegotiable.
         renegotiable_surcharge: Given<f64> = real().from(0.0).to(100.0)
             .note(": how much more a renegotiable request pays than the tariff, as a share of it")

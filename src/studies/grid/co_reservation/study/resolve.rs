@@ -129,6 +129,15 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         );
         return None;
     }
+    if risk.is_some()
+        && second_thoughts.is_some_and(|it| it.is_some_and(|it| it.priority_percent > 0.0))
+    {
+        raw.broker.priority_percent().refuse(
+            "clusters of `[risk]` do not say what they could promise without what they promised",
+            problems,
+        );
+        return None;
+    }
     if risk.is_some() && local.partition.is_some() {
         raw.local.partition_percent().refuse(
             "clusters of `[risk]` place parts on CPUs that jobs may hold",
@@ -307,8 +316,10 @@ fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<Se
         .limited(|minutes| (1.0..=1e6).contains(&minutes))
         .or_default(problems);
     let surcharge = raw.renegotiable_surcharge().or_default(problems);
+    let priority = raw.priority_percent().or_default(problems);
     let settings = SecondThoughts {
         share_percent: share_percent?,
+        priority_percent: priority?,
         surcharge: surcharge?,
         every: Seconds((every? * 60.0).round() as i64),
     };

@@ -13,7 +13,7 @@ use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 
 use crate::co_reservation::evaluation::co_reservation_measures;
-use crate::co_reservation::local::{ClusterId, PartOrder, Tariff};
+use crate::co_reservation::local::{ClusterId, PartOrder, Precedence, Tariff};
 use crate::co_reservation::scene::scene_of;
 use crate::co_reservation::testutils::situation;
 use crate::co_reservation::*;
@@ -95,6 +95,7 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
                 start: Seconds(start),
                 duration: Seconds(3_600),
                 pof_limit: 0.0,
+                precedence: Precedence::Fixed,
             };
             services[cluster].reserve(Seconds::ZERO, &order).unwrap();
         }
@@ -364,6 +365,7 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
     settings.second_thoughts = Some(SecondThoughts {
         share_percent: 100.0,
         surcharge: 0.0,
+        priority_percent: 0.0,
         every: Seconds(200),
     });
     let run = simulate(
@@ -448,6 +450,7 @@ fn a_renegotiable_request_pays_a_surcharge_on_the_tariff() {
             share_percent,
             every: Seconds::HOUR,
             surcharge,
+            priority_percent: 0.0,
         });
         let run = simulate(&inputs, &settings, &StreamSeed::default());
         let (measured, _) = co_reservation_measures(&inputs, &settings, &run);
@@ -469,6 +472,7 @@ fn a_surcharge_changes_what_is_paid_and_nothing_else() {
                 share_percent: 50.0,
                 every: Seconds(7),
                 surcharge,
+                priority_percent: 0.0,
             });
             let seed = StreamSeed::default();
             simulate(&situation.inputs, &situation.settings, &seed)

@@ -118,6 +118,7 @@ impl Plan {
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
             job_mix: request.preference.mix_weight > 0.0,
+            precedence: rules.class(request).precedence(),
         }
     }
 
@@ -160,6 +161,7 @@ impl Plan {
             start: candidate.start,
             duration: self.duration,
             pof_limit,
+            precedence: rules.class(request).precedence(),
         }
     }
 

@@ -44,17 +44,22 @@ impl Process {
         part: LostPart,
         effects: &mut Vec<Effect>,
     ) {
+        let fate = if part.displaced {
+            AttemptFate::Displaced
+        } else {
+            AttemptFate::Lost
+        };
         let is_it = |held: &GrantedPart| held.order == part.order && held.candidate.cluster == from;
         if let Stage::Searching(searching) = &mut self.stage {
             if let Some(place) = searching.held.iter().position(is_it) {
                 searching.held.remove(place);
                 searching.gone.push(from);
-                self.give_up(now, part.order, AttemptFate::Lost);
+                self.give_up(now, part.order, fate);
                 return;
             }
             if matches!(&searching.waiting, Some(Waiting::Reserve(pending)) if is_it(pending)) {
                 self.lost_early.insert(part.order);
-                self.give_up(now, part.order, AttemptFate::Lost);
+                self.give_up(now, part.order, fate);
                 return;
             }
         }
@@ -67,9 +72,13 @@ impl Process {
             return;
         };
         self.promised[place] = None;
-        self.give_up(now, part.order, AttemptFate::Lost);
+        self.give_up(now, part.order, fate);
         self.outcome.lost_parts += 1;
-        if rules.renegotiate {
+        if part.displaced {
+            self.outcome.displacements += u32::from(!self.is_displaced);
+            self.is_displaced = true;
+            self.replace_next(rules, now, effects);
+        } else if rules.renegotiate {
             self.to_replace.push_back((place, from));
             self.replace_next(rules, now, effects);
         } else {
@@ -80,6 +89,10 @@ impl Process {
     /// Seeks the next lost part elsewhere, if nothing else is being sought.
     pub(super) fn replace_next(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         if !matches!(self.stage, Stage::Settled) {
+            return;
+        }
+        if std::mem::take(&mut self.is_displaced) && self.promised.iter().any(Option::is_none) {
+            self.make_way(rules, now, effects);
             return;
         }
         while let Some((place, lost_at)) = self.to_replace.pop_front() {
@@ -96,6 +109,19 @@ impl Process {
         if self.promised.iter().any(Option::is_none) {
             self.tell(false);
         }
+    }
+
+    /// Others took a part: the others are given back, and the request is issued anew within its
+    /// window. Where no other start is left, nothing is paid.
+    fn make_way(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
+        if self.give_back(rules, now, effects) {
+            return;
+        }
+        for part in std::mem::take(&mut self.promised).into_iter().flatten() {
+            self.cancel(rules, now, part.order, part.candidate.cluster, effects);
+        }
+        self.outcome.cost = None;
+        self.tell(false);
     }
 
     /// Gives back the remaining parts of a request whose lost part was not found elsewhere, so that

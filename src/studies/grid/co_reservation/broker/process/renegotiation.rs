@@ -1,53 +1,54 @@
 //! Renegotiation: requests that are issued anew after they were granted (Meltzer 2005, §7.3). As
 //! long as the reservation has not started, a better one may be found.
 
-use rand::RngExt;
-
 use bookahead_core::units::Seconds;
 
 use super::plan::{Plan, search_rules};
 use super::{Effect, GrantedPart, Process, Rules, Stage};
 use crate::co_reservation::broker::{Timer, Wait};
-use crate::co_reservation::{Order, SortBy, Valuation};
+use crate::co_reservation::{Order, RequestClass, SortBy, Valuation};
 
 impl Process {
-    /// After the grant: a request of the renegotiable class is issued anew later. The class is
-    /// drawn from a stream of the request's own, so that a larger share contains the smaller one.
+    /// After the grant: a request of the renegotiable class is issued anew later.
     pub(super) fn think_again(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) {
         let Some(settings) = rules.second_thoughts else {
             return;
         };
-        if self.is_renegotiable(rules) {
+        if self.outcome.class == RequestClass::Renegotiable {
             self.outcome.first_start = self.begin;
             self.wake_for_renegotiation(now + settings.every, effects);
         }
     }
 
-    /// Tasks of workflows are placed by each other and stay.
-    fn is_renegotiable(&self, rules: &Rules) -> bool {
-        if self.outcome.request.task.is_some() {
-            return false;
+    /// The same after others took a part of it and it was granted anew.
+    pub(super) fn go_on_thinking(
+        &mut self,
+        rules: &Rules,
+        now: Seconds,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(settings) = rules.second_thoughts
+            && self.thinks_again.is_none()
+        {
+            self.wake_for_renegotiation(now + settings.every, effects);
         }
-        let share = rules.second_thoughts.map_or(0.0, |it| it.share_percent);
-        let name = format!("co-request {} class", self.outcome.request.id.0);
-        let drawn: f64 = rules.seed.stream(&name).random_range(0.0..100.0);
-        drawn < share
     }
 
     /// What the client pays for each unit of the tariff: more than one if its request is
     /// renegotiable and that costs extra.
     pub(super) fn price_factor(&self, rules: &Rules) -> f64 {
         let surcharge = rules.second_thoughts.map_or(0.0, |it| it.surcharge);
-        if surcharge > 0.0 && self.is_renegotiable(rules) {
+        if surcharge > 0.0 && self.outcome.class == RequestClass::Renegotiable {
             1.0 + surcharge
         } else {
             1.0
         }
     }
 
-    fn wake_for_renegotiation(&self, at: Seconds, effects: &mut Vec<Effect>) {
+    fn wake_for_renegotiation(&mut self, at: Seconds, effects: &mut Vec<Effect>) {
         // What starts by then is not given up any more.
-        if self.begin.is_some_and(|begin| at < begin) {
+        self.thinks_again = self.begin.filter(|begin| at < *begin).map(|_| at);
+        if self.thinks_again.is_some() {
             let request = self.outcome.request.id;
             let wait = Wait::Renegotiation;
             effects.push(Effect::Wake(at, Timer { request, wait }));
@@ -62,6 +63,7 @@ impl Process {
         };
         self.wake_for_renegotiation(now + settings.every, effects);
         let is_waiting = self.begin.is_some_and(|begin| now < begin)
+            && !self.promised.is_empty()
             && self.promised.iter().all(Option::is_some)
             && matches!(self.stage, Stage::Settled);
         if !is_waiting {

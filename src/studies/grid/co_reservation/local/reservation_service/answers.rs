@@ -25,6 +25,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let filters = probe.filters;
         let mut backlog = self.backlog(now, filters.exact_limits);
         let horizon = filters.backfill.then(|| self.horizon());
+        let beyond = self.room_of_all(probe.precedence);
         let backlog_now = backlog.now();
         let mut backlog_earliest = None;
         let mut counts = FilterCounts::default();
@@ -50,7 +51,17 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
-                    if !self.is_up || !has_nodes {
+                    let could_displace = || {
+                        let room = beyond.as_ref();
+                        room.is_some_and(|room| {
+                            self.is_room_for(room, nodes, start, probe.duration)
+                        })
+                    };
+                    if !self.is_up {
+                        Availability::Occupied
+                    } else if beyond.is_some() && could_displace() {
+                        Availability::Free
+                    } else if !has_nodes {
                         Availability::Occupied
                     } else if self.is_within_quota(nodes, start, probe.duration) {
                         Availability::Free

@@ -6,7 +6,7 @@ use bookahead_core::units::Seconds;
 use bookahead_core::workload::{Job, JobId};
 
 use super::{Open, OpenPart, OrderKey, ReservationService};
-use crate::co_reservation::local::{BegunPart, LocalService, PartOrder, QueuedPart};
+use crate::co_reservation::local::{BegunPart, LocalService, PartOrder, Precedence, QueuedPart};
 
 impl<P: Policy + ?Sized> ReservationService<P> {
     /// Submits a part as a job that lasts as long as its limit, until it is said when it ends.
@@ -26,6 +26,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             start: Seconds::FAR,
             duration: part.limit,
             pof_limit: 0.0,
+            precedence: Precedence::Fixed,
         };
         self.parts.insert(key, OpenPart { id, order });
         self.waiting.insert(key);

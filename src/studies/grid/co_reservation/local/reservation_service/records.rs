@@ -95,6 +95,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                 request: key.0,
                 order: key.1,
                 running: outcome.verdict == Verdict::FailedNodes,
+                displaced: false,
             });
         }
         self.part_outcomes.push(PartOutcome {

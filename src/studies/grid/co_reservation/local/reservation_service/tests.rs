@@ -3,9 +3,11 @@ use bookahead_core::scheduling::queue::Backfilling;
 
 use super::*;
 use crate::co_reservation::local::{
-    AccuracySource, AccuracyWindow, BacklogWork, FilterCounts, LookAhead, ProbeFilters, QuotaPeriod,
+    AccuracySource, AccuracyWindow, BacklogWork, FilterCounts, LookAhead, Precedence, ProbeFilters,
+    QuotaPeriod,
 };
 
+mod displacing;
 mod exempt;
 mod failures;
 mod mix;
@@ -62,6 +64,7 @@ fn part(request: u32, start: i64, duration: i64, nodes: u32) -> PartOrder {
         start: Seconds(start),
         duration: Seconds(duration),
         pof_limit: 0.0,
+        precedence: Precedence::Fixed,
     }
 }
 
@@ -78,6 +81,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         filters,
         degrees: true,
         job_mix: false,
+        precedence: Precedence::Fixed,
     }
 }
 
