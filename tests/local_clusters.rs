@@ -9,7 +9,8 @@ use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
 use bookahead_grid::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, PartOrder, Probe, ProbeFilters, ReservationService,
+    ClusterId, LocalService, LocalSettings, PartOrder, Precedence, Probe, ProbeFilters,
+    ReservationService,
 };
 use bookahead_reservations::replanning::{ReplanningMachine, ReplanningSettings};
 
@@ -122,6 +123,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 },
                 degrees: false,
                 job_mix: false,
+                precedence: Precedence::Fixed,
             };
             machine.settle(now);
             let answer = machine.probe(now, &probe);
@@ -136,6 +138,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                 start: offered.start,
                 duration: probe.duration,
                 pof_limit: 0.0,
+                precedence: Precedence::Fixed,
             };
             assert_eq!(machine.reserve(now, &order), Ok(()));
             granted += 1;

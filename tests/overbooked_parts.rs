@@ -15,7 +15,7 @@ use bookahead::workload::{
     CleaningRules, CoRequestId, Job, JobId, ParsedTrace, TraceFolder, clean,
 };
 use bookahead_grid::co_reservation::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Probe,
+    ClusterId, LocalService, LocalSettings, OutageEvent, PartOrder, PartOutcome, Precedence, Probe,
     ProbeFilters, Refusal, ReservationService, RiskPolicy, RiskPolicyError, Tariff,
 };
 use proptest::prelude::*;
@@ -102,6 +102,7 @@ fn order(number: u32, nodes: u32, start: i64, duration: i64, pof_limit: f64) -> 
         start: Seconds(start),
         duration: Seconds(duration),
         pof_limit,
+        precedence: Precedence::Fixed,
     }
 }
 
@@ -114,6 +115,7 @@ fn pof(machine: &mut ReservationService, now: i64, order: &PartOrder) -> Option<
         filters: COUNTING,
         degrees: false,
         job_mix: false,
+        precedence: Precedence::Fixed,
     };
     let answer = machine.probe(Seconds(now), &probe);
     answer.offered.first().map(|offered| offered.pof)
@@ -198,6 +200,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         filters: COUNTING,
         degrees: false,
         job_mix: false,
+        precedence: Precedence::Fixed,
     };
     let costs: Vec<f64> = cluster
         .probe(Seconds(250), &probe)
@@ -691,6 +694,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             filters: COUNTING,
             degrees: false,
             job_mix: false,
+            precedence: Precedence::Fixed,
         };
         let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();
         promised.push(offer.map_or(0.0, |offer| offer.pof));

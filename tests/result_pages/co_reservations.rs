@@ -1,5 +1,6 @@
 //! Pages about co-reservations.
 
+use super::setting::{Setting, has_traces};
 use super::*;
 
 #[test]
@@ -314,5 +315,35 @@ fn the_page_about_the_surcharge_gives_its_price_of_an_hour_again() {
     };
     let half = 2.093 * variance.sqrt();
     let row = format!("| RW3 | 0.1 | {paid:.0} | {earlier:.2} | {price:.0} ± {half:.0} |\n");
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_priority_gives_its_row_of_a_tenth_under_a4_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "co-reservation/priority.toml",
+        &[
+            (r#"["rw1", "rw3"]"#, r#"["rw3"]"#),
+            (r#"["a1", "a4"]"#, r#"["a4"]"#),
+            ("[50, 100]", "[100]"),
+            ("[0, 10, 30]", "[0, 10]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/priority.md";
+    let store = folder.path().join("it.db");
+    let setting = Setting::of(&store, &queries(page)[0], 20, &[("priority", "10")]);
+    let row = format!(
+        "| RW3 | `a4` | 100 | 10 | {:.1} | {:.1} | {} | {:.1} |",
+        setting.mean("co_priority_kept_rate"),
+        setting.mean("co_renegotiable_kept_rate"),
+        setting.difference("more_kept", 2.093, 1),
+        setting.mean("co_displaced_rate"),
+    );
     assert!(read(page).contains(&row), "{row}");
 }

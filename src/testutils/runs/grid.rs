@@ -7,13 +7,13 @@ use bookahead_core::scheduling::{JobOutcome, Verdict};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
 use bookahead_core::workload::{CoRequest, CoRequestId, Job, JobId, Preference};
 use bookahead_grid::co_reservation::local::{
-    ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Refusal,
+    ClusterId, FilterCounts, LocalTotals, PartOrder, PartOutcome, Precedence, Refusal,
 };
 use bookahead_grid::co_reservation::study::CoReservationSimulation;
 use bookahead_grid::co_reservation::{
     AttemptFate, ClusterWorkload, CoAttempt, CoOutcome, CoReservationInputs, CoReservationRun,
-    CoReservationSettings, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine,
-    TimeLineSample,
+    CoReservationSettings, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, RequestClass,
+    TimeLine, TimeLineSample,
 };
 use bookahead_lab::study::SimulationResult;
 
@@ -232,6 +232,7 @@ fn parts(outcomes: &[CoOutcome], cluster: u16) -> Vec<PartOutcome> {
                     start,
                     duration: request.duration,
                     pof_limit: 0.0,
+                    precedence: Precedence::Fixed,
                 },
                 gone: lost.then_some(start),
                 lost,

@@ -234,6 +234,11 @@ fn shared_cpus_and_no_surcharge_are_specified_as_before_there_was_a_choice() {
         stored("renegotiable_surcharge = 0.25")["second_thoughts"]["surcharge"],
         0.25
     );
+    assert_eq!(plain, stored("priority_percent = 0"));
+    assert_eq!(
+        stored("priority_percent = 10")["second_thoughts"]["priority_percent"],
+        10.0
+    );
     let divided = stored("[local]\npartition_percent = 30");
     assert_eq!(divided["local"]["partition"], 0.3);
     // No job waits for CPUs of parts, and all of them are theirs.

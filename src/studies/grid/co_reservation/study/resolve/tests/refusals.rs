@@ -72,6 +72,18 @@ fn what_cannot_be_is_refused_with_its_key() {
             "0 to 100",
         ),
         (
+            "[broker]\npriority_percent = 101",
+            "broker.priority_percent",
+            OutOfRange,
+            "0 to 100",
+        ),
+        (
+            "[broker]\nrenegotiable_percent = 50\npriority_percent = 10\n[risk]",
+            "broker.priority_percent",
+            OutOfRange,
+            "without what they promised",
+        ),
+        (
             "[broker]\ninformation_coverage = 0",
             "broker.information_coverage",
             OutOfRange,
