@@ -41,7 +41,7 @@ use super::{
 /// maximum of 0 it is the policy's fixed reservation ([`bookahead_core::scheduling::Policy`]).
 ///
 /// A part that displaces others is also offered and reserved where it would have its CPUs without
-/// parts that yield and have not begun (Meltzer 2005, §7.3). Those that it takes them from are lost.
+/// parts that yield and have not begun (Meltzer 2005, §7.3). Whoever it takes them from is lost.
 ///
 /// # The order of an instant (Q49)
 ///

@@ -116,7 +116,7 @@ pub(super) fn check(situation: &Situation, run: &CoReservationRun, commands: &[C
             assert!(granted.remove(&key), "{part:?} was granted once");
             match cancelled.get(&key) {
                 Some(&at) => {
-                    // Given back at once; or it was over, or lost, when the first cancellation came.
+                    // Given back at once; or over, or lost, when the first cancellation came.
                     let (_, until) = held(part);
                     let was_lost = part.lost && part.gone <= Some(at);
                     assert!(

@@ -156,7 +156,7 @@ section! {
     PROVISIONING = "provisioning", RawProvisioning {
         /// How a plan is made.
         search: Option<SearchMethod> = named::<SearchMethod>()
-            .words(r#""greedy" (default), "moga", "nsga2", "weighted-sum" or "best-effort""#),
+            .words(r#""greedy" (default), "single-slot", "moga", "nsga2", "weighted-sum" or "best-effort""#),
         /// In which units the search by a weighted sum adds cost and makespan.
         scale: Option<WeightScale> = named::<WeightScale>()
             .words(r#""raw" (default: service units and hours) or "bounds" (shares of ranges that are known before), for search = "weighted-sum""#)
