@@ -60,8 +60,8 @@ pub use outcome::{
 pub use scene::co_reservation_scene;
 pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
-    ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience, RiskChoice,
-    RequestClass, RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap,
+    ClusterFailureSettings, CoReservationSettings, MessageSettings, Patience, RequestClass,
+    RiskChoice, RiskSettings, SearchSettings, SecondThoughts, SortBy, StartCap,
 };
 pub use site::Site;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};

@@ -21,7 +21,8 @@ pub use quota::{QuotaPeriod, QuotaPeriodError, QuotaPeriods};
 pub use reservation_service::{ReservationService, RiskPolicy, RiskPolicyError};
 pub use service::{
     BegunPart, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart,
-    OutageEvent, PartOrder, PartOutcome, Precedence, Probe, ProbeAnswer, QueuedPart, Refusal, TimeLinePoint,
+    OutageEvent, PartOrder, PartOutcome, Precedence, Probe, ProbeAnswer, QueuedPart, Refusal,
+    TimeLinePoint,
 };
 pub use settings::{
     AccuracySource, AccuracyWindow, BacklogWork, HourEdge, LocalSettings, LookAhead,
