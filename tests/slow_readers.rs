@@ -196,13 +196,15 @@ fn a_sweep_names_the_reader_that_makes_its_journal_grow() {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })
             .expect("a checkpoint");
+        // It also has one for a moment while it looks at the store, before the question.
         if taken < pages {
-            break;
+            write(&writer, 70);
+            if journal(folder.path()) > 64 << 20 {
+                break;
+            }
         }
         assert!(began.elapsed() < PATIENCE);
     }
-    write(&writer, 70);
-    assert!(journal(folder.path()) > 64 << 20);
     let done = output(run(folder.path(), "seen", &["--fresh"]));
     let said = text(&done.stderr);
     assert!(done.status.success(), "{said}");
