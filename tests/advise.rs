@@ -9,7 +9,7 @@ use bookahead::scheduling::measures::QuantityKind;
 use bookahead_report::{Blocks, Weekly};
 
 use crate::goldens::assert_golden;
-use crate::support::program::{PATIENCE, output, program, report, text};
+use crate::support::program::{output, program, report, text};
 
 /// Four thousand jobs of a model on 64 nodes, as a log that began in Stockholm at 1996-09-23
 /// 14:20:31.
@@ -189,7 +189,7 @@ fn advice_that_was_killed_goes_on_and_ends_with_the_same_page() {
         let mut child = program(folder.path(), &ADVISE).spawn().expect("it starts");
         let begin = Instant::now();
         // Nothing is killed before there is something to lose.
-        while !folder.path().join("s.db").exists() && begin.elapsed() < PATIENCE {
+        while !folder.path().join("s.db").exists() && begin.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(wait));

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::program::{PATIENCE, dump, folder, output, program, report, run, text};
+use crate::support::program::{dump, folder, output, program, report, run, text};
 
 /// A sweep of about a second with many commits on the way: kills meet it in every phase.
 const LONG: &str = r#"
@@ -591,7 +591,7 @@ fn a_program_that_waits_for_another_one_says_so_after_a_second() {
         assert_ne!(lines.read_line(&mut said).expect("text"), 0, "{said}");
     }
     assert!(said.contains("held.db"), "{said}");
-    assert!(begun.elapsed() < PATIENCE, "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{said}");
     holder.execute_batch("ROLLBACK").expect("let go");
     std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
     assert!(waiting.wait().expect("its end").success());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::support::program::{PATIENCE, folder, output, program, run, text};
+use crate::support::program::{folder, output, program, run, text};
 
 /// Everything below a folder: links as such, files with their content.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, String> {
@@ -52,7 +52,7 @@ fn ended(mut command: Command) -> (Option<i32>, String) {
         .expect("the program starts");
     let begun = Instant::now();
     while child.try_wait().expect("its state").is_none() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > Duration::from_secs(60) {
             child.kill().expect("killed");
             panic!("{command:?} hangs");
         }
@@ -542,7 +542,10 @@ fn what_killed_writers_left_goes_with_the_next_file_in_the_folder() {
         .expect("the program starts");
         let begun = Instant::now();
         while parts() == 0 {
-            assert!(begun.elapsed() < PATIENCE, "nothing is written");
+            assert!(
+                begun.elapsed() < Duration::from_secs(30),
+                "nothing is written"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         // What is being written stays.

@@ -12,7 +12,7 @@ use bookahead::sweep::{Experiment, ExperimentError};
 use bookahead_core::printable::is_harmful;
 
 use crate::serve::client::Server;
-use crate::support::program::{PATIENCE, folder, output, program, text};
+use crate::support::program::{folder, output, program, text};
 
 /// Moves a cursor, sets a title, turns the direction, hides letters, makes links, pictures and
 /// HTML, ends code.
@@ -749,7 +749,7 @@ fn a_named_pipe_in_the_place_of_a_file_is_refused_at_once() {
             .expect("it starts");
         let begun = Instant::now();
         while process.try_wait().unwrap().is_none() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > Duration::from_secs(60) {
                 process.kill().unwrap();
                 panic!("{command:?} waits");
             }

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use crate::support::program::{PATIENCE, folder, output, program, run, text};
+use crate::support::program::{folder, output, program, run, text};
+
+/// How long these tests wait for what takes a second on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with a store of 48 simulations of 400 jobs.
 fn with_store() -> tempfile::TempDir {

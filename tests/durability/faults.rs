@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::interruption::heavy_folder;
 use super::{done, half_done, kill, remove_store, same, succeeds, whole};
-use crate::support::program::{PATIENCE, dump, folder, program, report, run};
+use crate::support::program::{dump, folder, program, report, run};
 
 /// A sweep of four simulations: every step of it is tried.
 const SHORT: &str = r#"
@@ -43,6 +43,9 @@ const FAULTS: usize = 4;
 /// Faults of memory are looked for among millions of allocations, never one by one: so many for
 /// `all`.
 const ALL_OF_MEMORY: usize = 200;
+
+/// Nothing that is tried here takes as long.
+const HANGS: Duration = Duration::from_secs(60);
 
 const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
@@ -168,7 +171,7 @@ fn end_of(
         if let Some(status) = child.try_wait().expect("a child") {
             break status;
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > HANGS {
             child.kill().expect("a child may be killed");
             child.wait().expect("a child");
             panic!("it hangs under {variables:?}");
@@ -445,7 +448,7 @@ fn the_journal_is_synced_in_time_also_while_nothing_is_committed_any_more() {
     let wait_until = |what: &dyn Fn() -> bool| {
         let begun = Instant::now();
         while !what() {
-            assert!(begun.elapsed() < PATIENCE, "it never happens");
+            assert!(begun.elapsed() < HANGS, "it never happens");
             std::thread::sleep(Duration::from_millis(20));
         }
     };

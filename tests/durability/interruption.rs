@@ -80,9 +80,7 @@ fn stopped(path: &Path, mut child: Child) -> Option<i32> {
 fn a_second_signal_ends_a_long_simulation_at_once_and_the_same_command_goes_on_to_the_same_bytes() {
     let folder = heavy_folder(60_000, 100);
     let path = folder.path();
-    let begun = Instant::now();
     succeeds(run(path, "whole", &["--workers", "2"]));
-    let soon = Duration::from_secs(3).max(begun.elapsed() / 4);
     for (first, second) in [("INT", "INT"), ("TERM", "INT"), ("INT", "TERM")] {
         let child = started_heavy(path);
         signal(&child, first);
@@ -91,7 +89,7 @@ fn a_second_signal_ends_a_long_simulation_at_once_and_the_same_command_goes_on_t
         signal(&child, second);
         let begun = Instant::now();
         assert_eq!(stopped(path, child), Some(130), "{first}, {second}");
-        assert!(begun.elapsed() < soon, "at once");
+        assert!(begun.elapsed() < Duration::from_secs(3), "at once");
         remove_store(&path.join("stopped.db"));
     }
     let child = started_heavy(path);
@@ -123,7 +121,7 @@ fn one_termination_signal_ends_a_simulation_of_minutes_within_seconds() {
         took >= Duration::from_secs(4),
         "it had time to finish: {took:?}"
     );
-    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
     let planned = output(program(
         path,
         &["run", "small.toml", "--dry-run", "--store", "stopped.db"],

@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 use super::client::Server;
 use super::{long_run, two_runs};
 use crate::support::browser::Browser;
-use crate::support::program::PATIENCE;
 
 /// Waits until an expression in the page is true.
 fn wait_for(browser: &Browser, expression: &str) {
     let began = Instant::now();
     while browser.ask(expression) != json!(true) {
-        assert!(began.elapsed() < PATIENCE, "{expression}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{expression}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -146,11 +145,12 @@ fn runs_progress_in_the_page_without_being_loaded_again_and_ticks_stay() {
     let seen = browser.ask(points).as_f64().expect("a number");
     browser.ask("document.querySelector('tr[data-run=\"3\"] input').click()");
     wait_for(&browser, &format!("{points} > {seen}"));
+    // How long it takes is up to the machine.
+    assert!(sweep.wait().expect("it ran").success());
     wait_for(
         &browser,
         "document.getElementById('live').textContent === 'nothing runs'",
     );
-    assert!(sweep.wait().expect("it ran").success());
     assert_eq!(browser.ask(points), 800);
     assert_eq!(browser.ask("window.loaded"), "once");
     assert_eq!(

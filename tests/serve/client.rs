@@ -4,8 +4,12 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use crate::support::program::{LONGEST, PATIENCE, Watch, program};
+use crate::support::program::{Watch, program};
+
+/// Longer than any test needs a server, on a machine that does ten other things.
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// The program as it serves.
 pub struct Server {
@@ -144,7 +148,8 @@ impl Server {
 
     fn line(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        let time = Some(Duration::from_secs(60));
+        stream.set_read_timeout(time).expect("a time-out");
         let headers: String = headers
             .iter()
             .map(|(name, value)| format!("{name}: {value}\r\n"))

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::{connection, count, folder};
-use crate::support::program::PATIENCE;
 use bookahead::store::{OutcomeDetail, RunState, Store, StoreError, Writer};
 use bookahead::studies::STUDIES;
 use bookahead::sweep::AxisValue;
@@ -136,7 +135,10 @@ fn a_killed_process_leaves_whole_simulations_only_and_its_run_is_found_interrupt
             if grown {
                 break;
             }
-            assert!(begun.elapsed() < PATIENCE, "the child writes nothing");
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "the child writes nothing"
+            );
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -265,7 +267,7 @@ fn a_slow_writer_holds_back_whoever_hands_results_to_it() {
     });
     // The mailbox is full, and the writer has one in its hands.
     let begun = Instant::now();
-    while handed.load(Ordering::SeqCst) < QUEUE && begun.elapsed() < PATIENCE {
+    while handed.load(Ordering::SeqCst) < QUEUE && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(300));

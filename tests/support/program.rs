@@ -120,11 +120,8 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// How long tests wait for what takes seconds on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(900);
-
 /// Longer than any command of a test takes, on a machine that does ten other things.
-pub const LONGEST: Duration = Duration::from_secs(3_600);
+const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// Kills a process that a test would wait for in vain, unless it is dropped before.
 pub struct Watch(#[expect(dead_code, reason = "its end is what counts")] Sender<()>);
