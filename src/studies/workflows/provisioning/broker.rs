@@ -8,9 +8,9 @@ use bookahead_core::random::StreamSeed;
 use bookahead_core::units::{NodeSeconds, Seconds};
 
 use self::application_state::ApplicationState;
+use self::laid_out::LaidOut;
 use super::environment::Environment;
 use super::greedy::greedy;
-use super::layout::lay_out;
 use super::least_busy::TasksInTransit;
 use super::ledger::{PlannedTasks, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
@@ -27,6 +27,7 @@ mod effect;
 mod giving_back;
 mod in_turn;
 mod just_in_time;
+mod laid_out;
 mod one_slot;
 mod outlasting;
 
@@ -296,15 +297,8 @@ impl Broker<'_> {
             else {
                 return Ok(false);
             };
-            let submission = state.outcome.submission;
-            let misplanned = || BrokerError::Misplanned { submission };
-            let value = evaluator.evaluate(chosen).ok_or_else(misplanned)?;
-            let placements = evaluator.placements();
-            let shares =
-                lay_out(planned, &slots, chosen, begin, placements).ok_or_else(misplanned)?;
-            let first_value = state.since_submission(value, begin);
-            state.outcome.planned.get_or_insert(first_value);
-            let wanted = purchases(&slots, &shares, || self.environment.request());
+            let plan = LaidOut::of(state, &mut evaluator, &slots, chosen, begin)?;
+            let wanted = purchases(&slots, &plan.shares, || self.environment.request());
             self.environment.pass_to(begin).await?;
             let mut booked = 0;
             for purchase in &wanted {
@@ -321,23 +315,16 @@ impl Broker<'_> {
                 booked += 1;
             }
             if booked == wanted.len() {
-                state.paid += value.cost;
-                let real = self.inputs.real(submission as usize);
-                let of = PlannedTasks { real, tasks };
-                let ledger = &mut state.ledger;
-                ledger.enter_shares(planned, of, placements, &slots, &shares, &wanted);
+                self.enter(state, planned, tasks, &plan, &slots, &wanted);
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {
                 let site = slots[purchase.slot].site;
                 self.environment.cancel(site, purchase.id).await?;
             }
-            let realised = &mut state.outcome.realised;
-            realised.gone += 1;
-            if realised.replans == self.settings.replans {
+            if !self.may_plan_anew(state) {
                 return Ok(false);
             }
-            realised.replans += 1;
         }
     }
 

@@ -1,9 +1,9 @@
 //! One slot for all tasks of an application, bought by queries.
 
 use super::application_state::ApplicationState;
-use super::{Broker, Evaluator, PlannedTasks, purchases};
+use super::laid_out::LaidOut;
+use super::{Broker, Evaluator, purchases};
 use crate::provisioning::greedy::ask_for_one_slot;
-use crate::provisioning::layout::lay_out;
 use crate::provisioning::{Application, BrokerError, SiteQuestion};
 
 impl Broker<'_> {
@@ -15,8 +15,6 @@ impl Broker<'_> {
         planned: &Application,
         tasks: &[usize],
     ) -> Result<bool, BrokerError> {
-        let submission = state.outcome.submission;
-        let misplanned = || BrokerError::Misplanned { submission };
         loop {
             let begin = self.environment.arrival();
             let wish = state.wish(self.settings.wish, begin);
@@ -33,12 +31,7 @@ impl Broker<'_> {
             };
             let slots = [advertised];
             let mut evaluator = Evaluator::new(planned, &slots, begin);
-            let value = evaluator.evaluate(&[true]).ok_or_else(misplanned)?;
-            let placements = evaluator.placements();
-            let shares =
-                lay_out(planned, &slots, &[true], begin, placements).ok_or_else(misplanned)?;
-            let value_at_first = state.since_submission(value, begin);
-            state.outcome.planned.get_or_insert(value_at_first);
+            let plan = LaidOut::of(state, &mut evaluator, &slots, &[true], begin)?;
             let slot = advertised.slot;
             let id = self.environment.request();
             let question = SiteQuestion::Reserve {
@@ -49,23 +42,16 @@ impl Broker<'_> {
                 price: asked.externality,
             };
             if self.environment.reserve(advertised.site, question).await? {
-                let mut wanted = purchases(&slots, &shares, || id);
-                for purchase in &mut wanted {
+                let mut bought = purchases(&slots, &plan.shares, || id);
+                for purchase in &mut bought {
                     purchase.externality = asked.externality;
                 }
-                state.paid += value.cost;
-                let real = self.inputs.real(submission as usize);
-                let of = PlannedTasks { real, tasks };
-                let ledger = &mut state.ledger;
-                ledger.enter_shares(planned, of, placements, &slots, &shares, &wanted);
+                self.enter(state, planned, tasks, &plan, &slots, &bought);
                 return Ok(true);
             }
-            let realised = &mut state.outcome.realised;
-            realised.gone += 1;
-            if realised.replans == self.settings.replans {
+            if !self.may_plan_anew(state) {
                 return Ok(false);
             }
-            realised.replans += 1;
         }
     }
 }

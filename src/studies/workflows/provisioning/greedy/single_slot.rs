@@ -172,3 +172,31 @@ fn on(application: &Application, site: usize, nodes: Nodes) -> Option<(Seconds, 
     }
     Some((value.makespan, Nodes(most as u32)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provisioning::ApplicationTask;
+
+    /// 200 tasks of a node that take 1 to 200 hours each: a hundred widths, each shorter than the
+    /// one before it.
+    #[test]
+    fn of_many_widths_no_more_than_64_are_asked_for_from_the_narrowest_to_the_shortest() {
+        let tasks = (1..=200).map(|hours| ApplicationTask {
+            nodes: Nodes(1),
+            runtimes: vec![Seconds::HOUR * hours],
+            parents: Vec::new(),
+        });
+        let application = Application::new(tasks.collect(), (0..200).rev().collect());
+        let shapes = shapes(&application, 0, Nodes(1_000));
+        let hours = |hours: i64| Seconds::HOUR * hours;
+        assert_eq!(
+            (shapes[0].nodes, shapes[0].duration),
+            (Nodes(1), hours(20_100))
+        );
+        assert_eq!(shapes.last().map(|it| it.duration), Some(hours(200)));
+        assert!((30..=64).contains(&shapes.len()), "{}", shapes.len());
+        let shorter = |one: &Shape, other: &Shape| one.duration > other.duration;
+        assert!(shapes.is_sorted_by(|one, other| one.nodes < other.nodes && shorter(one, other)));
+    }
+}
