@@ -287,14 +287,12 @@ impl Process {
                     self.orders += 1;
                     let held = GrantedPart { order, candidate };
                     searching.waiting = Some(Waiting::Reserve(held));
+                    let held = searching.held.iter().map(|held| held.candidate.pof);
+                    let kept = self.promised.iter().flatten();
+                    let others = pof_of_all(held.chain(kept.map(|kept| kept.candidate.pof)));
+                    let (request, class) = (&self.outcome.request, self.outcome.class);
                     let part =
-                        searching
-                            .plan
-                            .order(rules, &self.outcome.request, order, &candidate, {
-                                let held = searching.held.iter().map(|held| held.candidate.pof);
-                                let kept = self.promised.iter().flatten();
-                                pof_of_all(held.chain(kept.map(|kept| kept.candidate.pof)))
-                            });
+                        (searching.plan).order(rules, request, order, &candidate, others, class);
                     self.outcome.attempts.push(CoAttempt {
                         part: self.outcome.request.largest_first()[usize::from(part.part)] as u16,
                         cluster: candidate.cluster,
@@ -420,7 +418,7 @@ impl Process {
                     self.promise(rules, &held);
                     self.go_on_thinking(rules, now, effects);
                 } else if was_displaced {
-                    self.outcome.cost = None;
+                    self.pays_nothing();
                 } else if is_complete {
                     self.begin = held.first().map(|held| held.candidate.start);
                     self.promised = held.into_iter().map(Some).collect();

@@ -10,8 +10,8 @@ use bookahead_core::workload::{CoRequest, Preference};
 use super::super::Rules;
 use crate::co_reservation::local::{ClusterId, OfferedPart, PartOrder, Probe};
 use crate::co_reservation::{
-    Algorithm, Candidate, Order, RiskChoice, SearchRules, SortBy, Valuation, candidate_starts,
-    rigid_candidates, unprobed_candidates,
+    Algorithm, Candidate, Order, RequestClass, RiskChoice, SearchRules, SortBy, Valuation,
+    candidate_starts, rigid_candidates, unprobed_candidates,
 };
 
 /// One round.
@@ -109,7 +109,7 @@ impl Plan {
     }
 
     /// The status query of this round.
-    pub(super) fn probe(&self, rules: &Rules, request: &CoRequest) -> Probe {
+    pub(super) fn probe(&self, rules: &Rules, request: &CoRequest, class: RequestClass) -> Probe {
         Probe {
             request: request.id,
             duration: self.duration,
@@ -118,7 +118,7 @@ impl Plan {
             filters: rules.search.algorithm.filters(),
             degrees: rules.search.sort_by == SortBy::ReservationDegree,
             job_mix: request.preference.mix_weight > 0.0,
-            precedence: rules.class(request).precedence(),
+            precedence: class.precedence(),
         }
     }
 
@@ -145,6 +145,7 @@ impl Plan {
         order: u32,
         candidate: &Candidate,
         others: f64,
+        class: RequestClass,
     ) -> PartOrder {
         let place = self.places[usize::from(candidate.part)];
         let part = request.largest_first()[place];
@@ -161,7 +162,7 @@ impl Plan {
             start: candidate.start,
             duration: self.duration,
             pof_limit,
-            precedence: rules.class(request).precedence(),
+            precedence: class.precedence(),
         }
     }
 

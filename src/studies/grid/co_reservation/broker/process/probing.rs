@@ -51,7 +51,7 @@ impl Process {
             return;
         };
         self.outcome.messages.probed_clusters += outstanding.len() as u32;
-        let probe = plan.probe(rules, &self.outcome.request);
+        let probe = plan.probe(rules, &self.outcome.request, self.outcome.class);
         for &cluster in outstanding {
             self.outcome.messages.probes += probe.parts.len() as u32;
             let round = self.rounds;

@@ -120,8 +120,14 @@ impl Process {
         for part in std::mem::take(&mut self.promised).into_iter().flatten() {
             self.cancel(rules, now, part.order, part.candidate.cluster, effects);
         }
-        self.outcome.cost = None;
+        self.pays_nothing();
         self.tell(false);
+    }
+
+    /// Others took what was promised, and there is nothing else.
+    pub(super) fn pays_nothing(&mut self) {
+        self.outcome.cost = None;
+        self.begin = None;
     }
 
     /// Gives back the remaining parts of a request whose lost part was not found elsewhere, so that

@@ -63,7 +63,6 @@ impl Process {
         };
         self.wake_for_renegotiation(now + settings.every, effects);
         let is_waiting = self.begin.is_some_and(|begin| now < begin)
-            && !self.promised.is_empty()
             && self.promised.iter().all(Option::is_some)
             && matches!(self.stage, Stage::Settled);
         if !is_waiting {

@@ -11,8 +11,8 @@ use crate::co_reservation::local::backlog::{Backlog, PartWork, job_work};
 use crate::co_reservation::local::filters::{Availability, held, reservation_degree};
 use crate::co_reservation::local::job_mix::Run;
 use crate::co_reservation::local::{
-    BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, Probe,
-    ProbeAnswer,
+    BacklogWork, FilterCounts, LocalService, LookAhead, NextEventSource, OfferedPart, PartOrder,
+    Probe, ProbeAnswer,
 };
 
 impl<P: Policy + ?Sized> ReservationService<P> {
@@ -51,17 +51,12 @@ impl<P: Policy + ?Sized> ReservationService<P> {
                         Some(most) => quote.is_some_and(|quote| quote.is_within(most)),
                         None => widest.is_some_and(|widest| nodes <= widest),
                     };
-                    let could_displace = || {
-                        let room = beyond.as_ref();
-                        room.is_some_and(|room| {
-                            self.is_room_for(room, nodes, start, probe.duration)
-                        })
-                    };
-                    if !self.is_up {
-                        Availability::Occupied
-                    } else if beyond.is_some() && could_displace() {
+                    let may_displace = beyond
+                        .as_ref()
+                        .is_some_and(|room| self.is_room_for(room, nodes, start, probe.duration));
+                    if may_displace {
                         Availability::Free
-                    } else if !has_nodes {
+                    } else if !self.is_up || !has_nodes {
                         Availability::Occupied
                     } else if self.is_within_quota(nodes, start, probe.duration) {
                         Availability::Free
@@ -125,10 +120,21 @@ impl<P: Policy + ?Sized> ReservationService<P> {
 
     /// Whether the quota leaves room for a part beside all that are promised.
     pub(super) fn is_within_quota(&self, nodes: Nodes, start: Seconds, duration: Seconds) -> bool {
+        self.is_within_quota_beside(self.orders(), nodes, start, duration)
+    }
+
+    /// The same beside these parts.
+    pub(super) fn is_within_quota_beside<'a>(
+        &self,
+        orders: impl Iterator<Item = &'a PartOrder> + Clone,
+        nodes: Nodes,
+        start: Seconds,
+        duration: Seconds,
+    ) -> bool {
         let cluster = (self.cluster, self.nodes());
         let span = (start, start + duration);
         self.settings
-            .within_quota(cluster, self.now(), self.orders(), span, nodes)
+            .within_quota(cluster, self.now(), orders, span, nodes)
     }
 
     /// What jobs and parts in the system are expected to need (Meltzer 2005, §4.4; Q9, Q10).

@@ -39,19 +39,12 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         start: Seconds,
         duration: Seconds,
     ) -> bool {
-        let end = start + duration;
         let stay = self.parts.iter();
         let stay = stay.filter(|(key, _)| !room.without.contains(key));
-        let cluster = (self.cluster, self.nodes_of_machine());
+        let orders = stay.map(|(_, part)| &part.order);
         start >= self.now()
-            && room.profile.min_free(start, end) >= nodes.0 as i32
-            && self.settings.within_quota(
-                cluster,
-                self.now(),
-                stay.map(|(_, part)| &part.order),
-                (start, end),
-                nodes,
-            )
+            && room.profile.min_free(start, start + duration) >= nodes.0 as i32
+            && self.is_within_quota_beside(orders, nodes, start, duration)
     }
 
     /// Sees to it that a part can be had with this PoF at most. If it may, it takes CPUs from
@@ -153,9 +146,5 @@ impl<P: Policy + ?Sized> ReservationService<P> {
             gone: Some(at),
             lost: true,
         });
-    }
-
-    fn nodes_of_machine(&self) -> Nodes {
-        self.machine.cluster().nodes()
     }
 }
