@@ -223,6 +223,22 @@ fn a_broker_that_asks_all_clusters_is_specified_as_before_there_was_a_choice() {
 }
 
 #[test]
+fn priority_where_nobody_gives_way_is_a_warning() {
+    let warnings = |keys: &str| {
+        let text = format!("[requests]\n[broker]\n{keys}\n");
+        let found = parse(&text).expect("no error").warnings;
+        found.into_iter().map(|it| it.key).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        warnings("priority_percent = 10"),
+        ["broker.priority_percent"]
+    );
+    let beside = "priority_percent = 10\nrenegotiable_percent = 50";
+    assert!(warnings(beside).is_empty());
+    assert!(warnings("priority_percent = 0").is_empty());
+}
+
+#[test]
 fn shared_cpus_and_no_surcharge_are_specified_as_before_there_was_a_choice() {
     let stored = |keys: &str| {
         let text = format!("[requests]\n[broker]\nrenegotiable_percent = 50\n{keys}\n");
