@@ -143,6 +143,7 @@ fn tried_out() -> Vec<VirtualTrial> {
                 duration: Seconds::HOUR,
                 submission: None,
                 virtual_start,
+                ended_idle: None,
                 combined_virtual_start: virtual_start,
                 price: Some(NodeSeconds(3_600)),
                 combined: combine(
@@ -165,6 +166,7 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let trials = SimulationResult {
         rows: StudyRows::of(virtual_reservations::Rows::new(VirtualStudyRun {
             trials: tried_out(),
+            ends_idle_jobs: false,
             calibration: WaitCalibration::default(),
             jobs: Vec::new(),
         })),

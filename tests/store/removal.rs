@@ -35,6 +35,7 @@ fn run(path: &Path, name: &str, simulations: &[&str]) -> RunId {
 fn virtual_run(path: &Path) -> RunId {
     let rows = virtual_reservations::Rows::new(VirtualStudyRun {
         trials: Vec::new(),
+        ends_idle_jobs: false,
         calibration: WaitCalibration::default(),
         jobs: result(6).outcomes,
     });

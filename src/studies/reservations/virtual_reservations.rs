@@ -1,6 +1,7 @@
 //! Reservations that are held by a padded job in the queue, alone and together with real ones: the
 //! rules, and the study that tries both on one trace.
 
+mod limits;
 mod rules;
 pub mod study;
 mod trials;

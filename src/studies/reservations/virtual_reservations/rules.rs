@@ -41,8 +41,8 @@ pub enum Padding {
 /// Tries `now`, `now + step`, … before `wanted_start` (S). `predict` gets the padded runtime and
 /// the time from the submission to S. It returns the probability that a job with this runtime
 /// starts within this time. Only a strictly greater probability replaces an earlier one, so the
-/// earliest maximum wins. A site's limit on runtimes is expressed by a probability of 0 above it. A
-/// step below one second counts as one second.
+/// earliest maximum wins. What a site refuses or ends is expressed by probabilities
+/// ([`limits`](super::limits)). A step below one second counts as one second.
 ///
 /// `None` if no submission has a probability above 0, as when `now` is not before `wanted_start`.
 pub fn submission_time(
@@ -72,18 +72,6 @@ pub fn submission_time(
         submit += step.max(Seconds(1));
     }
     best
-}
-
-/// `predict` on a machine that refuses jobs that ask for more than `limit` (Singh 2008, §6.3.2):
-/// they have no chance to start.
-pub fn within_limit(
-    limit: Option<Seconds>,
-    mut predict: impl FnMut(Seconds, Seconds) -> f64,
-) -> impl FnMut(Seconds, Seconds) -> f64 {
-    move |runtime, lead| match limit {
-        Some(limit) if runtime > limit => 0.0,
-        _ => predict(runtime, lead),
-    }
 }
 
 /// The extra cost of a virtual reservation, (S − T2)·n: its nodes idle from its actual start T2
@@ -273,23 +261,6 @@ mod tests {
         assert!(asked.iter().all(|&(runtime, _)| runtime == MINUTE * 300));
         assert_eq!(asked[479].1, SUBMISSION_STEP);
         assert_eq!(found.unwrap().runtime, MINUTE * 300);
-    }
-
-    /// Addendum S9: a job of 4 h, 8 h ahead, on a machine that accepts 8 h. With D + (S − t) only
-    /// submissions from 4 h on are left, of which the first is the likeliest.
-    #[test]
-    fn a_padded_job_over_the_limit_of_the_machine_is_not_submitted() {
-        let (start, limit) = (Seconds::HOUR * 8, Seconds::HOUR * 8);
-        let found = submission_time(
-            Seconds::ZERO,
-            start,
-            Seconds::HOUR * 4,
-            SUBMISSION_STEP,
-            Padding::EachSubmission,
-            within_limit(Some(limit), |_, lead: Seconds| lead.hours() / 10.0),
-        );
-        let found = found.unwrap();
-        assert_eq!((found.submit, found.runtime), (Seconds::HOUR * 4, limit));
     }
 
     /// c = 1.5 for 32 nodes and an hour are 16 SU beyond best effort, which who cancels keeps.

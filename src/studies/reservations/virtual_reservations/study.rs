@@ -179,6 +179,8 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
     };
     let limit = given.limit_hours().limited(|hours| hours < 1e6);
     let limit = limit.checked(problems);
+    let idle_limit = given.idle_limit_hours().limited(|hours| hours < 1e6);
+    let idle_limit = idle_limit.checked(problems);
     let reserved_unit_price = reserved_unit_price(planning, problems);
     let nodes = given.nodes().or_default(problems);
     let duration = hours(given.duration_hours(), problems);
@@ -211,6 +213,7 @@ fn virtual_study(keys: &RawTables, problems: &mut Problems) -> Option<VirtualStu
         instants: instants?,
         step: Seconds(step?),
         limit: limit?.map(Seconds::from_hours),
+        idle_limit: idle_limit?.map(Seconds::from_hours),
         padding: given.padding.unwrap_or_default(),
         predictor: WaitPredictorSettings {
             history: history as usize,

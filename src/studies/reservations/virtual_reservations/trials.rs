@@ -43,6 +43,9 @@ pub const CALIBRATED_QUANTILES: [f64; 3] = [0.5, 0.75, 0.95];
 pub struct VirtualStudyRun {
     /// One trial an instant, in order of time.
     pub trials: Vec<VirtualTrial>,
+    /// Whether the machine ends padded jobs that idle
+    /// ([`idle_limit`](VirtualStudySettings::idle_limit)).
+    pub ends_idle_jobs: bool,
     /// How well the predictor knew the waits of the trace's own jobs, namely of those submitted
     /// from the end of the warm-up to the end of the day of the last instant: what it said at their
     /// submission about [`CALIBRATED_DEADLINES_HOURS`] and [`CALIBRATED_QUANTILES`].
@@ -153,6 +156,7 @@ impl VirtualStudy {
     ) -> Result<VirtualStudyRun, VirtualStudyError> {
         Ok(VirtualStudyRun {
             trials,
+            ends_idle_jobs: self.settings.idle_limit.is_some(),
             calibration: calibration(&self.jobs, &replayed, self.window, &self.settings)?,
             jobs: replayed.outcomes(&self.jobs, self.window.1),
         })

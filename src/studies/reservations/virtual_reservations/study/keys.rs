@@ -43,6 +43,10 @@ section! {
         limit_hours: Given<f64> = real().above(0.0)
             .note(": the longest run time that the machine accepts of a padded job (default: any)")
             .decides("Singh 2008 §6.3.2, §6.5"),
+        /// How long a padded job may idle before the machine ends it.
+        idle_limit_hours: Given<f64> = real().above(0.0)
+            .note(": how long a padded job may idle before the machine ends it (default: for ever)")
+            .decides("Singh 2008 §6.3.2, §6.5"),
         /// Where the padded runtime is computed.
         padding: Option<Padding> = named::<Padding>().decides("AMB-27"),
         /// How much of the trace runs before the first request.

@@ -19,6 +19,7 @@ pub const MEASURES: &[Measure] = &[
     measure("combined_uses_var_percent", "%", "Trials in which the combined scheme keeps the virtual one (%)", 1, Topic::Detail),
     measure("var_submitted_percent", "%", "Trials in which a padded job was submitted (%)", 1, Topic::Detail),
     measure("var_started_late_percent", "%", "Trials in which the padded job started too late (%)", 1, Topic::Detail),
+    measure("var_ended_idle_percent", "%", "Trials in which the padded job was ended because it idled (%)", 1, Topic::Detail),
     measure("var_success_percent", "%", "Success of virtual reservations (%)", 1, Topic::Virtual),
     measure("ar_cost", "", "Cost of reservations (÷ nodes·duration)", 3, Topic::Virtual),
     measure("ar_success_percent", "%", "Success of reservations (%)", 1, Topic::Virtual),

@@ -29,6 +29,7 @@ impl VirtualStudyRun {
     /// | `ar_free_percent` | the reservation was granted at price 0 |
     /// | `combined_uses_var_percent` | ALG-6 kept the virtual reservation |
     /// | `var_submitted_percent`, `var_started_late_percent` | a padded job was submitted; and had not started by S |
+    /// | `var_ended_idle_percent` | it was ended before S because it idled; left out where no machine does that |
     /// | `prediction_mean` | mean probability predicted for the chosen submissions |
     /// | `combined_cost_where_ar` | mean cost of ALG-6 in the trials in which the reservation was granted |
     /// | `var_cost_where_both`, `ar_cost_where_both` | mean costs in the trials in which both succeeded |
@@ -98,8 +99,13 @@ impl VirtualStudyRun {
             trial.submission.is_some()
         });
         share((None, "var_started_late_percent"), &|trial| {
-            trial.submission.is_some() && !virtual_one(trial)
+            trial.submission.is_some() && !virtual_one(trial) && trial.ended_idle.is_none()
         });
+        if self.ends_idle_jobs {
+            share((None, "var_ended_idle_percent"), &|trial| {
+                trial.ended_idle.is_some()
+            });
+        }
         let mut worst = |name, value: &dyn Fn(&VirtualTrial) -> Option<f64>| {
             let worst = trials.iter().filter_map(value).reduce(f64::max);
             measures.extend(worst.map(|worst| (name, worst)));

@@ -29,6 +29,10 @@ pub struct VirtualStudySettings {
     /// §6.3.2 and §6.5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Seconds>,
+    /// How long a padded job may idle before the machine ends it; `None` for ever (Singh 2008,
+    /// §6.3.2 and §6.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_limit: Option<Seconds>,
     /// Whether ALG-5 pads the runtime for each submission time or once (AMB-27).
     pub padding: Padding,
     /// How waits are predicted (AMB-25).
@@ -57,6 +61,7 @@ impl Default for VirtualStudySettings {
             instants: 30,
             step: SUBMISSION_STEP,
             limit: None,
+            idle_limit: None,
             padding: Padding::default(),
             predictor: WaitPredictorSettings::default(),
             warm_up: super::background::DAY * 60,
@@ -96,6 +101,7 @@ impl VirtualStudySettings {
         positive("lead", self.lead)?;
         positive("step", self.step)?;
         positive("limit", self.limit.unwrap_or(Seconds::FAR))?;
+        positive("idle_limit", self.idle_limit.unwrap_or(Seconds::FAR))?;
         check(
             self.penalty_factor >= 0.0 && self.penalty_factor.is_finite(),
             "penalty_factor",

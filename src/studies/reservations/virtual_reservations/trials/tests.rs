@@ -1,3 +1,4 @@
+mod idling;
 mod properties;
 mod settings;
 

@@ -8,9 +8,10 @@ use bookahead_core::workload::{Job, JobId, RequestId, ReservationRequest, Wanted
 use super::background::{Snapshot, submitted};
 use super::settings::{Combination, VirtualStudySettings};
 use crate::replanning::ReplanningMachine;
+use crate::virtual_reservations::limits::{within_idle_limit, within_limit};
 use crate::virtual_reservations::rules::{
     CombinedOutcome, VirtualSubmission, combine, normalised_cost, submission_time, virtual_cost,
-    virtual_cost_bound, within_limit,
+    virtual_cost_bound,
 };
 
 /// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (Singh 2008,
@@ -30,11 +31,14 @@ pub struct VirtualTrial {
     /// T1, the padded runtime and the predicted probability; `None` if the predictor gave no
     /// submission a chance, so that nothing was submitted.
     pub submission: Option<VirtualSubmission>,
-    /// T2, when the padded job started; `None` if it had not by S.
+    /// T2, when the padded job started; `None` if it had not by S, or was ended before it.
     pub virtual_start: Option<Seconds>,
+    /// T2 of a padded job that idled so long that the machine ended it before S.
+    pub ended_idle: Option<Seconds>,
     /// T2 of the padded job that the combined scheme relied on. [`Combination::Recorded`]:
     /// `virtual_start`. [`Combination::Played`]: with the reservation beside it; `None` also where
-    /// nothing was submitted because the reservation was free.
+    /// nothing was submitted because the reservation was free, and where the job would be ended for
+    /// idling, which who holds a reservation knows when it starts.
     pub combined_virtual_start: Option<Seconds>,
     /// What the reservation costs beyond best effort, f + (c − 1)·n·D; `None` if it was refused.
     pub price: Option<NodeSeconds>,
@@ -113,16 +117,25 @@ pub(super) fn try_out(
         duration,
         settings.step,
         settings.padding,
-        within_limit(settings.limit, |runtime, lead| {
-            snapshot.predictor.probability(nodes, runtime, lead)
-        }),
+        within_limit(
+            settings.limit,
+            within_idle_limit(settings.idle_limit, |runtime, lead| {
+                snapshot.predictor.probability(nodes, runtime, lead)
+            }),
+        ),
     );
     let future = &jobs[snapshot.next_job..submitted(jobs, wanted_start)];
     let play = |fork: ReplanningMachine| {
         let padded = padded_job(JobId(jobs.len() as u32), nodes, submission?);
         start_by(wanted_start, fork, future, padded)
     };
-    let virtual_start = play(snapshot.machine.clone());
+    let idles_too_long = |start: &Seconds| {
+        let limit = settings.idle_limit;
+        limit.is_some_and(|limit| wanted_start - *start > limit)
+    };
+    let started = play(snapshot.machine.clone());
+    let ended_idle = started.filter(idles_too_long);
+    let virtual_start = started.filter(|start| !idles_too_long(start));
     let mut reserved = snapshot.machine.clone();
     let price = reserve(&mut reserved, asked_at, wanted_start, nodes, duration);
     let booked = nodes.for_span(duration);
@@ -130,7 +143,7 @@ pub(super) fn try_out(
     let combined_virtual_start = match (settings.combination, price) {
         (Combination::Recorded, _) | (Combination::Played, None) => virtual_start,
         (Combination::Played, Some(price)) if price + premium <= NodeSeconds(0) => None,
-        (Combination::Played, Some(_)) => play(reserved),
+        (Combination::Played, Some(_)) => play(reserved).filter(|start| !idles_too_long(start)),
     };
     VirtualTrial {
         asked_at,
@@ -139,6 +152,7 @@ pub(super) fn try_out(
         duration,
         submission,
         virtual_start,
+        ended_idle,
         combined_virtual_start,
         price: price.map(|price| price + premium),
         combined: combine(

@@ -53,6 +53,13 @@ fn settings_out_of_range_are_named() {
             },
         ),
         (
+            "`idle_limit`",
+            VirtualStudySettings {
+                idle_limit: Some(Seconds(0)),
+                ..base.clone()
+            },
+        ),
+        (
             "`instants`",
             VirtualStudySettings {
                 instants: 0,
