@@ -127,3 +127,93 @@ fn the_page_about_one_slot_gives_its_row_of_the_cheapest_slot_of_a_deep_workflow
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_wide_and_long_slots_gives_its_row_of_the_widest_reservation_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "slot-shape/ctc-reservation.toml",
+        &[
+            ("[16, 32, 64, 128]", "[16, 128]"),
+            ("[1, 2, 4, 8]", "[1, 8]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/slot-shape.md";
+    let store = folder.path().join("it.db");
+    let here = [("nodes", "128"), ("hours", "1")];
+    let setting = Setting::of(&store, &queries(page)[0], 10, &here);
+    let row = format!(
+        "| 128 | 128 × 1 | {:.2} | {} | {:.1} | {} | {:.1} |",
+        setting.mean("ar_cost"),
+        setting.difference("ar_cost", 2.262, 2),
+        setting.mean("ar_free_percent"),
+        setting.difference("ar_free_percent", 2.262, 1),
+        setting.mean("ar_success_percent")
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_wide_and_long_slots_gives_its_row_of_workflows_of_wide_tasks_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "slot-shape/ctc-workflow.toml",
+        &[
+            ("[0.0, 0.5]", "[0.5]"),
+            ("[11, 22, 44]", "[11, 44]"),
+            ("[1000, 2000, 4000]", "[1000, 4000]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/slot-shape.md";
+    let store = folder.path().join("it.db");
+    let here = [("nodes", "44"), ("seconds", "1000"), ("alpha", "0.5")];
+    let setting = Setting::of(&store, &queries(page)[1], 40, &here);
+    let row = format!(
+        "| 0.5 | 44 × 1000 | {:.3} | {} | {:.0} | {} | {:.3} | {} |",
+        setting.mean("wf_cost_ratio"),
+        setting.difference("wf_cost_ratio", 2.023, 3),
+        setting.mean("wf_externality_su"),
+        setting.difference("wf_externality_su", 2.023, 0),
+        setting.mean("wf_makespan_ratio"),
+        setting.difference("wf_makespan_ratio", 2.023, 3)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
+fn the_page_about_limits_on_padded_jobs_gives_its_row_of_one_idle_hour_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "premium/ctc-idle.toml",
+        &[("[1, 4]", "[4]"), ("[0.5, 1, 2, 4, 8]", "[1, 8]")],
+    );
+    run(folder.path(), part);
+    let page = "measurements/premium.md";
+    let store = folder.path().join("it.db");
+    let here = [("hours", "4"), ("most", "1")];
+    let setting = Setting::of(&store, &queries(page)[2], 10, &here);
+    let row = format!(
+        "| 4 | 1 | {:.1} | {} | {:.1} | {:.2} | {:.2} | {} |",
+        setting.mean("var_success_percent"),
+        setting.difference("var_success_percent", 2.262, 1),
+        setting.mean("var_ended_idle_percent"),
+        setting.mean("var_cost"),
+        setting.mean("combined_cost"),
+        setting.difference("combined_cost", 2.262, 2)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
