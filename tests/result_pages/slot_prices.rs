@@ -217,3 +217,42 @@ fn the_page_about_limits_on_padded_jobs_gives_its_row_of_one_idle_hour_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_sold_holes_gives_its_row_of_slots_that_cost_nothing_extra_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "sold-holes/ctc.toml",
+        &[
+            ("[\"moga\", \"greedy\", \"best-effort\"]", "[\"greedy\"]"),
+            ("[0.5, 1.0]", "[1.0]"),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/sold-holes.md";
+    let store = folder.path().join("it.db");
+    let of = |exact| {
+        let here = [("search", "greedy"), ("alpha", "1"), ("exact", exact)];
+        Setting::of(&store, &queries(page)[0], 20, &here)
+    };
+    let (exact, recorded) = (of("1"), of("0"));
+    let columns = [
+        ("others_delayed_percent", 2),
+        ("others_added_wait_minutes", 2),
+        ("wf_realised_makespan_hours", 2),
+        ("wf_realised_cost_su", 0),
+    ]
+    .map(|(measure, digits)| {
+        format!(
+            "{:.digits$} | {}",
+            exact.mean(measure),
+            recorded.difference(measure, 2.093, digits)
+        )
+    });
+    let row = format!("| `greedy` | 1 | {} |", columns.join(" | "));
+    assert!(read(page).contains(&row), "{row}");
+}
