@@ -313,6 +313,11 @@ fn what_is_said_of_inputs_and_schedules_is_what_the_page_says() {
     fs::write(path.join("f.csv"), failures).expect("written");
     let analysed = json(path, "trace failures f.csv");
     hold("bookahead trace failures --json", &[analysed]);
+    let weak = json(
+        path,
+        "trace failures f.csv --weak --factor 0.5 --probability 0.5",
+    );
+    hold("bookahead trace failures --weak --json", &[weak]);
 
     call(path, "workflow generate cyber-shake w.json");
     hold(

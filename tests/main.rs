@@ -75,6 +75,7 @@ mod support;
 mod sweeps;
 mod tables;
 mod tutorial;
+mod weak_nodes;
 mod what_holds;
 mod what_is_paired;
 mod workflows;

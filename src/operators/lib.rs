@@ -1,5 +1,6 @@
 //! What operators bring and want to know: logs of other programs, read into traces ([`foreign`]),
-//! and advice about a machine from its own log ([`advice`]).
+//! advice about a machine from its own log ([`advice`]), and which of its nodes are weak
+//! ([`weak_nodes`]).
 //!
 //! ```
 //! use std::path::Path;
@@ -21,3 +22,4 @@
 
 pub mod advice;
 pub mod foreign;
+pub mod weak_nodes;

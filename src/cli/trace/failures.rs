@@ -1,5 +1,7 @@
 //! `bookahead trace failures`: an analysis of a table of failures.
 
+mod weak;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -19,6 +21,7 @@ pub(super) const HELP: &str = "\
 Examples:
   bookahead trace failures
   bookahead trace failures --systems 3,4,5,6,18,19,20
+  bookahead trace failures --weak --systems 20
   bookahead trace failures LA-UR-05-7318-failure-data-1996-2005.csv.gz --json";
 
 #[derive(Args, Debug)]
@@ -30,6 +33,15 @@ pub(super) struct FailuresArguments {
     /// Only the failures of these systems [default: all]
     #[arg(long, value_name = "SYSTEM,…", value_delimiter = ',')]
     systems: Vec<u32>,
+    /// List the nodes that fail more often than the others of their system, and nothing else
+    #[arg(long)]
+    weak: bool,
+    /// How many times the rate of its system a weak node must exceed
+    #[arg(long, value_name = "TIMES", default_value_t = 2.0, requires = "weak")]
+    factor: f64,
+    /// With which probability at least a weak node must exceed it
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, requires = "weak")]
+    probability: f64,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -60,6 +72,9 @@ pub(super) fn failures(
     }
     if log.records.is_empty() {
         return Err(miette!("{}: has no failures", path.display()));
+    }
+    if arguments.weak {
+        return weak::list(&log, arguments);
     }
     let found = analyse(&log);
     let mut answer = Answer::default();

@@ -1,0 +1,89 @@
+//! Which nodes of the table of Los Alamos fail more often than the others.
+
+use serde_json::Value;
+
+use crate::support::program::{folder, output, program, text};
+
+const TABLE: &str = "LA-UR-05-7318-failure-data-1996-2005.csv.gz";
+
+/// The nodes that are weak in a system, the weakest first: node, failures, and how often it is
+/// believed to fail in a year.
+fn weak(system: &str) -> Vec<(u64, u64, f64)> {
+    let folder = folder();
+    let arguments = [
+        "trace",
+        "failures",
+        TABLE,
+        "--weak",
+        "--systems",
+        system,
+        "--json",
+    ];
+    let output = output(program(folder.path(), &arguments));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let node = |node: &Value| {
+        let whole = |field: &str| node[field].as_u64().expect("a whole number");
+        let per_year = node["per_year"].as_f64().expect("a number");
+        (whole("node"), whole("failures"), per_year)
+    };
+    let listed = found["weak"].as_array().expect("a list");
+    listed.iter().map(node).collect()
+}
+
+/// The values are those of a program of its own, written from the rule in
+/// docs/measurements/failures.md.
+#[test]
+fn the_weak_nodes_of_los_alamos_are_those_of_an_independent_count() {
+    if std::env::var_os("BOOKAHEAD_FAILURES").is_none() {
+        println!("skipped: needs the folder that BOOKAHEAD_FAILURES names");
+        return;
+    }
+    for (system, count, first) in [
+        (
+            "20",
+            13,
+            [(0, 118, 28.10), (224, 49, 11.19), (160, 33, 7.58)],
+        ),
+        ("18", 18, [(0, 116, 29.20), (32, 38, 9.37), (768, 27, 6.71)]),
+        (
+            "19",
+            22,
+            [(0, 119, 33.31), (256, 44, 11.90), (512, 41, 11.14)],
+        ),
+    ] {
+        let found = weak(system);
+        assert_eq!(found.len(), count, "system {system}");
+        for (found, expected) in found.iter().zip(first) {
+            assert_eq!((found.0, found.1), (expected.0, expected.1));
+            assert!((found.2 - expected.2).abs() < 0.005, "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_factor_and_a_probability_that_mean_nothing_are_refused_with_what_to_do() {
+    let folder = folder();
+    let table = "System,nodes,nodenumz,Prob Started,Prob Fixed\n\
+        5,3,0,1/1/2000 9:00,1/1/2000 9:30\n5,3,1,1/3/2000 9:30,1/3/2000 10:30\n";
+    std::fs::write(folder.path().join("f.csv"), table).expect("a file");
+    for (option, value, said) in [
+        (
+            "--factor",
+            "0",
+            "it must be a number above 0, as in --factor 2",
+        ),
+        ("--factor", "NaN", "it must be a number above 0"),
+        ("--probability", "1", "it must lie between 0 and 1"),
+    ] {
+        let arguments = ["trace", "failures", "f.csv", "--weak", option, value];
+        let refused = output(program(folder.path(), &arguments));
+        assert!(!refused.status.success());
+        let stderr = text(&refused.stderr).replace('\n', " ");
+        let stderr: Vec<&str> = stderr.split_whitespace().collect();
+        assert!(stderr.join(" ").contains(said), "{stderr:?}");
+    }
+    let alone = ["trace", "failures", "f.csv", "--factor", "3"];
+    let refused = output(program(folder.path(), &alone));
+    assert!(text(&refused.stderr).contains("--weak"), "needs --weak");
+}
