@@ -564,7 +564,7 @@ const CRATES: [(&str, &[&str]); 12] = [
     ("studies/workflows", &["provisioning"]),
     ("studies", &[]),
     ("papers", &["findings", "reproduction"]),
-    ("operators", &["foreign", "advice"]),
+    ("operators", &["foreign", "advice", "weak_nodes"]),
     ("", &["cli"]),
 ];
 
