@@ -180,8 +180,8 @@ mod tests {
     }
 
     /// Ten nodes with 20 failures in 190 hours: two each, so that 2 λ₀ (1 / λ₀ + U) = 6. The rate
-    /// of a node with n failures exceeds 2 λ₀ with the probability that a Poisson variable of mean 6
-    /// is at most n: 0.9574 for 10, 0.9161 for 9.
+    /// of a node with n failures exceeds 2 λ₀ with the probability that a Poisson variable of mean
+    /// 6 is at most n: 0.9574 for 10, 0.9161 for 9.
     #[test]
     fn ten_failures_where_two_are_usual_are_weak_and_nine_are_not() {
         let failing = |most: u32| -> Vec<(u32, i64, i64)> {

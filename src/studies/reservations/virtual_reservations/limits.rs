@@ -16,7 +16,7 @@ pub fn within_limit(
 
 /// `predict` on a machine that ends padded jobs that have idled for `limit` (Singh 2008, §6.3.2):
 /// the job must start neither after S nor more than `limit` before it. The probability is that of a
-/// start by S, less that of one too early; equal chances compare equal, as they are rounded to 12 digits.
+/// start by S, less that of one too early, to 12 digits, so that equal chances compare equal.
 pub fn within_idle_limit(
     limit: Option<Seconds>,
     mut predict: impl FnMut(Seconds, Seconds) -> f64,
