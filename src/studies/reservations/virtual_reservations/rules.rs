@@ -41,8 +41,8 @@ pub enum Padding {
 /// Tries `now`, `now + step`, … before `wanted_start` (S). `predict` gets the padded runtime and
 /// the time from the submission to S. It returns the probability that a job with this runtime
 /// starts within this time. Only a strictly greater probability replaces an earlier one, so the
-/// earliest maximum wins. What a site refuses or ends is expressed by probabilities
-/// ([`limits`](super::limits)). A step below one second counts as one second.
+/// earliest maximum wins. What a site refuses or ends is expressed by lower
+/// probabilities. A step below one second counts as one second.
 ///
 /// `None` if no submission has a probability above 0, as when `now` is not before `wanted_start`.
 pub fn submission_time(
