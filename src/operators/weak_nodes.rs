@@ -1,13 +1,13 @@
 //! The weak points of an infrastructure: nodes that fail more often than the others of their system
 //! (Birkenheuer 2012, §1.2.1, the consultant service).
 
-use std::collections::BTreeMap;
-
-use bookahead_core::failures::{FailureLog, FailureRecord};
+use bookahead_core::failures::{
+    FailureError, FailureLog, FailureTrace, NodeRates, Outage, learn_node_rates,
+};
+use bookahead_core::units::{NodeIndex, Nodes, Seconds};
 use serde::Serialize;
 use statrs::function::gamma::gamma_ur;
 
-const HOUR: f64 = 3_600.0;
 const YEAR_HOURS: f64 = 365.25 * 24.0;
 
 /// When a node is weak.
@@ -17,8 +17,7 @@ pub struct WeakNodeRule {
     pub factor: f64,
     /// With which probability at least (default 0.95).
     pub probability: f64,
-    /// How many failures the rate of the system weighs, as in
-    /// [`learn_node_rates`](bookahead_core::failures::learn_node_rates) (default 1).
+    /// How many failures the rate of the system weighs, as in [`learn_node_rates`] (default 1).
     pub prior_failures: f64,
 }
 
@@ -57,7 +56,7 @@ pub struct WeakNode {
     pub failures: u32,
     /// What it is believed to fail in a year of up-time.
     pub per_year: f64,
-    /// What a node of its system fails in a year of up-time.
+    /// What a node of its system fails in a year.
     pub system_per_year: f64,
     /// The probability that its rate exceeds the factor times that of its system.
     pub probability: f64,
@@ -67,12 +66,16 @@ pub struct WeakNode {
 /// is asked for.
 ///
 /// A system is observed from its first failure to its last, and its rate λ₀ is the number of its
-/// failures by the up-time of all its nodes in that time. The rate of a node has a Gamma prior of
-/// mean λ₀ that weighs as k failures do; after n failures in an up-time of U it has shape k + n and
-/// rate k / λ₀ + U. A failure whose end is unknown takes no time. Systems whose failures all begin
-/// at one instant have no rate, and none of their nodes is looked at.
-#[must_use]
-pub fn weak_nodes(log: &FailureLog, rule: WeakNodeRule) -> WeakNodes {
+/// failures by its nodes and that time. What is believed of a node is what
+/// [`learn_node_rates`] learns: after n failures in an up-time of U hours, a Gamma distribution of
+/// shape k + n and rate k / λ₀ + U. A failure while the node is down is none, and one whose end is
+/// unknown takes a second. Systems whose failures all begin at one instant have no rate, and none
+/// of their nodes is looked at.
+///
+/// # Errors
+///
+/// When a failure ends before it begins.
+pub fn weak_nodes(log: &FailureLog, rule: WeakNodeRule) -> Result<WeakNodes, FailureError> {
     let mut found = WeakNodes {
         rule,
         nodes: 0,
@@ -86,43 +89,58 @@ pub fn weak_nodes(log: &FailureLog, rule: WeakNodeRule) -> WeakNodes {
         let (Some(first), Some(last)) = (records.first(), records.last()) else {
             continue;
         };
-        let nodes = log.nodes.get(&first.system).copied().unwrap_or_default();
-        if last.start == first.start || nodes == 0 {
+        let nodes = Nodes(log.nodes.get(&first.system).copied().unwrap_or_default());
+        let observed = Seconds(last.start - first.start);
+        if observed == Seconds::ZERO || nodes == Nodes(0) {
             continue;
         }
-        found.nodes += u64::from(nodes);
-        let mut weak = weak_of(records, nodes, rule);
+        found.nodes += u64::from(nodes.0);
+        let outages = records.iter().map(|record| Outage {
+            node: NodeIndex(record.node),
+            start: Seconds(record.start - first.start),
+            end: Seconds(record.repaired.unwrap_or(record.start) - first.start),
+        });
+        let seen = FailureTrace::from_outages(outages)?;
+        let mut weak = weak_of(first.system, &seen, nodes, observed, rule);
         weak.sort_by(|one, other| other.per_year.total_cmp(&one.per_year));
         found.weak.append(&mut weak);
     }
     found.expected_wrong = (found.weak.iter()).map(|node| 1.0 - node.probability).sum();
-    found
+    Ok(found)
 }
 
-/// The weak nodes of one system, whose records are in order of their starts.
-fn weak_of(records: &[FailureRecord], nodes: u32, rule: WeakNodeRule) -> Vec<WeakNode> {
-    let (begin, end) = (records[0].start, records[records.len() - 1].start);
-    let observed = (end - begin) as f64 / HOUR;
-    let mut of_node: BTreeMap<u32, Seen> = BTreeMap::new();
-    for record in records {
-        of_node.entry(record.node).or_default().add(record, end);
+fn weak_of(
+    system: u32,
+    seen: &FailureTrace,
+    nodes: Nodes,
+    observed: Seconds,
+    rule: WeakNodeRule,
+) -> Vec<WeakNode> {
+    let mut failures = vec![0_u32; nodes.0 as usize];
+    for event in seen.events.iter().filter(|event| !event.up) {
+        if let Some(count) = failures.get_mut(event.node.0 as usize) {
+            *count += 1;
+        }
     }
-    let down: f64 = of_node.values().map(|seen| seen.down as f64 / HOUR).sum();
-    let up = f64::from(nodes) * observed - down;
-    if up <= 0.0 {
-        return Vec::new();
-    }
-    let common = records.len() as f64 / up;
-    let weak = of_node.iter().filter_map(|(&node, seen)| {
-        let up = observed - seen.down as f64 / HOUR;
-        let shape = rule.prior_failures + f64::from(seen.failures);
-        let hours = rule.prior_failures / common + up;
+    let all: u32 = failures.iter().sum();
+    let common = f64::from(all) / (f64::from(nodes.0) * observed.hours());
+    let common_rates = NodeRates {
+        failure_rate_per_hour: common,
+        repair_rate_per_hour: 0.0,
+    };
+    // The last failure begins at the end of what is observed, and counts.
+    let until = observed + Seconds(1);
+    let learned = learn_node_rates(seen, nodes, until, common_rates, rule.prior_failures);
+    let weak = (0_u32..).zip(failures).zip(learned.iter());
+    let weak = weak.filter_map(|((node, failures), rates)| {
+        let shape = rule.prior_failures + f64::from(failures);
+        let hours = shape / rates.failure_rate_per_hour;
         let probability = gamma_ur(shape, rule.factor * common * hours);
         (probability >= rule.probability).then(|| WeakNode {
-            system: records[0].system,
+            system,
             node,
-            failures: seen.failures,
-            per_year: shape / hours * YEAR_HOURS,
+            failures,
+            per_year: rates.failure_rate_per_hour * YEAR_HOURS,
             system_per_year: common * YEAR_HOURS,
             probability,
         })
@@ -130,37 +148,18 @@ fn weak_of(records: &[FailureRecord], nodes: u32, rule: WeakNodeRule) -> Vec<Wea
     weak.collect()
 }
 
-/// What was seen of a node.
-#[derive(Default)]
-struct Seen {
-    failures: u32,
-    /// Seconds in which it was down.
-    down: i64,
-    /// Until when its downs are counted, seconds of the calendar.
-    counted: Option<i64>,
-}
-
-impl Seen {
-    /// Adds a failure, not before those added already, of a system observed until `end`.
-    fn add(&mut self, record: &FailureRecord, end: i64) {
-        self.failures += 1;
-        let from = self.counted.unwrap_or(record.start).max(record.start);
-        let until = record.repaired.unwrap_or(record.start).min(end);
-        if until > from {
-            self.down += until - from;
-            self.counted = Some(until);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use bookahead_core::failures::FailureRecord;
+
     use super::*;
 
     const HOURS: i64 = 3_600;
 
-    /// Failures (node, hour, hours down) of one system.
-    fn log(nodes: u32, failures: &[(u32, i64, i64)]) -> FailureLog {
+    /// What is found where failures (node, hour, hours down) of one system were seen.
+    fn found(nodes: u32, failures: &[(u32, i64, i64)], probability: f64) -> WeakNodes {
         let mut records: Vec<FailureRecord> = failures
             .iter()
             .map(|&(node, hour, down)| FailureRecord {
@@ -172,47 +171,47 @@ mod tests {
             })
             .collect();
         records.sort_by_key(|record| (record.start, record.node));
-        FailureLog {
+        let log = FailureLog {
             records,
             nodes: BTreeMap::from([(7, nodes)]),
             incomplete: 0,
-        }
+        };
+        let rule = WeakNodeRule {
+            probability,
+            ..WeakNodeRule::default()
+        };
+        weak_nodes(&log, rule).unwrap()
     }
 
-    /// Ten nodes with 20 failures in 190 hours: two each, so that 2 λ₀ (1 / λ₀ + U) = 6. The rate
-    /// of a node with n failures exceeds 2 λ₀ with the probability that a Poisson variable of mean
-    /// 6 is at most n: 0.9574 for 10, 0.9161 for 9.
+    /// Ten nodes with 20 failures in 19,000 hours: two each, so that 2 λ₀ (1 / λ₀ + U) = 6. The
+    /// rate of a node with n failures exceeds 2 λ₀ with the probability that a Poisson variable of
+    /// mean 6 is at most n: 0.9574 for 10, 0.9161 for 9. A failure takes a second.
     #[test]
     fn ten_failures_where_two_are_usual_are_weak_and_nine_are_not() {
         let failing = |most: u32| -> Vec<(u32, i64, i64)> {
             (0..20)
                 .map(|number| {
                     let node = if number < most { 0 } else { 1 + number % 9 };
-                    (node, i64::from(number) * 10, 0)
+                    (node, i64::from(number) * 1_000, 0)
                 })
                 .collect()
         };
-        let found = weak_nodes(&log(10, &failing(10)), WeakNodeRule::default());
-        assert_eq!(found.nodes, 10);
-        let [node] = found.weak[..] else {
-            panic!("{:?}", found.weak);
+        let ten = found(10, &failing(10), 0.95);
+        assert_eq!(ten.nodes, 10);
+        let [node] = ten.weak[..] else {
+            panic!("{:?}", ten.weak);
         };
         assert_eq!((node.system, node.node, node.failures), (7, 0, 10));
         assert!((node.probability - 0.957_379).abs() < 1e-6, "{node:?}");
-        assert!((found.expected_wrong - 0.042_621).abs() < 1e-6);
-        let common = 20.0 / 1_900.0 * YEAR_HOURS;
+        assert!((ten.expected_wrong - 0.042_621).abs() < 1e-6);
+        let common = 20.0 / 190_000.0 * YEAR_HOURS;
         assert!((node.system_per_year / common - 1.0).abs() < 1e-12);
-        // 11 failures in 95 + 190 hours.
-        let believed = 11.0 / 285.0 * YEAR_HOURS;
+        // 11 failures in 9,500 + 19,000 hours, less 9 seconds.
+        let believed = 11.0 / (28_500.0 - 9.0 / 3_600.0) * YEAR_HOURS;
         assert!((node.per_year / believed - 1.0).abs() < 1e-12);
 
-        let nine = log(10, &failing(9));
-        assert_eq!(weak_nodes(&nine, WeakNodeRule::default()).weak, []);
-        let less_sure = WeakNodeRule {
-            probability: 0.9,
-            ..WeakNodeRule::default()
-        };
-        let [node] = weak_nodes(&nine, less_sure).weak[..] else {
+        assert_eq!(found(10, &failing(9), 0.95).weak, []);
+        let [node] = found(10, &failing(9), 0.9).weak[..] else {
             panic!("one node");
         };
         assert!((node.probability - 0.916_076).abs() < 1e-6, "{node:?}");
@@ -223,28 +222,20 @@ mod tests {
         let alike: Vec<_> = (0..400)
             .map(|number| (number % 8, i64::from(number), 0))
             .collect();
-        assert_eq!(
-            weak_nodes(&log(8, &alike), WeakNodeRule::default()).weak,
-            []
-        );
+        assert_eq!(found(8, &alike, 0.95).weak, []);
     }
 
-    /// Two failures that overlap are one time down, and nothing counts after the last failure: of
-    /// 100 hours observed node 0 is up for 60, and node 1 for 100.
+    /// A failure while the node is down is none, and nothing counts after the last failure: of 100
+    /// hours and a second node 0 is up for all but 40 hours, and node 1 for 100.
     #[test]
     fn rates_are_by_time_up() {
-        let failures = [(0, 0, 30), (0, 10, 30), (1, 100, 50)];
-        let rule = WeakNodeRule {
-            probability: 0.0,
-            ..WeakNodeRule::default()
-        };
-        let found = weak_nodes(&log(2, &failures), rule);
-        let common = 3.0 / 160.0;
-        let believed = |failures: f64, up: f64| (1.0 + failures) / (1.0 / common + up);
-        let expected = [(0, believed(2.0, 60.0)), (1, believed(1.0, 100.0))];
+        let found = found(2, &[(0, 0, 30), (0, 10, 30), (1, 100, 50)], 0.0);
+        let common = 2.0 / 200.0;
+        let believed = |up: f64| 2.0 / (1.0 / common + up);
+        let expected = [(0, believed(60.0 + 1.0 / 3_600.0)), (1, believed(100.0))];
         assert_eq!(found.weak.len(), 2);
         for (node, (number, rate)) in found.weak.iter().zip(expected) {
-            assert_eq!(node.node, number);
+            assert_eq!((node.node, node.failures), (number, 1));
             assert!((node.per_year / YEAR_HOURS / rate - 1.0).abs() < 1e-12);
             assert!((node.system_per_year / YEAR_HOURS / common - 1.0).abs() < 1e-12);
         }
@@ -252,13 +243,7 @@ mod tests {
 
     #[test]
     fn a_system_that_failed_at_one_instant_has_no_rate() {
-        let found = weak_nodes(
-            &log(4, &[(0, 5, 1), (1, 5, 1)]),
-            WeakNodeRule {
-                probability: 0.0,
-                ..WeakNodeRule::default()
-            },
-        );
+        let found = found(4, &[(0, 5, 1), (1, 5, 1)], 0.0);
         assert_eq!((found.nodes, found.weak.len()), (0, 0));
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn list(log: &FailureLog, arguments: &FailuresArguments) -> miette::R
             probability,
             ..WeakNodeRule::default()
         },
-    );
+    )
+    .into_diagnostic()?;
     let mut answer = Answer::default();
     if arguments.json {
         answer.data = crate::cli::output::json(&found).into_diagnostic()?;
