@@ -136,7 +136,7 @@ fn weak_of(
         let shape = rule.prior_failures + f64::from(failures);
         let hours = shape / rates.failure_rate_per_hour;
         let probability = gamma_ur(shape, rule.factor * common * hours);
-        (probability >= rule.probability).then(|| WeakNode {
+        (probability >= rule.probability).then_some(WeakNode {
             system,
             node,
             failures,
