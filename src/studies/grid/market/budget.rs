@@ -5,8 +5,7 @@
 //! the earliest start of those that end by the deadline and that the customer can pay; where there
 //! is none, it looks at the next group. It stops where the budget ends.
 //!
-//! The work gives a client one budget for one application. Here a customer has so many list fees of
-//! all that he has submitted, so that his budget grows with his jobs.
+//! What a customer may spend grows with his jobs: users of a log come back.
 
 use std::collections::BTreeMap;
 

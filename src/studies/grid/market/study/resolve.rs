@@ -1,6 +1,8 @@
 //! From what a file says of a market to parts of its settings. Each function returns `None` after
 //! it has said what is wrong.
 
+use std::ops::RangeBounds as _;
+
 use super::keys::RawMarket;
 use crate::co_reservation::ClusterFailureSettings;
 use crate::co_reservation::study::{RawClusterFailures, of_grid_failures};
