@@ -1,7 +1,8 @@
-//! Pages about jobs that pass the first of a queue, customers who refuse late ends, and a broker
-//! that looks at risk alone (Birkenheuer 2012, §2.4.2, §5.1.1, §1.2.1).
+//! Pages about jobs that pass the first of a queue, customers who refuse late ends, a broker that
+//! looks at risk alone (Birkenheuer 2012, §2.4.2, §5.1.1, §1.2.1), and one that goes by deadlines and
+//! budgets (Meltzer 2005, §4.7.1).
 
-use super::setting::has_traces;
+use super::setting::{Setting, has_traces};
 use super::*;
 
 /// A row of a query with paired differences: its names in the order of `columns`, the mean of the
@@ -135,4 +136,38 @@ fn the_page_about_the_most_reliable_provider_gives_its_row_of_heuristic_clusters
         read("measurements/most-reliable.md").contains(&row),
         "{row}"
     );
+}
+
+#[test]
+fn the_page_about_deadlines_and_budgets_gives_its_row_of_a_tight_budget_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "market/ctc-deadline-budget.toml",
+        &[
+            ("  [\"reputation\", 2.0],\n", ""),
+            (
+                "  [\"deadline-budget\", 2.0],\n  [\"deadline-budget\", 1.0],\n",
+                "",
+            ),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/deadline-budget.md";
+    let store = folder.path().join("it.db");
+    let here = [("rule", "deadline-budget"), ("beside", "cheapest")];
+    let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+    let of = |measure| setting.difference(measure, 2.093, 2);
+    let row = format!(
+        "| 0.75 | cheapest | {} | {} | {} | {} | {} |",
+        of("market_served_percent"),
+        of("market_kept_percent"),
+        of("market_spent_percent"),
+        of("market_customer_gain_percent"),
+        of("market_provider_gain_percent")
+    );
+    assert!(read(page).contains(&row), "{row}");
 }

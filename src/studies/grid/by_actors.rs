@@ -389,6 +389,9 @@ fn markets_come_to_the_same_by_actors_and_by_plain_calls() {
                 }),
                 auction: None,
                 cluster_failures: None,
+                speeds: Vec::new(),
+                prices: Vec::new(),
+                budget: None,
             };
             let (acted, called) = both(|| market_scene(&settings, &inputs, true).unwrap());
             assert!(acted.is_over && called.is_over);

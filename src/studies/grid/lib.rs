@@ -36,6 +36,9 @@
 //!     load_pricing: None,
 //!     auction: None,
 //!     cluster_failures: None,
+//!     speeds: Vec::new(),
+//!     prices: Vec::new(),
+//!     budget: None,
 //! };
 //! let job = |id, due| {
 //!     Job::rigid(JobId(id), Seconds(0), Nodes(4), Seconds(600)).due_by(Seconds(due))

@@ -38,10 +38,15 @@
 //!
 //! With `auction` nobody posts a price: `market/auction.rs`.
 //!
+//! With `speeds` and `prices` clusters are unlike: a job holds nodes for 1/speed of its time, and
+//! costs price ÷ speed as much. Fees, values and penalties stay those of the job as it was
+//! submitted. A rule that goes by this ratio, by deadlines and budgets: `market/budget.rs`.
+//!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
 //! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
 
 mod auction;
+mod budget;
 mod cluster;
 mod home;
 mod load_price;
@@ -61,6 +66,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 pub use self::auction::{AuctionRule, AuctionSettings};
+use self::budget::Accounts;
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 use self::home::Community;
 pub use self::home::{HomeRule, HomeSettings, Overflow};
@@ -110,8 +116,11 @@ struct Broker {
     /// By home; empty where jobs have none.
     communities: Vec<Community>,
     list: JobList,
+    accounts: Accounts,
     /// What customers gained.
     customers: f64,
+    /// The list fees of jobs whose promises were kept.
+    kept_fees: f64,
     moves: Vec<Move>,
     /// Empty unless outcomes are kept.
     quotes: Vec<Quote>,
@@ -123,7 +132,7 @@ struct Broker {
 
 impl Broker {
     fn new(settings: &MarketSettings, inputs: &MarketInputs, keep_outcomes: bool) -> Self {
-        let provider = |number| Provider::new(settings, inputs.nodes, settings.optimism_of(number));
+        let provider = |number| Provider::new(settings, inputs.nodes, number);
         let homes = settings.home.map_or(0, |_| settings.clusters as usize);
         Self {
             settings: settings.clone(),
@@ -134,7 +143,9 @@ impl Broker {
             bids: inputs.bids.clone(),
             communities: vec![Community::default(); homes],
             list: JobList::default(),
+            accounts: Accounts::default(),
             customers: 0.0,
+            kept_fees: 0.0,
             moves: Vec::new(),
             quotes: Vec::new(),
             submitted: 0,
@@ -173,11 +184,15 @@ impl Broker {
             self.migrate_before(channel, job.submit + Seconds(1)).await;
         }
         let home = self.note_home(&job);
+        self.accounts.submitted(&job, self.settings.budget);
         let best = match home {
             Some(home) => self.offer_from_home(channel, &job, home).await,
             None => {
                 let offers = self.quotes(channel, &job, |_| true).await;
                 let best = match &self.settings.auction {
+                    None if self.settings.rule == DelegationRule::DeadlineBudget => {
+                        self.accounts.choose(&job, &offers, &mut self.ties)
+                    }
                     None => choose(&offers, self.settings.rule, &mut self.ties),
                     Some(auction) => auction.award(&offers, &mut self.ties),
                 };
@@ -244,8 +259,10 @@ impl Broker {
         let provider = &mut self.providers[offer.provider];
         let contract = Contract {
             home,
+            user: job.user,
             ..offer.contract
         };
+        self.accounts.agreed(&contract);
         let id = provider.agree(contract);
         provider.taken = Some(Job { id, ..job });
         if self.settings.migration.is_some() || now > job.submit {
@@ -328,11 +345,15 @@ impl Broker {
                 }
                 self.decided(buyer, bought_for, is_broken)
             }
-            None if is_broken => (self.settings.penalty - self.settings.damage) * fee,
+            None if is_broken => {
+                self.accounts.returned(&contract);
+                (self.settings.penalty - self.settings.damage) * fee
+            }
             None => {
                 if let Some(home) = contract.home {
                     self.note_kept(home, provider);
                 }
+                self.kept_fees += fee;
                 self.settings.value * fee - contract.price
             }
         }
@@ -351,11 +372,17 @@ fn choose(offers: &[Offer], rule: DelegationRule, ties: &mut Stream) -> Option<O
         DelegationRule::MostReliable => {
             (other.believed.total_cmp(&one.believed)).then(other.end.cmp(&one.end))
         }
+        DelegationRule::DeadlineBudget => (other.price_for_speed)
+            .total_cmp(&one.price_for_speed)
+            .then((other.start, other.end).cmp(&(one.start, one.end))),
         DelegationRule::Random => std::cmp::Ordering::Equal,
     };
     let is_wanted = |offer: &&Offer| match rule {
         DelegationRule::Reputation | DelegationRule::Promised => offer.score > 0.0,
-        DelegationRule::Cheapest | DelegationRule::Random | DelegationRule::MostReliable => true,
+        DelegationRule::Cheapest
+        | DelegationRule::Random
+        | DelegationRule::MostReliable
+        | DelegationRule::DeadlineBudget => true,
     };
     let mut best: Vec<&Offer> = Vec::new();
     for offer in offers.iter().filter(is_wanted) {

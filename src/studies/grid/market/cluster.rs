@@ -15,6 +15,8 @@ pub struct MarketCluster {
     pub(super) horizon: Option<Seconds>,
     /// Where checkpoints are stored.
     pub(super) storage: CheckpointStorage,
+    /// How fast it is: jobs hold nodes for 1/speed of the time that they ask for.
+    pub(super) speed: f64,
 }
 
 /// What comes to a cluster of a market.
@@ -73,16 +75,33 @@ pub struct MarketAnswer {
 }
 
 impl MarketCluster {
+    /// A job as this cluster runs and plans it; whole seconds, at least one.
+    fn at_speed(&self, job: Job) -> Job {
+        if self.speed == 1.0 {
+            return job;
+        }
+        let span = |span: Seconds| Seconds((libm::ceil(span.0 as f64 / self.speed) as i64).max(1));
+        Job {
+            estimate: span(job.estimate),
+            runtime: span(job.runtime),
+            ..job
+        }
+    }
+
     fn take(&mut self, job: Job) {
         // One that nobody took at its submission comes later.
         let now = job.submit.max(self.machine.cluster().now());
-        self.machine.submit([job]);
+        self.machine.submit([self.at_speed(job)]);
         self.machine.settle(now);
     }
 
     fn answer_broker(&mut self, question: BrokerQuestion) -> MarketAnswer {
-        let machine = &mut self.machine;
         let mut answer = MarketAnswer::default();
+        let question = match question {
+            BrokerQuestion::Quote(job) => BrokerQuestion::Quote(self.at_speed(job)),
+            other => other,
+        };
+        let machine = &mut self.machine;
         match question {
             BrokerQuestion::Quote(job) => {
                 machine.settle(job.submit);

@@ -150,7 +150,7 @@ pub fn market_scene(
     };
     let mut scene = Scene::new("broker", market);
     scene.service_name = "cluster";
-    let cluster = |_| {
+    let cluster = |number| {
         let mut policy = (strategy.build)(inputs.nodes, &settings.policy, inputs.estimates.clone());
         if policy.job_quoter().is_none() {
             return Err(MarketError::QuotesNoJobs { name: name.clone() });
@@ -164,6 +164,7 @@ pub fn market_scene(
             stopwatch: Stopwatch::default(),
             horizon: settings.horizon(),
             storage: settings.migration.map(|it| it.storage).unwrap_or_default(),
+            speed: settings.speed_of(number),
         })
     };
     scene.services = (0..settings.clusters)

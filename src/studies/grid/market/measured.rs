@@ -6,7 +6,10 @@ use bookahead_core::scheduling::measures::{Measured, jain};
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::workload::JobId;
 
-use super::{Broker, Delegation, MarketCluster, MarketRun, Provider, ProviderResult, migration};
+use super::{
+    Broker, Delegation, DelegationRule, MarketCluster, MarketRun, Provider, ProviderResult,
+    migration,
+};
 
 /// How near the broker's belief must be to the truth to count as knowledge.
 const KNOWN_WITHIN: f64 = 0.02;
@@ -24,6 +27,8 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
         keep_outcomes,
         submitted,
         offered,
+        kept_fees,
+        accounts,
         ..
     } = broker;
     let mut metrics = SimulationMetrics::default();
@@ -70,6 +75,17 @@ pub(super) fn result(mut broker: Broker, clusters: &[MarketCluster]) -> MarketRu
     let kept = (delegated - broken) as f64;
     percent(&mut measured, "market_kept_percent", kept, delegated as f64);
     let revenues: Vec<f64> = results.iter().map(|result| result.revenue).collect();
+    let goes_by_budgets = settings.rule == DelegationRule::DeadlineBudget;
+    if goes_by_budgets || !settings.speeds.is_empty() || !settings.prices.is_empty() {
+        percent(&mut measured, "market_served_percent", kept, total);
+        // What a seller of rests gets, another provider paid.
+        let paid: f64 = revenues.iter().sum();
+        percent(&mut measured, "market_spent_percent", paid, kept_fees);
+    }
+    if goes_by_budgets && settings.budget.is_some() {
+        let refused = accounts.over_budget as f64;
+        percent(&mut measured, "market_over_budget_percent", refused, total);
+    }
     let (above, below) = jain(&revenues);
     percent(&mut measured, "market_jain_percent", above, below);
     let clusters = results.len() as f64;

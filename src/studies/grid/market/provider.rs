@@ -22,6 +22,9 @@ pub(super) struct Provider {
     /// The job that went to it since it was last asked something: the next question hands it over.
     pub(super) taken: Option<Job>,
     pub(super) optimism: f64,
+    pub(super) speed: f64,
+    /// What it asks for a list fee of one coin, before discount and load.
+    pub(super) price_for_speed: f64,
     pub(super) reputation: Reputation,
     pub(super) sold: Sold,
     /// What was agreed of each of its jobs, in order of their ids there.
@@ -36,11 +39,14 @@ pub(super) struct Contract {
     pub(super) job: JobId,
     /// The home of the job, where jobs have one.
     pub(super) home: Option<usize>,
+    /// The customer in the log, where known.
+    pub(super) user: Option<i64>,
+    /// Nodes times estimate of the job as it was submitted.
     pub(super) fee: f64,
     pub(super) price: f64,
     /// By what the load of the provider raised that price.
     pub(super) load_factor: f64,
-    /// The node-seconds of the slot that was planned for it.
+    /// The node-seconds of the slot that was planned for it, as at a cluster of speed 1.
     pub(super) planned: f64,
     pub(super) promised: f64,
     /// The provider that bought it as the rest of its contract with this number; `None` where a
@@ -54,6 +60,8 @@ pub(super) struct Offer {
     pub(super) provider: usize,
     pub(super) contract: Contract,
     pub(super) score: f64,
+    /// The price of the provider for its speed.
+    pub(super) price_for_speed: f64,
     /// The PoF that the broker believes.
     pub(super) believed: f64,
     pub(super) start: Seconds,
@@ -63,7 +71,8 @@ pub(super) struct Offer {
 }
 
 impl Provider {
-    pub(super) fn new(settings: &MarketSettings, nodes: Nodes, optimism: f64) -> Self {
+    pub(super) fn new(settings: &MarketSettings, nodes: Nodes, number: u32) -> Self {
+        let optimism = settings.optimism_of(number);
         Self {
             nodes,
             next_event: None,
@@ -73,6 +82,8 @@ impl Provider {
             interrupted: Vec::new(),
             taken: None,
             optimism,
+            speed: settings.speed_of(number),
+            price_for_speed: settings.price_for_speed_of(number),
             reputation: Reputation::new(settings.prior_failures, settings.half_life_jobs),
             sold: Sold::default(),
             contracts: Vec::new(),
@@ -119,6 +130,7 @@ impl Provider {
             provider,
             contract,
             score: (1.0 - believed) * kept + believed * broken,
+            price_for_speed: self.price_for_speed,
             believed,
             start: quote.start,
             end: quote.end,
@@ -149,10 +161,11 @@ impl Provider {
         Contract {
             job,
             home: None,
+            user: None,
             fee,
-            price: fee * (1.0 - settings.discount * promised) * load_factor,
+            price: fee * (1.0 - settings.discount * promised) * load_factor * self.price_for_speed,
             load_factor,
-            planned: nodes.for_span(quote.end - quote.start).0 as f64,
+            planned: nodes.for_span(quote.end - quote.start).0 as f64 * self.speed,
             promised,
             buyer: None,
         }

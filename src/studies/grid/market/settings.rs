@@ -22,6 +22,10 @@ pub enum DelegationRule {
     Random,
     /// The least PoF by what it believes of each provider, whatever the price.
     MostReliable,
+    /// The earliest start that the deadline and the budget of the customer allow, among the
+    /// clusters whose price for its speed is lowest, then among the next ones (Meltzer 2005,
+    /// §4.7.1).
+    DeadlineBudget,
 }
 
 impl DelegationRule {
@@ -30,7 +34,7 @@ impl DelegationRule {
     pub fn learns(self) -> bool {
         match self {
             Self::Reputation | Self::MostReliable => true,
-            Self::Promised | Self::Cheapest | Self::Random => false,
+            Self::Promised | Self::Cheapest | Self::Random | Self::DeadlineBudget => false,
         }
     }
 }
@@ -77,6 +81,17 @@ pub struct MarketSettings {
     /// for nodes; `None` where there are none. Providers do not foresee those of clusters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_failures: Option<ClusterFailureSettings>,
+    /// How fast each cluster is: a job holds its nodes for 1/speed of the time that it asks for, in
+    /// the order of the clusters and repeated where there are more of these; empty: 1 everywhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<f64>,
+    /// The list price of a node-hour at each cluster in coins, in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<f64>,
+    /// How many list fees of the jobs that a customer submitted so far he may spend on all of them;
+    /// `None`: any number. Read by the rule "deadline-budget".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
 }
 
 impl MarketSettings {
@@ -91,6 +106,20 @@ impl MarketSettings {
         of_prices.or_else(of_list)
     }
 
+    /// The speed of a cluster.
+    #[must_use]
+    pub fn speed_of(&self, cluster: u32) -> f64 {
+        in_turn(&self.speeds, cluster)
+    }
+
+    /// What a cluster asks for work with a list fee of one coin, before discount and load: its
+    /// price for its speed, to nine digits, so that equal ratios are equal numbers.
+    #[must_use]
+    pub fn price_for_speed_of(&self, cluster: u32) -> f64 {
+        let ratio = in_turn(&self.prices, cluster) / self.speed_of(cluster);
+        libm::round(ratio * 1e9) / 1e9
+    }
+
     /// By what a provider multiplies the PoF that it says.
     #[must_use]
     pub fn optimism_of(&self, provider: u32) -> f64 {
@@ -101,4 +130,10 @@ impl MarketSettings {
             1.0
         }
     }
+}
+
+/// What holds for a cluster where these values take turns; 1 where there are none.
+fn in_turn(values: &[f64], cluster: u32) -> f64 {
+    let place = cluster as usize % values.len().max(1);
+    values.get(place).copied().unwrap_or(1.0)
 }

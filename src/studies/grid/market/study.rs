@@ -156,7 +156,12 @@ impl Study for MarketStudy {
             matches!(load_pricing, Some(Some(_))),
         );
         let auction = resolve::auction(raw, others, problems);
+        let is_auction = matches!(auction, Some(Some(_)));
+        let with = (others.0, others.1, is_auction);
+        let unlike = resolve::unlike_clusters(raw, clusters, with, problems);
+        let budget = raw.budget().checked(problems);
         let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
+        let (speeds, prices) = unlike?;
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
@@ -180,6 +185,9 @@ impl Study for MarketStudy {
                 load_pricing: load_pricing?,
                 auction: auction?,
                 cluster_failures: cluster_failures?,
+                speeds,
+                prices,
+                budget: budget?,
             },
         })
     }
@@ -221,6 +229,9 @@ impl Study for MarketStudy {
         if settings.auction.is_some() {
             // Prices and planned ends decide, and no price is discounted.
             (settings.rule, settings.discount) = (DelegationRule::Cheapest, 0.0);
+        }
+        if settings.rule != DelegationRule::DeadlineBudget {
+            settings.budget = None;
         }
         if !settings.rule.learns() {
             (settings.prior_failures, settings.half_life_jobs) = (1.0, 0.0);

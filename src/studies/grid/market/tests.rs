@@ -9,6 +9,7 @@ use bookahead_core::workload::JobId;
 use super::*;
 
 mod auctions;
+mod budget;
 mod home;
 mod moving;
 mod outages;
@@ -37,6 +38,9 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         load_pricing: None,
         auction: None,
         cluster_failures: None,
+        speeds: Vec::new(),
+        prices: Vec::new(),
+        budget: None,
     }
 }
 
@@ -190,8 +194,8 @@ fn the_most_reliable_provider_is_taken_whatever_it_costs() {
         overbooked: true,
         pof,
     };
-    let mut liar = Provider::new(&settings, Nodes(NODES), 0.2);
-    let honest = Provider::new(&settings, Nodes(NODES), 1.0);
+    let mut liar = Provider::new(&settings, Nodes(NODES), 3);
+    let honest = Provider::new(&settings, Nodes(NODES), 0);
     let mut ties = random::stream(1, "market", 0, "ties");
     let mut taken = |liar: &Provider, of_honest: &JobQuote| {
         let offers = [

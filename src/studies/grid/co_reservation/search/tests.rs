@@ -415,8 +415,8 @@ fn a_cluster_that_is_given_up_while_it_owes_an_answer_counts_as_a_refusal() {
 
 #[test]
 fn sorted_in_stages_the_earliest_start_of_the_cheapest_tenth_comes_first() {
-    // Of costs from 10 to 20 the first tenth ends at 11.
-    let offers = [(10.0, 500), (10.9, 100), (11.1, 50), (20.0, 0)];
+    // Of costs from 10 to 20 the first tenth ends at 11, and the last one has the dearest.
+    let offers = [(10.0, 500), (10.9, 100), (11.1, 50), (20.0, 0), (19.2, 20)];
     let first = |valuation| {
         let rules = SearchRules {
             valuation,
@@ -433,7 +433,7 @@ fn sorted_in_stages_the_earliest_start_of_the_cheapest_tenth_comes_first() {
         }
         tried
     };
-    assert_eq!(first(Valuation::Staged), [100, 500, 50, 0]);
+    assert_eq!(first(Valuation::Staged), [100, 500, 50, 0, 20]);
     // By weights: ½ of 0 + 1, 0.09 + 0.2, 0.11 + 0.1 and 1 + 0.
     assert_eq!(first(weighted(0.5, 0.5))[..2], [50, 100]);
 }

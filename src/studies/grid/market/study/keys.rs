@@ -2,7 +2,7 @@
 
 use crate::co_reservation::study::{GRID_FAILURES, RawClusterFailures};
 use crate::market::{CheckpointStorage, DelegationRule, PricedSupply};
-use bookahead_lab::keys::declaration::{Given, integer_within, named, one_of, real};
+use bookahead_lab::keys::declaration::{Given, integer_within, named, one_of, real, reals};
 use bookahead_lab::keys::scheduling::{ACCEPTANCE, RawAcceptance};
 use bookahead_lab::{section, tables};
 use bookahead_overbooking::registry::quoting;
@@ -40,6 +40,19 @@ section! {
         ask_safety: Given<f64> = real().from(0.0).default_is("1"),
         /// What a node-hour costs a provider, which it asks besides.
         node_hour_cost: Given<f64> = real().from(0.0).note(" coins, one of which is the list price").default_is("0"),
+        /// How fast the clusters are.
+        cluster_speeds: Given<Vec<f64>> = reals().from(0.01).to(100.0)
+            .words("numbers from 0.01 to 100 by cluster, repeated where there are more clusters: a job runs and is planned for 1/speed of its time there; empty: 1 everywhere")
+            .default_is("[]")
+            .decides("Meltzer 2005 §4.7.1"),
+        /// What a node-hour costs at each cluster.
+        cluster_prices: Given<Vec<f64>> = reals().from(0.0).to(1e6)
+            .words("numbers from 0 to 1000000 by cluster, repeated where there are more clusters: coins for a node-hour there; empty: 1 everywhere")
+            .default_is("[]")
+            .decides("Meltzer 2005 §4.7.1"),
+        /// What a customer may spend.
+        budget: Given<f64> = real().from(0.0)
+            .words("from 0 on, for rule = \"deadline-budget\": a user spends at most so many list fees of the jobs that he submitted so far (default: no limit)"),
         /// What a kept promise is worth to the customer.
         value: Given<f64> = real().from(0.0).note(" fees").default_is("1.5"),
         /// What a broken promise costs the customer.

@@ -1,15 +1,19 @@
 //! From what a file says of a market to parts of its settings. Each function returns `None` after
 //! it has said what is wrong.
 
+use std::ops::RangeBounds as _;
+
 use super::keys::RawMarket;
 use crate::co_reservation::ClusterFailureSettings;
 use crate::co_reservation::study::{RawClusterFailures, of_grid_failures};
 use crate::market::{
-    AuctionRule, AuctionSettings, HomeRule, HomeSettings, LoadPricing, MigrationSettings, Overflow,
+    AuctionRule, AuctionSettings, DelegationRule, HomeRule, HomeSettings, LoadPricing,
+    MigrationSettings, Overflow,
 };
 use bookahead_core::failures::FailureSource;
 use bookahead_core::units::Seconds;
-use bookahead_lab::keys::declaration::Table;
+use bookahead_lab::keys::declaration::{Given, Table};
+use bookahead_lab::keys::field::Field;
 use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::Asked;
 
@@ -113,6 +117,50 @@ pub(super) fn auction(
     (!is_refused).then_some(Some(settings))
 }
 
+/// Speeds and prices by cluster, each empty where all are 1.
+pub(super) fn unlike_clusters(
+    raw: &RawMarket,
+    clusters: Option<i64>,
+    (moves, has_home, is_auction): (bool, bool, bool),
+    problems: &mut Problems,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let others = [
+        (moves, "market.migration"),
+        (has_home, "market.home"),
+        (is_auction, "market.mechanism"),
+    ];
+    let others = others.into_iter().filter(|(is_set, _)| *is_set);
+    let mut of_each = |field: Field<'_, Given<Vec<f64>>>| {
+        let values = field.or_default();
+        if !values.iter().all(|value| field.key.range.contains(value)) {
+            field.refuse("one of these numbers is out of range", problems);
+            return None;
+        }
+        let turns = values.iter().copied().cycle();
+        let all: Vec<f64> = turns.take(usize::try_from(clusters?).ok()?).collect();
+        if all.iter().all(|value| *value == 1.0) {
+            return Some(Vec::new());
+        }
+        let mut is_refused = false;
+        for (_, key) in others.clone() {
+            is_refused = true;
+            let message =
+                format!("takes clusters that are alike: leave one of this and `{key}` out");
+            field.refuse(&message, problems);
+        }
+        (!is_refused).then_some(all)
+    };
+    let speeds = of_each(raw.cluster_speeds());
+    let prices = of_each(raw.cluster_prices());
+    if has_home && raw.rule == Some(DelegationRule::DeadlineBudget) {
+        let message = "asks one cluster first, and `market.rule = \"deadline-budget\"` asks all: \
+                       leave one of them at its default";
+        raw.home().refuse(message, problems);
+        return None;
+    }
+    Some((speeds?, prices?))
+}
+
 /// `[grid_failures]`; the inner `None` where nothing fails by it.
 pub(super) fn cluster_failures(
     raw: &Table<RawClusterFailures>,
@@ -138,7 +186,8 @@ mod tests {
 
     use crate::market::study::MarketStudy;
     use crate::market::{
-        AuctionRule, AuctionSettings, HomeRule, MarketSettings, Overflow, PricedSupply,
+        AuctionRule, AuctionSettings, DelegationRule, HomeRule, MarketSettings, Overflow,
+        PricedSupply,
     };
     use bookahead_core::units::Seconds;
 
@@ -209,6 +258,51 @@ mod tests {
         let refused = resolved(&format!("{text}{both}")).unwrap_err();
         for key in ["market.home", "market.price_slope"] {
             assert!(refused.contains(key), "{refused}");
+        }
+    }
+
+    #[test]
+    fn unlike_clusters_are_read_in_turns_and_refused_with_what_takes_them_for_alike() {
+        let plain = resolved("").unwrap();
+        let alike = "[market]\ncluster_speeds = [1, 1.0]\ncluster_prices = [1]\nbudget = 1.5\n";
+        assert_eq!(resolved(alike).unwrap(), plain);
+        let text = "[clusters]\ncount = 3\n[market]\nrule = \"deadline-budget\"\nbudget = 1.5\n";
+        let settings = resolved(&format!("{text}cluster_speeds = [1, 2]\n")).unwrap();
+        assert_eq!(settings.rule, DelegationRule::DeadlineBudget);
+        assert_eq!(settings.budget, Some(1.5));
+        assert_eq!(settings.speeds, [1.0, 2.0, 1.0]);
+        assert!(settings.prices.is_empty());
+        // What reads no reputation, does not differ by it.
+        let more = resolved(&format!(
+            "{text}cluster_speeds = [1, 2]\nhalf_life_jobs = 9.0\n"
+        ));
+        assert_eq!(more.unwrap(), settings);
+        for (others, keys) in [
+            (
+                "cluster_speeds = [0]",
+                ["market.cluster_speeds", "out of range"],
+            ),
+            (
+                "cluster_prices = [1, -2]",
+                ["market.cluster_prices", "out of range"],
+            ),
+            (
+                "cluster_speeds = [2]\nmigration = \"best-offer\"",
+                ["market.cluster_speeds", "`market.migration`"],
+            ),
+            (
+                "cluster_prices = [2]\nmechanism = \"tender\"",
+                ["market.cluster_prices", "`market.mechanism`"],
+            ),
+            (
+                "home = \"user\"",
+                ["market.home", "`market.rule = \"deadline-budget\"`"],
+            ),
+            ("budget = -1.0", ["market.budget", "-1"]),
+        ] {
+            let text = text.replace("budget = 1.5\n", others);
+            let refused = resolved(&text).unwrap_err();
+            assert!(keys.iter().all(|key| refused.contains(key)), "{refused}");
         }
     }
 

@@ -32,7 +32,7 @@ fn offers(auction: &AuctionSettings, pofs: &[f64], bid: Option<f64>) -> Vec<Offe
             overbooked: true,
             pof,
         };
-        let provider = Provider::new(&settings, Nodes(8), 1.0);
+        let provider = Provider::new(&settings, Nodes(8), 0);
         provider.offer(number, &job, &quote, (&settings, bid))
     };
     pofs.iter().enumerate().filter_map(offer).collect()
