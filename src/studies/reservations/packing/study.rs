@@ -3,6 +3,8 @@
 mod keys;
 pub mod measures;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
