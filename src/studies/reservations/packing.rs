@@ -7,9 +7,12 @@
 
 mod columns;
 mod levels;
+mod machine;
 pub mod study;
 #[cfg(test)]
 mod tests;
+
+pub use machine::{PackingMachine, packing_scene};
 
 use serde::{Deserialize, Serialize};
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use self::keys::RawTables;
 pub use self::measures::MEASURES;
 pub use self::settings::*;
-use crate::packing::{PackingSettings, pack_jobs};
+use crate::packing::{PackingSettings, packing_scene};
 use bookahead_core::scheduling::measures::Measure;
 use bookahead_core::units::{Nodes, Seconds};
 use bookahead_core::workload::Job;
@@ -20,7 +20,7 @@ use bookahead_lab::keys::problem::Problems;
 use bookahead_lab::study::SimulationSpec;
 use bookahead_lab::study::inputs::{Handed, InputError, Inputs};
 use bookahead_lab::study::{
-    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study,
+    Asked, CommonSettings, Simulation, SimulationResult, Starter, Strategy, Study, name_of,
 };
 
 /// None of its own: where a job begins is its outcome.
@@ -39,9 +39,14 @@ pub struct PackingSimulation {
 }
 
 impl Simulation for PackingSimulation {
-    /// Nothing happens that anybody could answer, so there is nothing for actors to play.
-    fn run(&self, keep_outcomes: bool, _: &Player) -> Result<SimulationResult, SimulationError> {
-        let (metrics, measured, outcomes) = pack_jobs(&self.jobs, self.nodes, &self.settings);
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let scene = packing_scene(&self.jobs, self.nodes, &self.settings);
+        let played = player.play(scene, false, name_of(STRATEGY))?;
+        let (metrics, measured, outcomes) = played.machine.finish();
         Ok(SimulationResult {
             metrics,
             measured,
