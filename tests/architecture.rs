@@ -557,7 +557,13 @@ const CRATES: [(&str, &[&str]); 12] = [
     ),
     (
         "studies/reservations",
-        &["selection", "replanning", "slots", "virtual_reservations"],
+        &[
+            "selection",
+            "packing",
+            "replanning",
+            "slots",
+            "virtual_reservations",
+        ],
     ),
     ("studies/queues", &["predicted_queue", "machine_queue"]),
     ("studies/grid", &["study", "co_reservation", "market"]),

@@ -6,6 +6,7 @@ mod co_reservations;
 mod double_execution;
 mod kinds;
 mod overlap;
+mod packing;
 mod refunds;
 mod reservations;
 mod setting;

@@ -41,6 +41,7 @@ pub const STUDIES: Studies = Studies::new(&[
     study::<bookahead_queues::predicted_queue::study::PredictedQueueStudy>(),
     study::<bookahead_grid::market::study::MarketStudy>(),
     study::<bookahead_queues::machine_queue::study::MachineQueueStudy>(),
+    study::<bookahead_reservations::packing::study::PackingStudy>(),
 ]);
 
 /// What reports show of single studies beyond what they show of every run.

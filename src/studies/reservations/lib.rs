@@ -7,6 +7,8 @@
 //!   [`Admission`](replanning::Admission).
 //! * A *slot* is a rectangle of free nodes and time that a machine advertises
 //!   ([`RectangleSite`](slots::RectangleSite)).
+//! * A *packing* places a list of jobs on a machine, all at once ([`pack`](packing::pack)): what
+//!   plans without releases and deadlines are measured by.
 //! * A *virtual reservation* is a padded job in the queue that is meant to run at the wanted time
 //!   ([`VirtualStudy`](virtual_reservations::VirtualStudy) compares both).
 //!
@@ -45,6 +47,9 @@ pub mod selection;
 
 // A machine that plans its queue anew at every event, and prices reservations.
 pub mod replanning;
+
+// A list of jobs that is packed as rectangles into a strip.
+pub mod packing;
 
 // Slots that machines advertise.
 pub mod slots;
