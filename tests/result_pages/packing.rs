@@ -14,7 +14,6 @@ fn the_page_about_strip_packing_gives_its_row_of_first_fit_again() {
         "packing/logs.toml",
         &[
             ("[\"estimates\", \"run-times\"]", "[\"estimates\"]"),
-            ("[0.3, 0.5, 0.7]", "[0.5]"),
             (
                 "\"bottom-left\", \"split\", \"next-fit-decreasing-height\", ",
                 "",

@@ -145,7 +145,7 @@ pub(super) fn unlike_clusters(
         for (_, key) in others.clone() {
             is_refused = true;
             let message =
-                format!("takes clusters that are alike: leave one of this and `{key}` out");
+                format!("`{key}` takes all clusters for alike: leave one of the two out");
             field.refuse(&message, problems);
         }
         (!is_refused).then_some(all)
