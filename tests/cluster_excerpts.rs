@@ -204,6 +204,46 @@ fn the_page_has_the_aggregates_of_the_request_workloads() {
     assert!(missing.is_empty(), "the page lacks {missing:#?}");
 }
 
+/// How many requests are submitted in each eight hours, and how long and wide they are (§6.3,
+/// Figs. 17 and 18).
+#[test]
+fn the_page_has_the_submissions_by_eight_hours_and_how_long_and_wide_requests_are() {
+    if blue().is_none() {
+        return;
+    }
+    let page = page();
+    for most in [0, 2] {
+        let keys = format!("[clusters]\nmerge_at_most = {most}\n[requests]\nworkload = \"rw1\"\n");
+        let grid = Grids::of(BLUE, &keys).grid(0);
+        let requests = &grid.requests;
+        let eight_hours = 8 * 3_600;
+        let mut counts = vec![0_i64; (grid.stop.0 / eight_hours) as usize];
+        for request in requests.iter() {
+            counts[(request.submit.0 / eight_hours) as usize] += 1;
+        }
+        let durations = requests.iter().map(|it| it.duration.0).collect();
+        let parts = requests.iter().flat_map(|it| &it.parts);
+        let cpus = parts.map(|part| i64::from(part.0)).collect();
+        for (what, mut values) in [
+            ("submissions in 8 h", counts),
+            ("duration, s", durations),
+            ("CPUs of a part", cpus),
+        ] {
+            values.sort_unstable();
+            // Nearest rank.
+            let at = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
+            let [least, tenth, quarter, middle, upper, ninety, most_of_all] =
+                [0, 10, 25, 50, 75, 90, 100].map(at);
+            let row = format!(
+                "| {what} | {} | {least} | {tenth} | {quarter} | {middle} | {upper} | {ninety} | \
+                 {most_of_all} |",
+                values.len()
+            );
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
+
 #[test]
 fn sixty_four_clusters_find_windows_that_do_not_overlap() {
     let Some(jobs) = blue() else { return };

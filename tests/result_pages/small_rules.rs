@@ -1,6 +1,6 @@
 //! Pages about jobs that pass the first of a queue, customers who refuse late ends, a broker that
-//! looks at risk alone (Birkenheuer 2012, §2.4.2, §5.1.1, §1.2.1), and one that goes by deadlines and
-//! budgets (Meltzer 2005, §4.7.1).
+//! looks at risk alone (Birkenheuer 2012, §2.4.2, §5.1.1, §1.2.1), and one that goes by deadlines
+//! and budgets (Meltzer 2005, §4.7.1).
 
 use super::setting::{Setting, has_traces};
 use super::*;
