@@ -144,8 +144,7 @@ pub(super) fn unlike_clusters(
         let mut is_refused = false;
         for (_, key) in others.clone() {
             is_refused = true;
-            let message =
-                format!("`{key}` takes all clusters for alike: leave one of the two out");
+            let message = format!("`{key}` takes all clusters for alike: leave one of the two out");
             field.refuse(&message, problems);
         }
         (!is_refused).then_some(all)
