@@ -347,3 +347,26 @@ fn the_page_about_priority_gives_its_row_of_a_tenth_under_a4_again() {
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_types_of_requests_gives_its_row_of_early_against_cheap_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "meltzer2005/drawn-e6.toml",
+        &[("[0.8, 0.2], [0.7, 0.3], ", ""), (", [0.0, 1.0]]", "]")],
+    );
+    run_keeping("all", folder.path(), part);
+    let page = "measurements/request-types.md";
+    let here = [("type", "a"), ("s", "0.4")];
+    let setting = Setting::of(&folder.path().join("it.db"), &queries(page)[0], 20, &here);
+    let row = ["start", "cost"].map(|measure| {
+        let difference = setting.difference(measure, 2.093, 3);
+        format!("{:.3} | {difference} |", setting.mean(measure))
+    });
+    let row = row.join(" ");
+    assert!(read(page).contains(&row), "{row}");
+}
