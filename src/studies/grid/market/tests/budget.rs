@@ -43,11 +43,7 @@ fn offers(starts: [f64; 4]) -> Vec<Offer> {
         };
         provider.offer(number, &job(0), &quote, (&settings, None))
     };
-    starts
-        .into_iter()
-        .enumerate()
-        .filter_map(|it| offer(it))
-        .collect()
+    starts.into_iter().enumerate().filter_map(offer).collect()
 }
 
 #[test]
