@@ -158,7 +158,7 @@ impl Study for MarketStudy {
         let auction = resolve::auction(raw, others, problems);
         let is_auction = matches!(auction, Some(Some(_)));
         let with = (others.0, others.1, is_auction);
-        let unlike = resolve::unlike_clusters(raw, clusters, with, problems);
+        let unlike = resolve::unlike_clusters(raw, with, problems);
         let budget = raw.budget().checked(problems);
         let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
         let (speeds, prices) = unlike?;

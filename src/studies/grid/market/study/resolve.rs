@@ -120,7 +120,6 @@ pub(super) fn auction(
 /// Speeds and prices by cluster, each empty where all are 1.
 pub(super) fn unlike_clusters(
     raw: &RawMarket,
-    clusters: Option<i64>,
     (moves, has_home, is_auction): (bool, bool, bool),
     problems: &mut Problems,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
@@ -136,9 +135,7 @@ pub(super) fn unlike_clusters(
             field.refuse("one of these numbers is out of range", problems);
             return None;
         }
-        let turns = values.iter().copied().cycle();
-        let all: Vec<f64> = turns.take(usize::try_from(clusters?).ok()?).collect();
-        if all.iter().all(|value| *value == 1.0) {
+        if values.iter().all(|value| *value == 1.0) {
             return Some(Vec::new());
         }
         let mut is_refused = false;
@@ -147,7 +144,7 @@ pub(super) fn unlike_clusters(
             let message = format!("`{key}` takes all clusters for alike: leave one of the two out");
             field.refuse(&message, problems);
         }
-        (!is_refused).then_some(all)
+        (!is_refused).then_some(values)
     };
     let speeds = of_each(raw.cluster_speeds());
     let prices = of_each(raw.cluster_prices());
@@ -269,7 +266,8 @@ mod tests {
         let settings = resolved(&format!("{text}cluster_speeds = [1, 2]\n")).unwrap();
         assert_eq!(settings.rule, DelegationRule::DeadlineBudget);
         assert_eq!(settings.budget, Some(1.5));
-        assert_eq!(settings.speeds, [1.0, 2.0, 1.0]);
+        assert_eq!(settings.speeds, [1.0, 2.0]);
+        assert_eq!([0, 1, 2].map(|it| settings.speed_of(it)), [1.0, 2.0, 1.0]);
         assert!(settings.prices.is_empty());
         // What reads no reputation, does not differ by it.
         let more = resolved(&format!(
