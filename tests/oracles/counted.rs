@@ -450,3 +450,32 @@ fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
     assert_eq!((fates[3].start, fates[3].end), (Some(400), Some(900)));
     assert_eq!((fates[2].start, fates[2].end), (Some(900), Some(1_700)));
 }
+
+#[test]
+fn the_end_of_a_run_comes_behind_others_of_its_second_once_its_window_was_lengthened() {
+    // Jobs 1 and 2 start at 1 with windows until 37, when job 0 takes what is not down. Node 0
+    // comes back at 2, and job 1 may stay until 41. Both end at 37: job 2 first, at the end of its
+    // window, as the end of job 1 was entered again; had job 1 come first, job 2 would have gone
+    // on.
+    use super::workloads::{job, outages};
+    let case = Case {
+        nodes: 4,
+        jobs: vec![
+            job(0, [0, 37, 1, 1, 38, 3]),
+            job(1, [1, 1, 40, 36, 41, 1]),
+            job(2, [1, 1, 43, 43, 44, 1]),
+        ],
+        failures: outages([(0, 0, 2)]),
+        history: vec![0],
+        threshold: 0.25,
+        failure_rate: 0.0,
+        mean_time_to_repair: 37,
+    };
+    let settings = case.settings("heuristic-overbooking");
+    let fates = twin(&case, &settings);
+    assert_eq!(fates[1].promise, Some((1, 37, true)));
+    assert_eq!(fates[1].verdict, Some(Verdict::SuccessfulFinished));
+    assert_eq!(fates[2].verdict, Some(Verdict::FailedOverbooked));
+    assert_eq!(fates[2].end, Some(37));
+    compare(&case, &settings).expect("the engine agrees");
+}

@@ -292,11 +292,13 @@ impl<'a> SlowMachine<'a> {
         self.set_window(job, window_end);
     }
 
+    /// The end of a run is entered anew with its window, even where it stays at its second.
     pub fn set_window(&mut self, job: usize, window_end: i64) {
         let start = self.fate[job].start.expect("it runs");
         self.window_end[job] = window_end;
         let granted = self.jobs[job].runtime.0.min(self.estimate(job));
-        self.reschedule(window_end.min(start + granted), Happening::End(job));
+        self.cancel(Happening::End(job));
+        self.schedule(window_end.min(start + granted), Happening::End(job));
     }
 
     fn release(&mut self, job: usize) -> Vec<usize> {
