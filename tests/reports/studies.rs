@@ -123,6 +123,7 @@ fn granted(id: u32) -> ReservationOutcome {
         offers: Vec::new(),
         displaced_jobs: None,
         displaced: None,
+        twin_start: None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::Row;
 use rusqlite::types::Value;
 
+use super::setting::{Setting, has_traces};
 use super::{grouped, queries, read, rows, run, shortened};
 
 #[test]
@@ -98,6 +99,53 @@ fn kth_gives_again_what_a_notice_by_the_waits_of_jobs_changes() {
         cells("reservation_wait_hours", 2)
     );
     assert!(read(name).contains(&row), "{row}");
+}
+
+#[test]
+fn kth_gives_again_how_many_reservations_start_before_their_twin_job() {
+    if !has_traces() {
+        return;
+    }
+    let name = "measurements/truncating-reservations.md";
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        (r#"["reject", "move"]"#, r#"["move"]"#),
+        (r#"    ["hours", 1, 1],"#, ""),
+        (r#"    ["hours", 4, 1],"#, ""),
+        (r#"    ["hours", 12, 1],"#, ""),
+        (r#"    ["predicted", 1, 2],"#, ""),
+        (r#"    ["predicted", 1, 4],"#, ""),
+    ];
+    run_part(folder.path(), "reservations/twins-kth.toml", &axes);
+    let queries = queries(name);
+    let query = queries.iter().find(|query| query.contains("twins-kth"));
+    let store = folder.path().join("it.db");
+    let waits = Setting::of(
+        &store,
+        query.expect("a query"),
+        20,
+        &[("notice", "predicted")],
+    );
+    let mean = |measure, digits, sign: f64| {
+        let value = sign * waits.mean(measure);
+        format!("{value:.digits$} ± ")
+    };
+    let row = format!(
+        "| move | as jobs wait | {}",
+        mean("before_twin_percent", 2, 1.0)
+    );
+    let page = read(name);
+    let found = page.lines().find(|line| line.starts_with(&row));
+    let found = found.expect(&row);
+    assert!(
+        found.contains(&mean("before_twin_hours", 2, -1.0)),
+        "{found}"
+    );
+    let change = waits.plain_difference("before_twin_percent", 2.093, 2);
+    assert!(
+        found.ends_with(&format!("| {change} |")),
+        "{found} {change}"
+    );
 }
 
 /// Runs a shipped experiment with these axes shortened into `it.db`.

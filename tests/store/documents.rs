@@ -125,6 +125,7 @@ fn asked_for() -> Vec<ReservationOutcome> {
                 },
                 displaced_jobs: granted.then_some(1),
                 displaced: granted.then_some(Seconds(60 + i64::from(id))),
+                twin_start: granted.then_some(submit + Seconds(90)),
             }
         })
         .collect()

@@ -108,11 +108,15 @@ const OF_16: [&str; 4] = ["decision", "verdict_of_rule", "run_turn", "run_rule"]
 /// The tables that version 17 added, those first that refer to others.
 const OF_17: [&str; 3] = ["best_effort_run", "best_effort_job", "best_effort_fate"];
 
+/// The table that version 20 added.
+const OF_20: [&str; 1] = ["twin_job"];
+
 /// The tables that version 19 added, those first that refer to others.
 const OF_19: [&str; 2] = ["co_task_order", "co_task"];
 
 fn drop_tables_since_13(file: &Connection) {
-    let since_15 = OF_19.into_iter().chain(OF_17).chain(OF_16).chain(OF_15);
+    let since_17 = OF_20.into_iter().chain(OF_19).chain(OF_17);
+    let since_15 = since_17.chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14).chain(OF_13) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
@@ -145,7 +149,7 @@ fn a_store_of_version_17_gets_the_verdict_of_late_requests_and_the_replications_
         "INSERT INTO run_rule VALUES
             (1, 'select', 'gain', 'acceptance.pof_max', 'largest', NULL, 0.02, 1, 0.95, 10, 5, 20, 0, NULL);
          ALTER TABLE run_rule DROP COLUMN population;
-         DROP TABLE co_task_order; DROP TABLE co_task;
+         DROP TABLE twin_job; DROP TABLE co_task_order; DROP TABLE co_task;
          DELETE FROM request_verdict WHERE name = 'too-short-notice'; PRAGMA user_version = 17",
     )
     .unwrap();
@@ -166,7 +170,7 @@ fn a_store_of_version_18_gets_the_tasks_of_workflows_and_the_verdict_of_those_gi
     let file = Connection::open(&path).unwrap();
     let new = definitions(&file);
     drop_views(&file);
-    for table in OF_19 {
+    for table in OF_20.into_iter().chain(OF_19) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     file.execute_batch("DELETE FROM co_verdict WHERE name = 'abandoned'; PRAGMA user_version = 18")
@@ -322,7 +326,8 @@ fn verdicts_of_delegations_in_a_store_of_version_13_become_codes() {
     };
     let new = others(&file);
     drop_views(&file);
-    let since_15 = OF_19.into_iter().chain(OF_17).chain(OF_16).chain(OF_15);
+    let since_17 = OF_20.into_iter().chain(OF_19).chain(OF_17);
+    let since_15 = since_17.chain(OF_16).chain(OF_15);
     for table in since_15.chain(OF_14) {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

@@ -13,6 +13,7 @@ mod pricing;
 mod scene;
 mod settings;
 pub mod study;
+mod twins;
 
 pub use delay_costs::{
     COST_CLASSES, CostSpread, DELAY_COSTS_STREAM, DelayCostSettings, DelayCosts, JobCost, JobCosts,
@@ -26,9 +27,11 @@ pub use policy::Replanning;
 pub use pricing::{Offer, PriceSheet};
 pub use scene::{
     ReplanningInput, ReplanningOutput, ReplanningRun, replanning_scene, reservation_measures,
+    twin_measures, with_twins,
 };
 pub use settings::{
     Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, NoticeRule, PREEMPTIBLE_STREAM,
     PredictedNotice, ReplanningSettings, Resume, ShortestNotice, StoppedFirst, UNDELAYED_STREAM,
     marked_jobs,
 };
+pub use twins::{TwinJobs, TwinMachine, TwinTotals};

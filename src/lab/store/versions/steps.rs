@@ -1,6 +1,17 @@
 //! What each version of the schema changed: the statements that bring a store of the version before
 //! forward.
 
+/// When the twin jobs of reservations started.
+pub(super) const TO_20: &str = "
+CREATE TABLE twin_job (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES reservation_outcome (simulation, request)
+) STRICT, WITHOUT ROWID;
+";
+
 /// Requests to a broker that are tasks of workflows, and their order.
 pub(super) const TO_19: &str = "
 CREATE TABLE co_task (

@@ -28,6 +28,8 @@ pub struct ReservationOutcome {
     pub displaced_jobs: Option<u32>,
     /// The sum of their delays, without weights.
     pub displaced: Option<Seconds>,
+    /// When its twin job started, where it has one.
+    pub twin_start: Option<Seconds>,
 }
 
 /// How a request ended.

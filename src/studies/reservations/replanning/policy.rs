@@ -219,6 +219,11 @@ impl Replanning {
         }
     }
 
+    /// The start of a reservation that has been granted and is not over.
+    pub(super) fn granted_start(&self, request: RequestId) -> Option<Seconds> {
+        self.reservations.get(&request)?.outcome.start
+    }
+
     /// Free nodes beside running jobs and reservations: what a reservation that pushes planned jobs
     /// away may take.
     #[must_use]
@@ -401,6 +406,7 @@ impl OpenReservation {
                 offers: Vec::new(),
                 displaced_jobs: None,
                 displaced: None,
+                twin_start: None,
             },
             start,
             running: false,

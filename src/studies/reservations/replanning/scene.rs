@@ -1,5 +1,6 @@
 //! The scene of a machine that takes reservations, and its result.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bookahead_core::failures::{FailureTrace, NodeEvent, SharedEvents};
@@ -7,8 +8,9 @@ use bookahead_core::kernel::{Listed, Machine, NoService, Played, Scene, Step, St
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::scheduling::{JobOutcome, SimulationMetrics};
 use bookahead_core::units::{NodeSeconds, Nodes, Seconds};
-use bookahead_core::workload::{Job, ReservationRequest};
+use bookahead_core::workload::{Job, RequestId, ReservationRequest};
 
+use super::twins::{TwinMachine, TwinTotals};
 use super::{
     JobMarks, JobSums, Replanning, ReplanningMachine, ReplanningSettings, ReservationOutcome,
     ReservationTotals,
@@ -25,25 +27,44 @@ pub struct ReplanningRun {
     pub jobs: Vec<JobOutcome>,
     /// One outcome a request, in order of request.
     pub reservations: Vec<ReservationOutcome>,
+    /// How reservations began beside their twin jobs; `None` where there were none.
+    pub twins: Option<TwinTotals>,
 }
 
 impl ReplanningRun {
     /// What a [`replanning_scene`] came to.
     #[must_use]
     pub fn of(played: Played<ReplanningMachine>) -> Self {
+        Self::read_off(&played.machine, played.outputs)
+    }
+
+    /// What a scene [`with_twins`] came to.
+    #[must_use]
+    pub fn of_twins(played: Played<TwinMachine>) -> Self {
+        let twins = Some(played.machine.totals());
+        let run = Self::read_off(played.machine.machine(), played.outputs);
+        Self { twins, ..run }
+    }
+
+    fn read_off(machine: &ReplanningMachine, outputs: Vec<ReplanningOutput>) -> Self {
         let (mut jobs, mut reservations) = (Vec::new(), Vec::new());
-        for output in played.outputs {
+        let mut twins: BTreeMap<RequestId, Seconds> = BTreeMap::new();
+        for output in outputs {
             jobs.extend(output.jobs);
             reservations.extend(output.reservations);
+            twins.extend(output.twins);
         }
         jobs.sort_unstable_by_key(|outcome| outcome.job.id);
         reservations.sort_unstable_by_key(|outcome| outcome.request.id);
-        let machine = played.machine;
+        for outcome in &mut reservations {
+            outcome.twin_start = twins.get(&outcome.request.id).copied();
+        }
         Self {
             metrics: machine.metrics(),
             totals: machine.reservation_totals(),
             jobs,
             reservations,
+            twins: None,
         }
     }
 }
@@ -66,6 +87,8 @@ pub struct ReplanningOutput {
     pub jobs: Vec<JobOutcome>,
     /// Outcomes of requests.
     pub reservations: Vec<ReservationOutcome>,
+    /// When twin jobs started, where there are any.
+    pub twins: Vec<(RequestId, Seconds)>,
 }
 
 impl Machine for ReplanningMachine {
@@ -96,6 +119,7 @@ impl Machine for ReplanningMachine {
         ReplanningOutput {
             jobs: self.take_outcomes(),
             reservations: self.take_reservation_outcomes(),
+            twins: Vec::new(),
         }
     }
 
@@ -134,6 +158,21 @@ pub fn replanning_scene(
         .with("client", client)
         .with("reservation client", asking)
         .with("failure injector", injector.beside())
+}
+
+/// A [`replanning_scene`] with a twin job beside every granted reservation. Jobs and reservations
+/// meet what they meet without.
+#[must_use]
+pub fn with_twins(scene: Scene<ReplanningMachine>) -> Scene<TwinMachine> {
+    Scene {
+        machine: TwinMachine::around(scene.machine),
+        machine_name: scene.machine_name,
+        services: scene.services,
+        service_name: scene.service_name,
+        sources: scene.sources,
+        // Jobs that were handed over and have not arrived are copied with every machine.
+        window: Seconds::HOUR * 24,
+    }
 }
 
 /// The measures of a simulation with reservations (Heine 2005, §4; Singh 2008, §5.3).
@@ -214,6 +253,13 @@ pub fn reservation_measures(
         measured.add("restart_node_hours", runs.read.coins().0);
     }
     measured
+}
+
+/// How reservations began beside their twin jobs (Heine 2005, §2).
+pub fn twin_measures(measured: &mut Measured, twins: &TwinTotals) {
+    let started = twins.started as f64;
+    measured.add_ratio("before_twin_percent", 100.0 * twins.later as f64, started);
+    measured.add_ratio("before_twin_hours", twins.advantage.hours(), started);
 }
 
 /// What waiting cost whom, where jobs have delay costs.

@@ -13,6 +13,7 @@ use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::{Job, ReservationRequest, SameInstant};
 
 use super::delay_costs::{DelayCostSettings, JobCosts};
+use super::twins::TwinJobs;
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the
 /// ambiguities of Heine 2005, AMB-… those of Singh 2008 (docs/decisions.md).
@@ -56,6 +57,9 @@ pub struct ReplanningSettings {
     /// (Heine 2005, §2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<ShortestNotice>,
+    /// Whether a twin job is queued beside each granted reservation (Heine 2005, §2).
+    #[serde(default, skip_serializing_if = "TwinJobs::is_default")]
+    pub twin_jobs: TwinJobs,
     /// What waiting costs the owners of jobs; `None` where nobody says anything of it, and a delay
     /// counts by nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ pub use self::tables::ReservationRows as Rows;
 use crate::replanning::{
     Admission, COST_CLASSES, CostSpread, DelayCostSettings, DelayCosts, DisplacedJobs, JobMarks,
     NoticeRule, PredictedNotice, ReplanningRun, ReplanningSettings, Resume, ShortestNotice,
-    replanning_scene, reservation_measures,
+    TwinJobs, replanning_scene, reservation_measures, twin_measures, with_twins,
 };
 use bookahead_core::failures::{FailureSource, FailureTrace};
 use bookahead_core::scheduling::measures::Measure;
@@ -64,10 +64,19 @@ impl Simulation for ReplanningSimulation {
             &self.marks,
             &self.failures,
         );
-        let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
-        let run = ReplanningRun::of(played);
+        let name = name_of(STRATEGY);
+        let run = match self.machine.twin_jobs {
+            TwinJobs::Skip => ReplanningRun::of(player.play(scene, keep_outcomes, name)?),
+            TwinJobs::Record => {
+                ReplanningRun::of_twins(player.play(with_twins(scene), keep_outcomes, name)?)
+            }
+        };
+        let mut measured = reservation_measures(self.nodes, &run.metrics, &run.totals);
+        if let Some(twins) = &run.twins {
+            twin_measures(&mut measured, twins);
+        }
         Ok(SimulationResult {
-            measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
+            measured,
             metrics: run.metrics,
             outcomes: run.jobs,
             failures: Arc::clone(&self.failures),
@@ -181,6 +190,10 @@ impl Study for ReservationsStudy {
         jobs_of(&simulation.workload)
             * with_copies(self.requests.as_ref())
             * self.congestion()
+            * match self.machine.twin_jobs {
+                TwinJobs::Record => 2.0,
+                TwinJobs::Skip => 1.0,
+            }
             * queue_growth(&simulation.workload)
     }
 
@@ -303,6 +316,7 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         early_end: raw.early_end.unwrap_or_default(),
         same_instant: raw.same_instant.unwrap_or_default(),
         displacement: raw.displacement.unwrap_or_default(),
+        twin_jobs: raw.twin_jobs.unwrap_or_default(),
         preemptible_percent: preemptible?,
         stopped_first: raw.stopped_first.unwrap_or_default(),
         resume_overhead: match raw.resume.unwrap_or_default() {

@@ -1,6 +1,7 @@
 mod notice;
 mod oracle;
 mod stopping;
+mod twins;
 
 use bookahead_core::scheduling::SimulationMetrics;
 use bookahead_core::workload::{Job, SameInstant, WantedStart};

@@ -2,7 +2,7 @@
 
 use crate::replanning::{
     Admission, DelayCosts, DisplacedJobs, Displacement, EarlyEnd, NoticeRule, PricedCosts, Resume,
-    StoppedFirst,
+    StoppedFirst, TwinJobs,
 };
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::workload::SameInstant;
@@ -65,6 +65,8 @@ section! {
         same_instant: Option<SameInstant> = named::<SameInstant>().decides("A4"),
         /// Whether displaced jobs are counted.
         displacement: Option<Displacement> = named::<Displacement>(),
+        /// Whether a twin job is queued beside each granted reservation.
+        twin_jobs: Option<TwinJobs> = named::<TwinJobs>().decides("Heine 2005 §2"),
     }
 }
 

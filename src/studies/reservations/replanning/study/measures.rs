@@ -34,6 +34,8 @@ pub const MEASURES: &[Measure] = &[
     measure("offers_mean", "", "Offers a request", 1, Topic::Detail),
     measure("displaced_jobs_mean", "", "Jobs displaced a reservation", 3, Topic::Prices),
     measure("displaced_hours_mean", "h", "Delay inflicted a reservation (h)", 3, Topic::Prices),
+    measure("before_twin_percent", "%", "Reservations that start before their twin job (%)", 2, Topic::Reservations),
+    measure("before_twin_hours", "h", "Start of the twin job after that of the reservation (h)", 3, Topic::Waits),
     measure("anomalies", "", "Jobs moved back by planning anew", 0, Topic::Detail).of_kind(QuantityKind::RareCount),
     measure("reservations_lost_percent", "%", "Granted reservations lost to failures (%)", 2, Topic::Reservations),
     measure("failures_lost_processor_seconds", "s", "Processor-seconds of runs that a failure ended", 0, Topic::Detail).of_kind(QuantityKind::SkewedSum),

@@ -13,7 +13,7 @@ use bookahead_lab::tables::{
 /// The tables.
 pub(super) const TABLES: Definition = Definition {
     sql: SQL,
-    results: &["offer", "reservation_outcome"],
+    results: &["twin_job", "offer", "reservation_outcome"],
     views: VIEWS,
     exports: EXPORTS,
     outcomes: OUTCOMES,
@@ -81,6 +81,14 @@ CREATE TABLE offer (
     PRIMARY KEY (simulation, request, start),
     FOREIGN KEY (simulation, request) REFERENCES reservation_outcome (simulation, request)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE twin_job (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    PRIMARY KEY (simulation, request),
+    FOREIGN KEY (simulation, request) REFERENCES reservation_outcome (simulation, request)
+) STRICT, WITHOUT ROWID;
 ";
 
 const VIEWS: &[View] = &[
@@ -89,8 +97,10 @@ const VIEWS: &[View] = &[
         "SELECT o.simulation, o.request, o.trace_number, o.user, o.asked_at, o.asked_at + o.earliest AS earliest, o.alpha, o.duration,
             o.duration - o.unused AS runtime, o.nodes, v.name AS verdict, v.granted, o.asked_at + o.start AS start,
             o.asked_at + o.\"end\" AS \"end\", o.start AS waiting, o.price / 3600.0 AS price_su,
-            o.nodes * o.duration / 3600.0 AS base_price_su, o.offers, o.displaced_jobs, o.displaced_seconds
-         FROM reservation_outcome o JOIN request_verdict v ON v.code = o.verdict",
+            o.nodes * o.duration / 3600.0 AS base_price_su, o.offers, o.displaced_jobs, o.displaced_seconds,
+            o.asked_at + t.start AS twin_start
+         FROM reservation_outcome o JOIN request_verdict v ON v.code = o.verdict
+         LEFT JOIN twin_job t ON t.simulation = o.simulation AND t.request = o.request",
     ),
     (
         "v_offer",
@@ -133,7 +143,7 @@ const EXPORTS: &[ExportKind] = &[
         source: ExportSource::Simulations("v_reservation"),
         columns: "simulation, request, trace_number, user, asked_at, earliest, alpha number, duration, runtime, nodes, verdict text, \
             granted flag, start, end, waiting, price_su number, base_price_su number, offers, displaced_jobs, \
-            displaced_seconds",
+            displaced_seconds, twin_start",
     },
     ExportKind {
         name: "offers",
@@ -144,8 +154,8 @@ const EXPORTS: &[ExportKind] = &[
     },
 ];
 
-/// Writes what became of every request, and what it was offered; returns the rows. Times are
-/// seconds after the request was asked, as they are small then.
+/// Writes what became of every request, what it was offered, and when its twin job started; returns
+/// the rows. Times are seconds after the request was asked, as they are small then.
 fn write_reservations(
     writer: &RowWriter<'_>,
     outcomes: &[ReservationOutcome],
@@ -153,6 +163,7 @@ fn write_reservations(
     let mut rows = 0;
     let mut insert = writer.table("reservation_outcome")?;
     let mut offer = writer.table("offer")?;
+    let mut twin = writer.table("twin_job")?;
     for outcome in outcomes {
         let request = &outcome.request;
         let after = |time: Seconds| (time - request.submit).0;
@@ -180,6 +191,10 @@ fn write_reservations(
             request.user,
         ])?;
         rows += 1 + outcome.offers.len() as u64;
+        if let Some(start) = outcome.twin_start {
+            twin.insert(params![writer.simulation(), request.id.0, after(start)])?;
+            rows += 1;
+        }
         for offered in &outcome.offers {
             offer.insert(params![
                 writer.simulation(),
