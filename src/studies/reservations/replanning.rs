@@ -21,7 +21,8 @@ pub use delay_costs::{
 };
 pub use machine::ReplanningMachine;
 pub use outcome::{
-    CostSums, JobSums, RequestVerdict, ReservationOutcome, ReservationTotals, WaitingCosts,
+    CostSums, JobSums, KeptTotals, RequestVerdict, ReservationOutcome, ReservationTotals,
+    WaitingCosts,
 };
 pub use policy::Replanning;
 pub use pricing::{Offer, PriceSheet};
@@ -30,8 +31,8 @@ pub use scene::{
     twin_measures, with_twins,
 };
 pub use settings::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, JobMarks, NoticeRule, PREEMPTIBLE_STREAM,
-    PredictedNotice, ReplanningSettings, Resume, ShortestNotice, StoppedFirst, UNDELAYED_STREAM,
-    marked_jobs,
+    Admission, CANCELLING_STREAM, DisplacedJobs, Displacement, EarlyEnd, JobMarks, NoticeRule,
+    PREEMPTIBLE_STREAM, PredictedNotice, ReplanningSettings, Resume, ShortestNotice, StoppedFirst,
+    UNDELAYED_STREAM, marked_jobs,
 };
 pub use twins::{TwinJobs, TwinMachine, TwinTotals};

@@ -20,7 +20,8 @@ pub struct ReservationOutcome {
     pub start: Option<Seconds>,
     /// When the use ended, at most `start + duration`.
     pub end: Option<Seconds>,
-    /// The externality price f that was paid, where prices are asked.
+    /// The externality price f that was paid, where prices are asked; of one that its owner
+    /// cancelled, what was due for that.
     pub price: Option<NodeSeconds>,
     /// What was offered, where the request chose.
     pub offers: Vec<Offer>,
@@ -94,6 +95,12 @@ pub struct ReservationTotals {
     pub submitted: u64,
     /// Of those, granted (cancelled ones included).
     pub granted: u64,
+    /// Of those, cancelled before they started.
+    pub cancelled: u64,
+    /// Σ of what was due for that.
+    pub cancellation_penalties: NodeSeconds,
+    /// Requests whose owners keep what they are granted.
+    pub kept: KeptTotals,
     /// Refused because of running jobs or reservations.
     pub conflicts_with_fixed: u64,
     /// Refused because of planned jobs.
@@ -248,12 +255,32 @@ impl JobSums {
     }
 }
 
+/// Requests whose owners keep what they are granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptTotals {
+    /// How many.
+    pub submitted: u64,
+    /// Of those, refused.
+    pub rejected: u64,
+}
+
+impl KeptTotals {
+    pub(super) fn count(&mut self, outcome: &ReservationOutcome) {
+        self.submitted += 1;
+        self.rejected += u64::from(outcome.verdict.is_rejected());
+    }
+}
+
 impl ReservationTotals {
     pub(super) fn count(&mut self, outcome: &ReservationOutcome) {
         self.submitted += 1;
         self.offers += outcome.offers.len() as u64;
         match outcome.verdict {
-            RequestVerdict::Granted | RequestVerdict::Cancelled => self.granted += 1,
+            RequestVerdict::Granted => self.granted += 1,
+            RequestVerdict::Cancelled => {
+                self.granted += 1;
+                self.cancelled += 1;
+            }
             RequestVerdict::Lost => {
                 self.granted += 1;
                 self.lost += 1;
@@ -265,7 +292,9 @@ impl ReservationTotals {
             | RequestVerdict::NoDuration
             | RequestVerdict::StartInThePast => self.impossible += 1,
         }
-        if let Some(price) = outcome.price {
+        if outcome.verdict == RequestVerdict::Cancelled {
+            self.cancellation_penalties += outcome.price.unwrap_or_default();
+        } else if let Some(price) = outcome.price {
             self.asked_for_prices = true;
             self.price += price;
             self.squared_price_su += price.coins().0 * price.coins().0;

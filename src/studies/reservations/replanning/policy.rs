@@ -1,5 +1,6 @@
 //! The policy *replanning*, which takes advance reservations (Heine 2005, §3; Singh 2008, §5.3).
 
+mod cancelling;
 mod events;
 mod preemption;
 mod questions;
@@ -57,6 +58,8 @@ pub struct Replanning {
     marks: JobMarks,
     /// The waits of jobs that have started, where the notice of reservations is found from them.
     waits: Option<WaitPredictor>,
+    /// When granted reservations are cancelled again, as far as their owners do that.
+    cancellations: BTreeSet<(Seconds, RequestId)>,
     /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
     preempted: BTreeSet<JobId>,
 }
@@ -176,6 +179,7 @@ impl Replanning {
             reservation_outcomes: Vec::new(),
             totals,
             marks: JobMarks::default(),
+            cancellations: BTreeSet::new(),
             preempted: BTreeSet::new(),
         }
     }
@@ -276,6 +280,9 @@ impl Replanning {
 
     fn close(&mut self, outcome: ReservationOutcome) {
         self.totals.count(&outcome);
+        if self.marks.cancels(outcome.request.id).is_none() {
+            self.totals.kept.count(&outcome);
+        }
         let costs = self.marks.costs.as_deref();
         if let Some(cost) = costs.and_then(|costs| costs.of_request(outcome.request.id)) {
             self.totals.waiting.count_reservation(&outcome, &cost);
@@ -366,13 +373,7 @@ impl Policy for Replanning {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.come_to(cluster.now());
-        match job.request() {
-            Some(request) => self.cancel(cluster, request),
-            None => self.forget(job),
-        }
-        cluster.withdraw(job);
-        self.plan = None;
-        self.unsettled = Some(0);
+        self.take_back(cluster, job);
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {
@@ -389,6 +390,7 @@ impl Policy for Replanning {
 
     fn settled(&mut self, cluster: &mut Cluster) {
         self.come_to(cluster.now());
+        self.cancel_due(cluster);
         self.settle(cluster);
     }
 }

@@ -215,11 +215,12 @@ pub fn reservation_measures(
         nodes.for_span(totals.submitting).0 as f64,
     );
     let job_wait = metrics.wait_total.hours() / metrics.started as f64;
-    let reservation_wait = totals.wait.hours() / granted;
+    let reservation_wait = totals.wait.hours() / (totals.granted - totals.cancelled) as f64;
     measured.add("job_wait_hours", job_wait);
     measured.add("reservation_wait_hours", reservation_wait);
     measured.add_ratio("wait_ratio", reservation_wait, job_wait);
     if totals.asked_for_prices {
+        let granted = (totals.granted - totals.cancelled) as f64;
         measured.add_ratio("price_su", totals.price.coins().0, granted);
         let mean = totals.price.coins().0 / granted;
         let variance = totals.squared_price_su / granted - mean * mean;
@@ -245,6 +246,7 @@ pub fn reservation_measures(
         let lost = totals.lost_to_failures.0 as f64;
         measured.add("failures_lost_processor_seconds", lost);
     }
+    who_cancelled(&mut measured, totals);
     who_paid(&mut measured, totals);
     who_waited(&mut measured, totals);
     let runs = &metrics.checkpoints;
@@ -260,6 +262,26 @@ pub fn twin_measures(measured: &mut Measured, twins: &TwinTotals) {
     let started = twins.started as f64;
     measured.add_ratio("before_twin_percent", 100.0 * twins.later as f64, started);
     measured.add_ratio("before_twin_hours", twins.advantage.hours(), started);
+}
+
+/// What became of the others where reservations are cancelled (Singh 2008, §6.4).
+fn who_cancelled(measured: &mut Measured, totals: &ReservationTotals) {
+    if totals.kept.submitted == totals.submitted {
+        return;
+    }
+    let cancelled = totals.cancelled as f64;
+    measured.add_ratio(
+        "cancelled_percent",
+        100.0 * cancelled,
+        totals.granted as f64,
+    );
+    let kept = &totals.kept;
+    let share = 100.0 * kept.rejected as f64;
+    measured.add_ratio("kept_rejected_percent", share, kept.submitted as f64);
+    if totals.asked_for_prices {
+        let penalties = totals.cancellation_penalties.coins().0;
+        measured.add_ratio("cancellation_penalty_su", penalties, cancelled);
+    }
 }
 
 /// What waiting cost whom, where jobs have delay costs.

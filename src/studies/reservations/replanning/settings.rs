@@ -10,7 +10,7 @@ use bookahead_core::estimates::{WaitPredictor, WaitPredictorSettings};
 use bookahead_core::random::Stream;
 use bookahead_core::scheduling::queue::{Backfilling, QueueOrder};
 use bookahead_core::units::{NodeSeconds, Seconds};
-use bookahead_core::workload::{Job, ReservationRequest, SameInstant};
+use bookahead_core::workload::{Job, RequestId, ReservationRequest, SameInstant};
 
 use super::delay_costs::{DelayCostSettings, JobCosts};
 use super::twins::TwinJobs;
@@ -60,6 +60,13 @@ pub struct ReplanningSettings {
     /// Whether a twin job is queued beside each granted reservation (Heine 2005, §2).
     #[serde(default, skip_serializing_if = "TwinJobs::is_default")]
     pub twin_jobs: TwinJobs,
+    /// How many of the requests, in percent, are of owners who cancel what they are granted before
+    /// it starts (Singh 2008, §6.4).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cancelling_percent: f64,
+    /// Which share of the price of a reservation is due when it is cancelled (Singh 2008, §6.4).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub penalty_factor: f64,
     /// What waiting costs the owners of jobs; `None` where nobody says anything of it, and a delay
     /// counts by nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,6 +168,9 @@ pub struct JobMarks {
     pub undelayed: Arc<[bool]>,
     /// What waiting costs their owners, where that is known.
     pub costs: Option<Arc<JobCosts>>,
+    /// By request, for those that are cancelled once they are granted: after which share of the
+    /// time until their start.
+    pub cancelled: Arc<[Option<f64>]>,
 }
 
 impl JobMarks {
@@ -179,7 +189,15 @@ impl JobMarks {
             preemptible: marked(settings.preemptible_percent, PREEMPTIBLE_STREAM),
             undelayed: marked(settings.undelayed_percent, UNDELAYED_STREAM),
             costs: costs.map(|costs| JobCosts::drawn(costs, jobs, requests, &stream).into()),
+            cancelled: cancelled(requests.len(), settings.cancelling_percent, &stream),
         }
+    }
+
+    /// After which share of the time until its start the owner of a request cancels what he is
+    /// granted; `None` if he keeps it.
+    #[must_use]
+    pub fn cancels(&self, request: RequestId) -> Option<f64> {
+        *self.cancelled.get(request.0 as usize)?
     }
 }
 
@@ -219,6 +237,24 @@ pub fn marked_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]>
     }
     (0..jobs)
         .map(|_| 100.0 * draws.random::<f64>() < percent)
+        .collect()
+}
+
+/// The name of the stream that says which reservations are cancelled, and when.
+pub const CANCELLING_STREAM: &str = "cancelled reservations";
+
+/// Two draws a request, so that a larger share contains the smaller one. Empty where nobody
+/// cancels.
+fn cancelled(requests: usize, percent: f64, stream: impl Fn(&str) -> Stream) -> Arc<[Option<f64>]> {
+    if percent == 0.0 {
+        return Arc::default();
+    }
+    let mut draws = stream(CANCELLING_STREAM);
+    (0..requests)
+        .map(|_| {
+            let (which, when): (f64, f64) = (draws.random(), draws.random());
+            (100.0 * which < percent).then_some(when)
+        })
         .collect()
 }
 

@@ -160,6 +160,9 @@ impl Study for ReservationsStudy {
         if !self.machine.admission.moves() {
             self.machine.undelayed_percent = default.undelayed_percent;
         }
+        if !is_priced || self.machine.cancelling_percent == 0.0 {
+            self.machine.penalty_factor = default.penalty_factor;
+        }
         if self.requests.is_none() {
             self.machine = ReplanningSettings {
                 order: self.machine.order,
@@ -294,6 +297,8 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
     let preemptible = raw.preemptible_percent().or_default(problems);
     let undelayed = raw.undelayed_percent().or_default(problems);
     let overhead = raw.resume_overhead_seconds().or_default(problems);
+    let cancelling = raw.cancelling_percent().or_default(problems);
+    let penalty_factor = raw.penalty_factor().or_default(problems);
     let delay_costs = delay_costs(planning, problems);
     let notice = notice(raw, problems);
     if reserved_unit_price(planning, problems)?.is_some() {
@@ -307,10 +312,23 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
         );
         return None;
     }
+    let admission = raw.rule.unwrap_or_default();
+    if admission.preempts() && cancelling.is_some_and(|percent| percent > 0.0) {
+        let field = raw.cancelling_percent();
+        problems.add(
+            ProblemKind::Conflict,
+            field.key.path,
+            field.place(),
+            "under the rules truncate and requeue running jobs are told at once when they are \
+             stopped, and nobody tells them that the reservation is cancelled",
+            "leave it out, or take another admission.rule",
+        );
+        return None;
+    }
     Some(ReplanningSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
-        admission: raw.rule.unwrap_or_default(),
+        admission,
         displaced: raw.displaced.unwrap_or_default(),
         starvation_guard: guard,
         early_end: raw.early_end.unwrap_or_default(),
@@ -324,6 +342,8 @@ fn replanning(tables: &RawTables, problems: &mut Problems) -> Option<ReplanningS
             Resume::WhereStopped => Some(Seconds(overhead?)),
         },
         undelayed_percent: undelayed?,
+        cancelling_percent: cancelling?,
+        penalty_factor: penalty_factor?,
         notice: notice?,
         delay_costs: delay_costs?,
         reserved_unit_price: None,

@@ -119,6 +119,17 @@ impl Replanning {
         self.close(open.outcome);
     }
 
+    /// A job that waits, or a reservation, is taken back.
+    pub(super) fn take_back(&mut self, cluster: &mut Cluster, job: JobId) {
+        match job.request() {
+            Some(request) => self.cancel(cluster, request),
+            None => self.forget(job),
+        }
+        cluster.withdraw(job);
+        self.plan = None;
+        self.unsettled = Some(0);
+    }
+
     /// A job that waits is taken back.
     pub(super) fn forget(&mut self, job: JobId) {
         self.queue.retain(|waiting| waiting.job != job);
@@ -241,6 +252,7 @@ impl Replanning {
                 running: false,
             },
         );
+        self.expect_cancellation(cluster, id);
         self.unsettled = Some(0);
     }
 }

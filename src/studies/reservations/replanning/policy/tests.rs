@@ -1,3 +1,4 @@
+mod cancelling;
 mod notice;
 mod oracle;
 mod stopping;

@@ -37,6 +37,16 @@ section! {
         undelayed_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": how many of the jobs no reservation may delay while they wait, under the rules move and move-price; a larger share contains the smaller one")
             .default_is("0"),
+        /// Whose reservations are cancelled again.
+        cancelling_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many of the requests are of owners who cancel what they are granted, after a part of the time until its start that is drawn uniformly; a larger share contains the smaller one")
+            .default_is("0")
+            .decides("Singh 2008 §6.4"),
+        /// What a cancellation costs.
+        penalty_factor: Given<f64> = real().from(0.0).to(1000.0)
+            .note(": the share of its additive price that is due for a cancelled reservation, under the rule move-price")
+            .default_is("0")
+            .decides("Singh 2008 §6.4"),
         /// By what the shortest notice of a reservation is found.
         notice: Option<NoticeRule> = named::<NoticeRule>().decides("Heine 2005 §2"),
         /// The shortest notice.
