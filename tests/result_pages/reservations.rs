@@ -148,6 +148,33 @@ fn kth_gives_again_how_many_reservations_start_before_their_twin_job() {
     );
 }
 
+#[test]
+fn kth_gives_again_what_cancelled_reservations_cost_those_who_keep_theirs() {
+    if !has_traces() {
+        return;
+    }
+    let page = "measurements/cancelled-reservations.md";
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        (r#"["reject", "move-price"]"#, r#"["move-price"]"#),
+        ("    [10, 22.222222],", ""),
+        ("    [25, 26.666667],", ""),
+    ];
+    run_part(folder.path(), "reservations/cancelled-kth.toml", &axes);
+    let store = folder.path().join("it.db");
+    let half = Setting::of(&store, &queries(page)[0], 20, &[("cancelling", "50")]);
+    let row = format!(
+        "| move-price | 50 | {:.1} | {} | {:.2} | {} | {:.0} | {:.1} |",
+        half.mean("kept_rejected_percent"),
+        half.difference("kept_rejected_percent", 2.093, 1),
+        half.mean("job_wait_hours"),
+        half.difference("job_wait_hours", 2.093, 2),
+        half.mean("price_su"),
+        half.mean("cancellation_penalty_su"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
 /// Runs a shipped experiment with these axes shortened into `it.db`.
 fn run_part(folder: &Path, configuration: &str, axes: &[(&str, &str)]) {
     run(folder, shortened(folder, configuration, axes));

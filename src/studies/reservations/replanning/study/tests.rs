@@ -66,3 +66,31 @@ fn a_statement_that_nobody_makes_or_reads_makes_no_new_simulation() {
     assert_eq!(count("move", "choice", 10, alpha), 1);
     assert_eq!(count("move-price", "choice", 0, alpha), 1);
 }
+
+#[test]
+fn cancellations_are_refused_where_running_jobs_are_stopped_for_reservations() {
+    for rule in ["truncate", "requeue"] {
+        let rest = format!("[admission]\nrule = \"{rule}\"\ncancelling_percent = 10\n");
+        let error = parse(&rest).expect_err("refused").to_string();
+        assert!(error.contains("admission.cancelling_percent"), "{error}");
+        assert!(error.contains("admission.rule"), "{error}");
+    }
+    let error = parse("[admission]\ncancelling_percent = 101\n").expect_err("refused");
+    assert!(error.to_string().contains("0 to 100"), "{error}");
+}
+
+#[test]
+fn a_penalty_that_nobody_pays_makes_no_new_simulation() {
+    let count = |rule: &str, percent: u32| {
+        let rest = format!(
+            "[admission]\nrule = \"{rule}\"\ncancelling_percent = {percent}\n\
+             [reservations]\nshare_percent = 10\n\
+             [[axis]]\nkey = \"admission.penalty_factor\"\nvalues = [0, 0.5]\n"
+        );
+        let parsed = parse(&rest).expect("an experiment");
+        parsed.sweep.simulations.iter().count()
+    };
+    assert_eq!(count("move-price", 10), 2);
+    assert_eq!(count("move-price", 0), 1);
+    assert_eq!(count("move", 10), 1);
+}
