@@ -43,9 +43,11 @@
 //! submitted. A rule that goes by this ratio, by deadlines and budgets: `market/budget.rs`.
 //!
 //! With `migration` an interrupted job may go on at another cluster: `market/migration.rs`. With
-//! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`.
+//! `home` each job has a cluster that is asked first: `market/home.rs`, `market/published.rs`,
+//! `market/barter.rs`.
 
 mod auction;
+mod barter;
 mod budget;
 mod cluster;
 mod home;
@@ -66,6 +68,7 @@ use std::sync::Arc;
 use rand::RngExt;
 
 pub use self::auction::{AuctionRule, AuctionSettings};
+use self::barter::Ledger;
 use self::budget::Accounts;
 pub use self::cluster::{BrokerQuestion, MarketAnswer, MarketCluster, MarketQuestion};
 use self::home::Community;
@@ -116,6 +119,7 @@ struct Broker {
     /// By home; empty where jobs have none.
     communities: Vec<Community>,
     list: JobList,
+    ledger: Ledger,
     accounts: Accounts,
     /// What customers gained.
     customers: f64,
@@ -143,6 +147,7 @@ impl Broker {
             bids: inputs.bids.clone(),
             communities: vec![Community::default(); homes],
             list: JobList::default(),
+            ledger: Ledger::new(homes),
             accounts: Accounts::default(),
             customers: 0.0,
             kept_fees: 0.0,
@@ -256,13 +261,14 @@ impl Broker {
         if let Some(home) = home {
             self.note_taken(home, offer.provider);
         }
-        let provider = &mut self.providers[offer.provider];
         let contract = Contract {
             home,
             user: job.user,
             ..offer.contract
         };
         self.accounts.agreed(&contract);
+        self.owe_in_kind(&contract, offer.provider);
+        let provider = &mut self.providers[offer.provider];
         let id = provider.agree(contract);
         provider.taken = Some(Job { id, ..job });
         if self.settings.migration.is_some() || now > job.submit {
@@ -333,6 +339,7 @@ impl Broker {
     /// to the customer.
     fn decided(&mut self, provider: usize, number: usize, is_broken: bool) -> f64 {
         let contract = self.providers[provider].decided(number, is_broken, &self.settings);
+        self.settle_in_kind(&contract, provider, is_broken);
         let fee = contract.fee;
         match contract.buyer {
             Some((buyer, bought_for)) => {

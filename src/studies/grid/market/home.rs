@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use bookahead_core::kernel::ServiceChannel;
 use bookahead_core::scheduling::measures::Measured;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_core::workload::Job;
 
 use super::{Broker, MarketCluster, Offer, choose};
@@ -61,6 +61,13 @@ pub enum Overflow {
         below: f64,
         /// How far ahead occupancy is measured.
         horizon: Seconds,
+    },
+    /// Another cluster may take it in exchange for node-hours (Birkenheuer 2012, §2.1.2).
+    Barter {
+        /// What a home may owe the others at most.
+        credit: NodeSeconds,
+        /// Below which PoF, as the broker believes it, a slot is good enough.
+        below_pof: f64,
     },
 }
 
@@ -135,6 +142,13 @@ impl Broker {
                     let others = self.quotes(channel, job, |number| number != home).await;
                     offers.extend(others);
                 }
+                Overflow::Barter { credit, below_pof } => {
+                    let fee = job.fee().0 as f64;
+                    if self.ledger.may_pay(home, fee, credit) {
+                        let others = self.quotes(channel, job, |number| number != home).await;
+                        offers.extend(others.into_iter().filter(|it| it.believed < below_pof));
+                    }
+                }
                 Overflow::Stay => {}
             }
             best = self.choose_in_order(&offers, home);
@@ -190,6 +204,7 @@ impl Broker {
             measured.add_ratio(names[1], 100.0 * community.kept as f64, jobs);
         }
         measured.extend(&self.list_measures());
+        measured.extend(&self.barter_measures());
         measured
     }
 

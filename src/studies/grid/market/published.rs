@@ -60,7 +60,7 @@ impl Broker {
     fn list_rule(&self) -> Option<(Seconds, f64)> {
         match self.settings.home?.overflow {
             Overflow::List { every, below, .. } => Some((every, below)),
-            Overflow::Ask | Overflow::Stay => None,
+            Overflow::Ask | Overflow::Stay | Overflow::Barter { .. } => None,
         }
     }
 

@@ -155,6 +155,8 @@ impl Study for MarketStudy {
             matches!(home, Some(Some(_))),
             matches!(load_pricing, Some(Some(_))),
         );
+        let at_home = home.flatten();
+        let pays_twice = resolve::pays_twice(raw, at_home.as_ref(), (others.0, others.2), problems);
         let auction = resolve::auction(raw, others, problems);
         let is_auction = matches!(auction, Some(Some(_)));
         let with = (others.0, others.1, is_auction);
@@ -162,6 +164,9 @@ impl Study for MarketStudy {
         let budget = raw.budget().checked(problems);
         let cluster_failures = resolve::cluster_failures(&keys.grid_failures, asked, problems);
         let (speeds, prices) = unlike?;
+        if pays_twice {
+            return None;
+        }
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,

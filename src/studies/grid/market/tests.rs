@@ -4,11 +4,13 @@ use bookahead_core::estimates::{Binning, ClassFamily, EstimateSettings, Learning
 use bookahead_core::kernel::drive;
 use bookahead_core::random;
 use bookahead_core::scheduling::{Acceptance, JobOutcome, JobQuote, PolicySpec};
+use bookahead_core::units::NodeSeconds;
 use bookahead_core::workload::JobId;
 
 use super::*;
 
 mod auctions;
+mod barter;
 mod budget;
 mod home;
 mod moving;

@@ -93,8 +93,8 @@ section! {
         first_home_percent: Given<f64> = real().from(0.0).to(100.0)
             .words("0 to 100, for home = \"drawn\": jobs at home at the first cluster; the others share the rest equally (default: all have equal shares)"),
         /// What becomes of a job that its home cannot place at full length.
-        overflow: Given<String> = one_of(|| vec!["ask", "stay", "list"])
-            .note(": the others are asked at once, nobody is asked, or underused clusters take it from a list")
+        overflow: Given<String> = one_of(|| vec!["ask", "stay", "list", "barter"])
+            .note(": the others are asked at once, nobody is asked, underused clusters take it from a list, or another one takes it for node-hours")
             .default_is("ask")
             .decides("Birkenheuer 2012 §1.2.2"),
         /// How often clusters look at the list.
@@ -103,6 +103,15 @@ section! {
         list_below_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": a cluster takes while less of its next hours is booked")
             .default_is("50"),
+        /// How much a cluster may owe the others.
+        credit_node_hours: Given<f64> = real().from(0.0).to(1e9)
+            .note(", for overflow = \"barter\": a home whose debt would be larger offers the job to nobody")
+            .default_is("1000")
+            .decides("Birkenheuer 2012 §2.1.2"),
+        /// How little risk a slot must have that is had for node-hours.
+        barter_below_pof: Given<f64> = real().above(0.0).to(1.0)
+            .note(": the PoF that the broker believes is less than this")
+            .default_is("0.05"),
         /// By how much of itself a price rises when the load of its provider doubles.
         price_slope: Given<f64> = real().from(0.0)
             .note("; 0: prices do not follow the load")

@@ -34,6 +34,8 @@ pub const MEASURES: &[Measure] = &[
     measure("market_listed_percent", "%", "Jobs that were published for underused clusters (%)", 2, Topic::Jobs),
     measure("market_list_taken_percent", "%", "Published jobs that a cluster took from the list (%)", 2, Topic::Jobs),
     measure("market_list_hours", "h", "How long those were on the list, mean (h)", 2, Topic::Detail),
+    measure("market_out_of_credit_percent", "%", "Jobs for which the credit of their home did not suffice (%)", 2, Topic::Jobs),
+    measure("market_owed_percent", "%", "Node-hours that are owed at the end (% of the exchanged ones)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
     measure("market_price_percent", "%", "Prices of delegated jobs (% of the same prices at the usual load)", 1, Topic::Money).of_kind(QuantityKind::Mean),
     measure("market_agreed_price_percent", "%", "Prices that a tender or an auction made (% of list prices)", 1, Topic::Money).of_kind(QuantityKind::Mean),
     measure("market_virtual_supply_percent", "%", "Node-time that was sold beyond the slots that were planned (% of these)", 1, Topic::Money).of_kind(QuantityKind::Mean),

@@ -11,7 +11,7 @@ use crate::market::{
     MigrationSettings, Overflow,
 };
 use bookahead_core::failures::FailureSource;
-use bookahead_core::units::Seconds;
+use bookahead_core::units::{NodeSeconds, Seconds};
 use bookahead_lab::keys::declaration::{Given, Table};
 use bookahead_lab::keys::field::Field;
 use bookahead_lab::keys::problem::Problems;
@@ -42,6 +42,8 @@ pub(super) fn home(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Ho
     let minutes = raw.list_minutes().or_default(problems);
     let below_percent = raw.list_below_percent().or_default(problems);
     let hours = raw.load_hours().or_default(problems);
+    let credit_hours = raw.credit_node_hours().or_default(problems);
+    let below_pof = raw.barter_below_pof().or_default(problems);
     let overflow = raw.overflow().name(problems);
     let of = match raw.home().name(problems)? {
         "user" => HomeRule::User,
@@ -57,9 +59,35 @@ pub(super) fn home(raw: &RawMarket, problems: &mut Problems) -> Option<Option<Ho
             below: below_percent? / 100.0,
             horizon: Seconds::from_hours(hours?),
         },
+        "barter" => Overflow::Barter {
+            credit: NodeSeconds((credit_hours? * 3_600.0).round() as i64),
+            below_pof: below_pof?,
+        },
         _ => Overflow::Ask,
     };
     Some(Some(HomeSettings { of, overflow }))
+}
+
+/// Whether jobs that go away for node-hours could be paid for otherwise, which is refused.
+pub(super) fn pays_twice(
+    raw: &RawMarket,
+    home: Option<&HomeSettings>,
+    (moves, follows_load): (bool, bool),
+    problems: &mut Problems,
+) -> bool {
+    if !matches!(home, Some(it) if matches!(it.overflow, Overflow::Barter { .. })) {
+        return false;
+    }
+    let others = [
+        (moves, "market.migration"),
+        (follows_load, "market.price_slope"),
+    ];
+    let others = others.into_iter().filter(|(is_set, _)| *is_set);
+    let refused = others.map(|(_, key)| {
+        let message = format!("takes node-hours for money: leave `{key}` at its default");
+        raw.overflow().refuse(&message, problems);
+    });
+    refused.count() > 0
 }
 
 /// How prices follow the load; the inner `None` where they do not.

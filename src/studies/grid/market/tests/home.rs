@@ -26,7 +26,7 @@ fn list(below: f64) -> Overflow {
 /// Two clusters of four nodes, on which nothing fails. The first is busy for 10 h, the second for
 /// `other` hours; then a job of the first comes, which wants all nodes for 6 h before 12 h. Of ten
 /// jobs in the past eight used half of their estimates and two all of it.
-fn two_clusters(other: i64, overflow: Overflow) -> MarketRun {
+pub(super) fn two_clusters(other: i64, overflow: Overflow) -> MarketRun {
     let mut settings = MarketSettings {
         clusters: 2,
         optimists: 0.0,
@@ -64,7 +64,7 @@ fn two_clusters(other: i64, overflow: Overflow) -> MarketRun {
 }
 
 /// Where and when the last job ran, and which slot it was promised.
-fn last_job(run: &MarketRun) -> Option<(usize, i64, i64, f64)> {
+pub(super) fn last_job(run: &MarketRun) -> Option<(usize, i64, i64, f64)> {
     let last = run.delegations.iter().map(|it| it.job).max()?;
     let found = run.delegations.iter().find(|it| it.job == last)?;
     let promise = found.outcome.as_ref()?.promise.as_ref()?;
