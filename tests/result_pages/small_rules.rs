@@ -171,3 +171,41 @@ fn the_page_about_deadlines_and_budgets_gives_its_row_of_a_tight_budget_again() 
     );
     assert!(read(page).contains(&row), "{row}");
 }
+
+#[test]
+fn the_page_about_node_hours_for_node_hours_gives_its_row_of_a_small_credit_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = shortened(
+        folder.path(),
+        "market/ctc-barter.toml",
+        &[
+            ("    [\"barter\", 100, 0.05],\n", ""),
+            ("    [\"barter\", 10000, 0.05],\n", ""),
+            ("    [\"barter\", 1000000, 0.05],\n", ""),
+            ("    [\"barter\", 1000000, 1.0],\n", ""),
+            ("    [\"ask\", 1000, 0.05],\n", ""),
+            ("[25.0, 60.0]", "[60.0]"),
+            (
+                "[\"heuristic-planning\", \"heuristic-overbooking\"]",
+                "[\"heuristic-overbooking\"]",
+            ),
+        ],
+    );
+    run(folder.path(), part);
+    let page = "measurements/barter.md";
+    let store = folder.path().join("it.db");
+    let here = [("overflow", "barter")];
+    let setting = Setting::of(&store, &queries(page)[0], 20, &here);
+    let row = format!(
+        "| overbooking | 60 | 1,000 | {:.1} | {} | {:.1} | {} | {:.1} |",
+        setting.mean("market_most_loaded_kept_percent"),
+        setting.difference("market_most_loaded_kept_percent", 2.093, 1),
+        setting.mean("market_least_loaded_kept_percent"),
+        setting.difference("market_least_loaded_kept_percent", 2.093, 1),
+        setting.mean("market_away_percent"),
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
