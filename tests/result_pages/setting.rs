@@ -20,7 +20,10 @@ impl Setting {
                 };
                 Ok::<bool, rusqlite::Error>(is_here && found == *value)
             })?;
-            let numbers = [row.get("mean")?, row.get("more")?, row.get("variance")?];
+            let number = |name| {
+                Ok::<f64, rusqlite::Error>(row.get::<_, Option<f64>>(name)?.unwrap_or(f64::NAN))
+            };
+            let numbers = [number("mean")?, number("more")?, number("variance")?];
             Ok((
                 is_here,
                 row.get::<_, i64>("n")?,

@@ -186,6 +186,9 @@ pub trait QueueForecast {
     /// there are not so many.
     fn end(&self, number: u32) -> Seconds;
 
+    /// When the last of the jobs ends that wait now; `None` where none does that can ever start.
+    fn last_end_of_waiting(&self) -> Option<Seconds>;
+
     /// Whether `nodes` nodes are free over `[start, end)`, which is not past, beside what is fixed,
     /// and every waiting job would start no later than planned if they were taken.
     fn delays_nobody(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool;

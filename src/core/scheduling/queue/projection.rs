@@ -53,6 +53,14 @@ impl QueueForecast for Projection {
         end.copied().unwrap_or(Seconds::FAR)
     }
 
+    fn last_end_of_waiting(&self) -> Option<Seconds> {
+        let planned = self.queue.iter().zip(&self.starts);
+        let planned = planned.filter(|(_, start)| **start < Seconds::FAR);
+        planned
+            .map(|(waiting, start)| *start + waiting.estimate)
+            .max()
+    }
+
     fn delays_nobody(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
         if start < self.now || self.fixed.min_free(start, end) < nodes.0 as i32 {
             return false;
@@ -99,6 +107,8 @@ mod tests {
         let ends = [1, 2, 3].map(|number| projected.end(number).0);
         assert_eq!(ends, [100, 200, 300]);
         assert_eq!(projected.end(4), Seconds::FAR);
+        assert_eq!(projected.last_end_of_waiting(), Some(Seconds(300)));
+        assert_eq!(projection(11).last_end_of_waiting(), None);
     }
 
     #[test]

@@ -52,6 +52,10 @@ pub(super) fn measure(
             let drained = in_system.iter().map(|(end, _)| *end).max();
             let drain = drained.map_or(Seconds::ZERO, |end| end - at);
             from_drain.push((told - drain).hours());
+            if rule == BacklogWork::Planned {
+                // No sum of work was told.
+                continue;
+            }
             let of_jobs: i64 = in_system.iter().map(|(_, job)| work(job, at, rule)).sum();
             let active = parts.at(at).iter();
             let of_parts: i64 = active.map(|(_, part)| part_work(part, at, rule)).sum();
@@ -62,6 +66,9 @@ pub(super) fn measure(
     let [signed, absolute] = means(&from_drain);
     measured.add("backlog_error_hours", signed);
     measured.add("backlog_absolute_error_hours", absolute);
+    if settings.local.backlog_work == BacklogWork::Planned {
+        return;
+    }
     let [signed, absolute] = means(&from_work);
     measured.add("backlog_work_error_hours", signed);
     measured.add("backlog_work_absolute_error_hours", absolute);
@@ -90,7 +97,7 @@ fn part_work(part: &PartOutcome, at: Seconds, rule: BacklogWork) -> i64 {
     let order = &part.order;
     let span = match rule {
         BacklogWork::Remaining => order.start + order.duration - at,
-        BacklogWork::Full => order.duration,
+        BacklogWork::Full | BacklogWork::Planned => order.duration,
     };
     order.nodes.for_span(span).0
 }

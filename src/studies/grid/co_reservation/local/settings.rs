@@ -105,6 +105,10 @@ pub enum BacklogWork {
     /// or running, and subtracts nothing. With it the printed failure rates are met.
     #[default]
     Full,
+    /// None of it: the backlog time is the time until the last job of the queue would end if it
+    /// were planned by limits among the parts that are promised, with the gaps of that plan (§4.4.4
+    /// leaves these out).
+    Planned,
 }
 
 /// Where the accuracy of wall-clock limits comes from (Q10).

@@ -282,8 +282,8 @@ section! {
             .decides("Q12"),
         /// How much of a running job counts as backlog.
         backlog_work: Option<BacklogWork> = named::<BacklogWork>()
-            .words(r#""full" (default) or "remaining""#)
-            .decides("Q9"),
+            .words(r#""full" (default), "remaining", or "planned": the time until the queue is empty in its plan"#)
+            .decides("Q9, Meltzer 2005 §4.4.4"),
         /// Where the accuracy of estimates comes from.
         accuracy: Option<AccuracySource> = named::<AccuracySource>().decides("Q10"),
         /// The history that accuracies by category are read off.

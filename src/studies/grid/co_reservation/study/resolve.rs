@@ -11,8 +11,8 @@ use super::keys::{
 };
 use super::resolve_requests::{exclude, requests};
 use crate::co_reservation::local::{
-    AccuracyWindow, JobMixSettings, LocalSettings, LookAhead, NextEventSource, QuotaPeriodError,
-    QuotaPeriods, TariffError,
+    AccuracySource, AccuracyWindow, BacklogWork, JobMixSettings, LocalSettings, LookAhead,
+    NextEventSource, QuotaPeriodError, QuotaPeriods, TariffError,
 };
 use crate::co_reservation::{
     Algorithm, ClusterFailureSettings, CoReservationSettings, InformationSettings, MessageSettings,
@@ -109,6 +109,23 @@ pub(super) fn resolve(
     })
 }
 
+/// Why there is no plan by limits whose end could be the backlog time, if there is none.
+fn has_no_plan(local: &LocalSettings, is_risky: bool) -> Option<&'static str> {
+    let reasons = [
+        (
+            local.accuracy == AccuracySource::Category,
+            "`local.accuracy = \"category\"` has an accuracy for each job, and the plan has one",
+        ),
+        (
+            local.partition.is_some(),
+            "with `local.partition_percent` parts and jobs have plans of their own",
+        ),
+        (is_risky, "clusters of `[risk]` have no plan by limits"),
+    ];
+    let mut reasons = reasons.into_iter().filter(|(holds, _)| *holds);
+    reasons.next().map(|(_, reason)| reason)
+}
+
 fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
     let broker = &raw.broker;
     let search = search(raw, raw.clusters.count().or_default(problems), problems);
@@ -127,6 +144,15 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
             "only the queue of a cluster without `[risk]` has a plan to look ahead in",
             problems,
         );
+        return None;
+    }
+    if local.backlog_work == BacklogWork::Planned
+        && let Some(message) = has_no_plan(&local, risk.is_some())
+    {
+        let key = raw.local.backlog_work().key.path;
+        let place = raw.local.place.clone().unwrap_or(0..0);
+        let help = "leave one of the two out";
+        problems.add(ProblemKind::Conflict, key, place, message, help);
         return None;
     }
     if risk.is_some()

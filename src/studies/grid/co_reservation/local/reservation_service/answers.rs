@@ -138,9 +138,13 @@ impl<P: Policy + ?Sized> ReservationService<P> {
     }
 
     /// What jobs and parts in the system are expected to need (Meltzer 2005, §4.4; Q9, Q10).
-    fn backlog(&self, now: Seconds, exact_limits: bool) -> Backlog {
+    fn backlog(&mut self, now: Seconds, exact_limits: bool) -> Backlog {
         let rule = self.settings.backlog_work;
         let jobs = match self.accuracy.by(&self.settings, exact_limits) {
+            Worth::OfAll(accuracy) if rule == BacklogWork::Planned => {
+                let span = self.planned_drain(now).0 as f64 * accuracy;
+                return Backlog::new(span * f64::from(self.nodes().0), Vec::new(), self.nodes());
+            }
             Worth::OfAll(accuracy) => self.work_of_jobs(now, accuracy),
             Worth::ByCategory(means) => self.work_by_category(now, &means),
         };
@@ -149,6 +153,18 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         let mut parts: Vec<PartWork> = parts.collect();
         parts.sort_by_key(PartWork::start);
         Backlog::new(jobs, parts, self.nodes())
+    }
+
+    /// How long it takes until the last job has ended, if all last as long as their limits and
+    /// nobody else comes.
+    fn planned_drain(&mut self, now: Seconds) -> Seconds {
+        let is_job = |job: &Job| matches!(self.open.get(&job.id), Some(Open::Job(_)));
+        let running = self.running().filter(|(job, _)| is_job(job));
+        let running = running.map(|(job, since)| since + limit(job)).max();
+        let (cluster, policy) = self.machine.parts();
+        let forecast = policy.window_seller().and_then(|it| it.forecast(cluster));
+        let waiting = forecast.and_then(|it| it.last_end_of_waiting());
+        running.max(waiting).map_or(Seconds::ZERO, |end| end - now)
     }
 
     /// CPU-seconds of jobs with one accuracy for all.
@@ -175,7 +191,7 @@ impl<P: Policy + ?Sized> ReservationService<P> {
         jobs.map(|(id, job)| {
             let since = match self.settings.backlog_work {
                 BacklogWork::Remaining => cluster.running_since(id),
-                BacklogWork::Full => None,
+                BacklogWork::Full | BacklogWork::Planned => None,
             };
             let elapsed = since.map_or(Seconds::ZERO, |since| now - since);
             job_work(means.of_job(job), limit(job), elapsed, job.nodes)

@@ -406,7 +406,12 @@ fn running_jobs_and_active_parts_count_in_full_as_listing_4_sums_unless_what_is_
     // since 0, a part of 4 CPUs for 50 s since 10, a job of 5 CPUs with a limit of 200 s waits. At
     // 30 s: full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10 = 154.
     assert_eq!(LocalSettings::default().backlog_work, BacklogWork::Full);
-    for (backlog_work, expected) in [(BacklogWork::Full, 180), (BacklogWork::Remaining, 154)] {
+    // Planned by limits, the second job starts at 100, when the first one ends, and ends at 300.
+    for (backlog_work, expected) in [
+        (BacklogWork::Full, 180),
+        (BacklogWork::Remaining, 154),
+        (BacklogWork::Planned, 270),
+    ] {
         let settings = LocalSettings {
             accuracy_factor: 2.0,
             backlog_work,

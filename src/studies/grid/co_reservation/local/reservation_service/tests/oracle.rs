@@ -248,7 +248,11 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
         backfilling,
         (
             any::<bool>(),
-            any::<bool>(),
+            prop::sample::select(vec![
+                BacklogWork::Full,
+                BacklogWork::Remaining,
+                BacklogWork::Planned,
+            ]),
             prop::sample::select(vec![
                 AccuracySource::History,
                 AccuracySource::Running,
@@ -269,7 +273,7 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
         .prop_map(
             |(
                 backfilling,
-                (visible, full, accuracy, true_ends, inclusive),
+                (visible, work, accuracy, true_ends, inclusive),
                 factor,
                 quota,
                 (tariff, events, quota_periods),
@@ -278,12 +282,12 @@ pub(super) fn settings() -> impl Strategy<Value = LocalSettings> {
                 LocalSettings {
                     backfilling,
                     planned_visible: visible,
-                    backlog_work: if full {
-                        BacklogWork::Full
-                    } else {
-                        BacklogWork::Remaining
+                    backlog_work: work,
+                    accuracy: match (work, accuracy) {
+                        // Refused where files are read.
+                        (BacklogWork::Planned, AccuracySource::Category) => AccuracySource::History,
+                        (_, accuracy) => accuracy,
                     },
-                    accuracy,
                     accuracy_window: AccuracyWindow(window),
                     accuracy_factor: factor,
                     next_event: if true_ends {

@@ -84,6 +84,18 @@ impl Twin {
             };
             known * self.settings.accuracy_factor
         };
+        if self.settings.backlog_work == BacklogWork::Planned {
+            let planned = self.planned(None);
+            let waiting = planned.iter().zip(&self.queue);
+            let waiting = waiting.filter(|(start, _)| self.up && **start < END);
+            let waiting = waiting.map(|(start, job)| start + job.estimate.0);
+            let running = (self.running.iter()).map(|(job, start)| start + job.estimate.0);
+            let last = waiting.chain(running).max().unwrap_or(self.now);
+            let of_all = self.settings.accuracy != AccuracySource::Category || exact;
+            assert!(of_all, "refused where files are read");
+            let any = Job::rigid(JobId(0), Seconds(0), Nodes(1), Seconds(1));
+            return (last - self.now) as f64 * accuracy(&any) - 1e-6;
+        }
         let full = self.settings.backlog_work == BacklogWork::Full;
         let area = |job: &Job| (job.estimate.0 * i64::from(job.nodes.0)) as f64 * accuracy(job);
         let waiting = self.queue.iter().map(area).sum::<f64>();
