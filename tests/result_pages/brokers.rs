@@ -44,6 +44,34 @@ fn the_page_about_limits_by_user_gives_its_row_of_five_hundred_jobs_again() {
 }
 
 #[test]
+fn the_page_about_backlogs_of_the_plan_gives_one_of_its_rows_again() {
+    if !has_traces() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = project().join("configs/co-reservation/planned-backlog.toml");
+    let whole = fs::read_to_string(path).expect("an experiment");
+    let (head, _) = whole.split_once("values = [\n").expect("values");
+    let rows = r#"["a2", "full", 1.0], ["a2", "planned", 1.0]"#;
+    let part = format!("{head}values = [{rows}]\n")
+        .replace(r#"["fingerprint", "drawn"]"#, r#"["drawn"]"#)
+        .replace(r#"["rw1", "rw3"]"#, r#"["rw1"]"#);
+    fs::write(folder.path().join("part.toml"), part).expect("a file");
+    run(folder.path(), folder.path().join("part.toml"));
+    let page = "measurements/planned-backlog.md";
+    let store = folder.path().join("it.db");
+    let setting = Setting::of(&store, &queries(page)[0], 20, &[("work", "planned")]);
+    let row = format!(
+        "| drawn, RW1 | the plan | {:.1} | −{:.1} | {:.1} | {} |",
+        setting.mean("grid_backlog_hours"),
+        -setting.mean("backlog_error_hours"),
+        setting.mean("backlog_absolute_error_hours"),
+        setting.difference("backlog_absolute_error_hours", QUANTILE, 1)
+    );
+    assert!(read(page).contains(&row), "{row}");
+}
+
+#[test]
 fn the_page_about_the_mix_of_jobs_gives_its_row_of_half_a_weight_again() {
     if !has_traces() {
         return;
