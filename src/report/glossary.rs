@@ -241,6 +241,12 @@ pub const TERMS: &[Term] = &[
         "docs/statistics.md",
     ),
     term(
+        "twin job",
+        &["twin", "twin jobs"],
+        "A job of the shape of a granted reservation that is queued in a copy of the machine when the reservation is asked for: what its owner could have done instead.",
+        "docs/model.md",
+    ),
+    term(
         "VC",
         &["virtual coin", "coin", "coins"],
         "A virtual coin: the price of one node for one hour.",
