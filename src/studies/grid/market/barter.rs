@@ -1,9 +1,9 @@
 //! Clusters that run jobs of each other for node-hours instead of money (Birkenheuer 2012, §2.1.2).
 //!
-//! One ledger has a balance for each cluster, all of them 0 at first. A cluster that keeps a promise
-//! to a job of another community earns the nodes times the estimate of that job, which the home of
-//! the job pays. What a home owes is limited, promises that are not decided included. The customer
-//! has his contract with his home: it is paid by him, and pays the penalty.
+//! One ledger has a balance for each cluster, all of them 0 at first. A cluster that keeps a
+//! promise to a job of another community earns the nodes times the estimate of that job, which the
+//! home of the job pays. What a home owes is limited, promises that are not decided included. The
+//! customer has his contract with his home: it is paid by him, and pays the penalty.
 
 use bookahead_core::scheduling::measures::Measured;
 use bookahead_core::units::NodeSeconds;

@@ -9,6 +9,7 @@ mod settling;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bookahead_core::estimates::WaitPredictor;
+use bookahead_core::kernel::Agenda;
 use bookahead_core::plan::Profile;
 use bookahead_core::scheduling::queue::Waiting;
 use bookahead_core::scheduling::{
@@ -59,7 +60,7 @@ pub struct Replanning {
     /// The waits of jobs that have started, where the notice of reservations is found from them.
     waits: Option<WaitPredictor>,
     /// When granted reservations are cancelled again, as far as their owners do that.
-    cancellations: BTreeSet<(Seconds, RequestId)>,
+    cancellations: Agenda<RequestId>,
     /// Jobs without an outcome that were ever stopped for a reservation before they had finished.
     preempted: BTreeSet<JobId>,
 }
@@ -179,7 +180,7 @@ impl Replanning {
             reservation_outcomes: Vec::new(),
             totals,
             marks: JobMarks::default(),
-            cancellations: BTreeSet::new(),
+            cancellations: Agenda::default(),
             preempted: BTreeSet::new(),
         }
     }

@@ -19,7 +19,7 @@ impl Replanning {
         let lead = open.start - self.now;
         let at = self.now + Seconds((share * lead.0 as f64).floor() as i64);
         if at < open.start {
-            self.cancellations.insert((at, id));
+            (self.cancellations).push_ranked(at, 0, u64::from(id.0), id);
             cluster.wake_at(at);
         }
     }
@@ -27,8 +27,8 @@ impl Replanning {
     /// Cancels what its owners cancel in this second, after everything else that happens in it. A
     /// share of the price is due ([`penalty_factor`](super::ReplanningSettings::penalty_factor)).
     pub(super) fn cancel_due(&mut self, cluster: &mut Cluster) {
-        while let Some(&(_, id)) = self.cancellations.first().filter(|(at, _)| *at <= self.now) {
-            self.cancellations.pop_first();
+        let soon = self.now + Seconds(1);
+        while let Some((_, id)) = self.cancellations.pop_before(soon) {
             let factor = self.settings.penalty_factor;
             let Some(OpenReservation { outcome, .. }) = self.reservations.get_mut(&id) else {
                 continue;

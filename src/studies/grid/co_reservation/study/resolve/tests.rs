@@ -484,22 +484,3 @@ fn clusters_at_risk_plan_by_the_common_tables_and_their_jobs_have_deadlines_wher
     let without_risk = study(spec("[clusters]\ndeadlines = true\n[requests]\n"));
     assert_eq!(without_risk.clusters.laxity, None);
 }
-
-#[test]
-fn a_backlog_of_the_plan_is_refused_where_there_is_no_plan_by_limits() {
-    let planned = "[local]\nbacklog_work = \"planned\"\n";
-    assert_eq!(settings(planned).local.backlog_work, BacklogWork::Planned);
-    for (others, says) in [
-        ("accuracy = \"category\"\n", "category"),
-        ("partition_percent = 20\n", "local.partition_percent"),
-        (
-            "[requests]\n[risk]\n[clusters]\npolicy = \"heuristic-overbooking\"\n",
-            "[risk]",
-        ),
-    ] {
-        let error = parse(&format!("{planned}{others}")).expect_err("refused");
-        let error = error.to_string();
-        assert!(error.contains("local.backlog_work"), "{error}");
-        assert!(error.contains(says), "{error}");
-    }
-}

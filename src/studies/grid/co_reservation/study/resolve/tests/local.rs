@@ -37,3 +37,22 @@ fn the_mix_of_jobs_is_specified_where_a5_weighs_it() {
     let weights = "cost_weight = 0.25\nstart_weight = 0.75\nmix_weight = 0.5";
     assert_eq!(alpha, with("a5", weights, ""));
 }
+
+#[test]
+fn a_backlog_of_the_plan_is_refused_where_there_is_no_plan_by_limits() {
+    let planned = "[local]\nbacklog_work = \"planned\"\n";
+    assert_eq!(settings(planned).local.backlog_work, BacklogWork::Planned);
+    for (others, says) in [
+        ("accuracy = \"category\"\n", "category"),
+        ("partition_percent = 20\n", "local.partition_percent"),
+        (
+            "[requests]\n[risk]\n[clusters]\npolicy = \"heuristic-overbooking\"\n",
+            "[risk]",
+        ),
+    ] {
+        let error = parse(&format!("{planned}{others}")).expect_err("refused");
+        let error = error.to_string();
+        assert!(error.contains("local.backlog_work"), "{error}");
+        assert!(error.contains(says), "{error}");
+    }
+}
