@@ -94,11 +94,12 @@ fn outcome() -> ProvisioningOutcome {
             replans: 1,
             lost_tasks: 3,
             reprovisioned: 1,
+            ..Realised::default()
         },
         best_effort: Some(BestEffortOutcome {
             makespan: Seconds::HOUR * 8,
             cost: 10.0,
-            placements: Vec::new(),
+            ..BestEffortOutcome::default()
         }),
         slots: vec![slot(8.0, 6 * 3_600, 3_600), slot(5.0, 4 * 3_600, 0)],
         front: vec![

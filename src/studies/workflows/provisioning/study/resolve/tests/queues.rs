@@ -11,7 +11,7 @@ fn choice(sites: &str, keys: &str) -> QueueChoice {
 
 #[test]
 fn each_rule_takes_its_own_number() {
-    let on_two = |keys| choice(TWO_SITES, keys);
+    let on_two = |keys: &str| choice(TWO_SITES, keys);
     assert_eq!(on_two(""), QueueChoice::FewestTasks);
     let both = "queue_quantile = 0.5\nqueue_copies = 3";
     let fewest = format!("queue_choice = \"fewest-tasks\"\n{both}");
