@@ -118,7 +118,8 @@ fn beside_one_without_history<'a>(
     with_history.submit([job(0, 0, 4, wait), job(1, 0, 1, 1_000)]);
     let mut without = ProviderSite::new(Nodes(2), settings);
     let arrivals = &[];
-    [&mut with_history, &mut without].map(|site| site.pass_to(Seconds(10)));
+    with_history.pass_to(Seconds(10));
+    without.pass_to(Seconds(10));
     [with_history, without]
         .map(|site| BestEffortSite { site, arrivals })
         .into()
